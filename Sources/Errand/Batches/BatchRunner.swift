@@ -1,12 +1,11 @@
-/// A runner of many tasks: a ``TaskManager``, which runs each on the task's own server, or a ``Server``, which runs all of
-/// them on itself.
+/// A runner of many tasks: a ``TaskManager`` runs each task on the task's own server, a ``Server`` runs all on itself.
 public protocol BatchRunner: Sendable {
-  /// The server that all tasks run on; nil where each runs on its own.
+  /// The server that runs all tasks. `nil` to run each task on its own server.
   var batchServer: Server? { get }
 }
 
 extension TaskManager: BatchRunner {
-  /// Nil: each task runs on its own server.
+  /// `nil`: each task runs on its own server.
   public nonisolated var batchServer: Server? { nil }
 }
 
@@ -16,23 +15,24 @@ extension Server: BatchRunner {
 }
 
 extension BatchRunner {
-  /// Runs many tasks, a window of them at a time, and hands their results over.
+  /// Runs many tasks, up to `limit` at a time, and passes their results to a closure.
   ///
   ///     let total = try await shop.withResults(of: orders.map(GetOrder.init), limit: 8) { results in
   ///       await results.reduce(0) { $0 + ((try? $1.result.get())?.total ?? 0) }
   ///     }
   ///
-  /// Every task has ended when this returns: what `body` did not wait for is cancelled, and `body` may stop at any
-  /// result, by leaving its loop or by throwing. Tasks are taken from the sequence as there is room, never more than
-  /// twice `limit` ahead of what was read, so that a million of them need the memory of a window.
+  /// All tasks have ended when this method returns. `body` can stop reading early, by leaving its loop or by throwing,
+  /// which cancels the remaining tasks. Tasks are taken from the sequence lazily, at most twice `limit` ahead of the
+  /// results read, so that a million tasks need no more memory than that.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: How many run at once. Twice as many may be under way or wait to be read.
-  ///   - order: In which order the results come.
+  ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
+  ///     unread results.
+  ///   - order: The order of the results. Defaults to `.finished`.
   ///   - body: Reads the results.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, and `CancellationError` where it was cancelled before all results were read.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or `CancellationError` if cancelled before all results were read.
   public func withResults<Tasks: Sequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
     _ body: @Sendable (TaskResults<Tasks.Element, Never>) async throws -> Value
@@ -40,18 +40,19 @@ extension BatchRunner {
     try await scoped(TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order), body)
   }
 
-  /// The results of many tasks, a window of them at a time.
+  /// The results of many tasks, up to `limit` of which run at a time.
   ///
   ///     for await (task, result) in shop.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
   ///
-  /// Leaving the loop cancels the tasks in flight. A loop that is cancelled gets the tasks in flight as
-  /// `.failure(CancellationError())`, at least one result. Where it matters that everything has ended by then, use
+  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, it receives the tasks in flight as
+  /// `.failure(CancellationError())`, at least one result. To wait until all tasks have ended, use
   /// `withResults(of:limit:order:_:)`.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: How many run at once. Twice as many may be under way or wait to be read.
-  ///   - order: In which order the results come.
+  ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
+  ///     unread results.
+  ///   - order: The order of the results. Defaults to `.finished`.
   /// - Returns: The results.
   public func results<Tasks: Sequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished
@@ -59,17 +60,17 @@ extension BatchRunner {
     TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order)
   }
 
-  /// Downloads what many tasks describe, a window of them at a time, all or nothing.
+  /// Downloads the payloads of many tasks, up to `limit` at a time, or throws the first error.
   ///
   ///     let widgets = try await shop.downloads(of: (1...20).map(GetWidget.init), limit: 4)
   ///
-  /// The first task to fail ends it: the others are cancelled, and have ended when this throws.
+  /// The first failure cancels the other tasks. They have ended when this method throws.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: How many run at once.
+  ///   - limit: The maximum number of tasks that run at once. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
-  /// - Throws: What the first task to fail throws, and `CancellationError` when the surrounding task is cancelled.
+  /// - Throws: The error of the first task to fail, or `CancellationError` if the surrounding Swift task is cancelled.
   public func downloads<Tasks: Sequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8
   ) async throws -> [Tasks.Element.DownloadPayload] where Tasks.Element: PayloadDownloadingTask {
@@ -78,18 +79,19 @@ extension BatchRunner {
 }
 
 extension BatchRunner {
-  /// Runs many tasks that come one after the other, a window of them at a time, and hands their results over.
+  /// Runs many tasks from an asynchronous sequence, up to `limit` at a time, and passes their results to a closure.
   ///
-  /// For tasks that have to be waited for: read from a file or a database, or found while others run. Otherwise it is as
-  /// with a sequence; every task has ended when this returns.
+  /// Use it for tasks that are read from a file or a database, or are discovered while others run. All tasks have ended
+  /// when this method returns.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: How many run at once. Twice as many may be under way or wait to be read.
-  ///   - order: In which order the results come.
-  ///   - body: Reads the results; what `tasks` throws comes after the last of them.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, and `CancellationError` where it was cancelled before all results were read.
+  ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
+  ///     unread results.
+  ///   - order: The order of the results. Defaults to `.finished`.
+  ///   - body: Reads the results. An error of `tasks` follows the last one.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or `CancellationError` if cancelled before all results were read.
   public func withResults<Tasks: AsyncSequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
     _ body: @Sendable (TaskResults<Tasks.Element, any Error>) async throws -> Value
@@ -97,32 +99,34 @@ extension BatchRunner {
     try await scoped(TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order), body)
   }
 
-  /// The results of many tasks that come one after the other, a window of them at a time.
+  /// The results of many tasks from an asynchronous sequence, up to `limit` of which run at a time.
   ///
-  /// Leaving the loop cancels the tasks in flight. A loop that is cancelled gets the tasks in flight as
+  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, it receives the tasks in flight as
   /// `.failure(CancellationError())`, at least one result.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: How many run at once. Twice as many may be under way or wait to be read.
-  ///   - order: In which order the results come.
-  /// - Returns: The results; what `tasks` throws comes after the last of them.
+  ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
+  ///     unread results.
+  ///   - order: The order of the results. Defaults to `.finished`.
+  /// - Returns: The results. An error of `tasks` follows the last one.
   public func results<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished
   ) -> TaskResults<Tasks.Element, any Error> where Tasks.Element: PayloadDownloadingTask {
     TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order)
   }
 
-  /// Downloads what many tasks describe that come one after the other, a window of them at a time, all or nothing.
+  /// Downloads the payloads of many tasks from an asynchronous sequence, up to `limit` at a time, or throws the first
+  /// error.
   ///
-  /// The first failure ends it, of a task or of the source: the others are cancelled, and have ended when this throws.
+  /// The first failure of a task or of the sequence cancels the other tasks. They have ended when this method throws.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: How many run at once.
+  ///   - limit: The maximum number of tasks that run at once. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
-  /// - Throws: What the first task to fail throws, or `tasks` if that comes first, and `CancellationError` when the
-  ///   surrounding task is cancelled.
+  /// - Throws: The error of the first task to fail or of `tasks`, whichever comes first, or `CancellationError` if the
+  ///   surrounding Swift task is cancelled.
   public func downloads<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8
   ) async throws -> [Tasks.Element.DownloadPayload] where Tasks.Element: PayloadDownloadingTask {
@@ -131,14 +135,12 @@ extension BatchRunner {
 }
 
 extension BatchRunner {
-  /// Runs `body` over the results; every task has ended when this returns.
   private func scoped<Described, Failure, Value: Sendable>(
     _ results: TaskResults<Described, Failure>, _ body: (TaskResults<Described, Failure>) async throws -> Value
   ) async throws -> Value {
     try await results.driver.scoped(results.desk) { try await body(results) }
   }
 
-  /// The payloads of all tasks, in their order; the first failure, of a task or of the source, ends the others.
   private func payloads<Described: PayloadDownloadingTask, Failure>(
     of tasks: sending TaskSource<Described, Failure>, limit: Int
   ) async throws -> [Described.DownloadPayload] {

@@ -1,9 +1,9 @@
 public import ErrandFoundation
 
-/// The events of a stream, over as many connections as it takes; what ``ServerTask/events(until:upTo:)`` gives.
+/// The events of a server-sent event stream, across reconnects. Created by ``ServerTask/events(until:upTo:)``.
 ///
-/// Where a connection ends, another is made after the time that the server has stated, three seconds unless it has, with
-/// `Last-Event-ID` (HTML Standard §9.2.3). Each is a call of its own, with the task's retries, limits and hooks.
+/// When a connection ends, the stream reconnects with `Last-Event-ID` (HTML Standard §9.2.3), after the delay set by
+/// the server or three seconds. Each connection is its own call, with the task's retries, limits and hooks.
 public struct ServerSentEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = ServerSentEvent
@@ -18,30 +18,30 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     self.limit = limit
   }
 
-  /// Begins with the first connection.
+  /// Creates an iterator. It opens the first connection when the first event is requested.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan, until: terminator, upTo: limit) }
 
-  /// Reads events, and connects again where that is due. Ends the transfer when it is released.
+  /// Reads events and reconnects when necessary. Releasing the iterator ends the transfer.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let plan: TaskPlan
     private let terminator: String?
     private var parser: EventStreamParser
     private var events: ArraySlice<ServerSentEvent> = []
     private var chunks: HTTPResponseBody.AsyncIterator?
-    /// The origins that the present connection leads over.
+    /// The origins of the current connection, including redirects.
     private var origins: Set<Origin> = []
-    /// Those that the one led over that gave the last number.
+    /// The origins of the connection that sent the last event ID.
     private var numberedBy: Set<Origin> = []
-    /// True where the request may be sent again whatever was received.
+    /// Whether the request can be sent again even if the server sends no event IDs.
     private var mayRepeat = false
     private var hasEnded = false
-    /// True once there was a connection, so that another may be made.
+    /// Whether there was a connection before.
     private var isAgain = false
-    /// The call of the present connection, or of the last one.
+    /// The call of the current or last connection.
     private var origin = EventOrigin()
-    /// The connections in a row that brought nothing.
+    /// The number of consecutive connections without data.
     private var idleConnections = 0
-    /// True once the present connection has brought something, if only a comment.
+    /// Whether the current connection has received data. A comment counts.
     private var isAlive = false
 
     init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
@@ -50,11 +50,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       parser = EventStreamParser(limit: limit)
     }
 
-    /// The next event; nil where the server has ended the stream: by 204, by the terminator, or by an end that no other
-    /// connection may follow.
+    /// The next event. `nil` after the server ended the stream with a 204 or the terminator, or by closing a connection
+    /// that must not be followed by another.
     ///
-    /// - Throws: ``TaskError`` where a connection fails for good or is no event stream, with code `.bodyTooLarge` for an event
-    ///   that is too long, or `CancellationError` when the surrounding task is cancelled.
+    /// - Throws: ``TaskError`` if a connection fails permanently or is not an event stream; with code `.bodyTooLarge`
+    ///   if an event is too long. `CancellationError` if the surrounding Swift task is cancelled.
     public mutating func next() async throws -> ServerSentEvent? {
       while !hasEnded {
         if var event = events.popFirst() {
@@ -83,7 +83,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       events = []
     }
 
-    /// Ends the stream; returns the error for its reader, with the call that it happened in.
+    /// Ends the stream. Returns the error for the reader, with the details of the call.
     private mutating func ended(by error: any Error) -> any Error {
       end()
       guard let limit = error as? HTTPBodyLimitError else { return origin.explained(error) }
@@ -108,10 +108,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       try await disconnected(nil)
     }
 
-    /// The bounds of the wait that a server may ask for.
+    /// The limits for the reconnection delay set by the server.
     private static let (shortestWait, longestWait) = (Duration.milliseconds(100), Duration.seconds(600))
 
-    /// Waits until the next connection is due; ends the stream where there will be none.
+    /// Waits until the next connection is due, or ends the stream if it must not reconnect.
     private mutating func disconnected(_ error: TaskError?) async throws {
       chunks = nil
       parser.restart()
@@ -132,7 +132,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// The error for an end without the terminator, or one that no server has stated; nil where it is as good as stated.
+    /// The error for an end without the terminator, or after too many connections without data. `nil` for a normal end.
     private func earlyEnd(isExpected: Bool) -> TaskError? {
       if let terminator {
         return TaskError(
@@ -148,19 +148,19 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private mutating func connect() async throws {
       var plan = plan
       let (id, isAgain) = (parser.lastID, isAgain)
-      plan.headers = try plan.presentHeaders  // hours may have passed since the last one
+      plan.headers = try plan.presentHeaders  // they may have changed since the last connection
       plan.change {
         $0.headers.setDefault("text/event-stream", for: .accept)
         $0.cachePolicy = .none
-        // HTML §9.2.2: the cache mode is no-store. Pragma says the same to caches of HTTP/1.0, as Fetch does.
+        // HTML §9.2.2: the cache mode is no-store. Like Fetch, send `Pragma` for HTTP/1.0 caches.
         $0.headers.setDefault("no-store", for: .cacheControl)
         $0.headers.setDefault("no-cache", for: .pragma)
         if !id.isEmpty { $0.headers[.lastEventID] = id }
-        // It was found that it may be sent again: so may each attempt of this call.
+        // The request can be sent again, so each attempt of this call can be retried too.
         if isAgain, $0.idempotency == .automatic { $0.idempotency = .safeToRepeat }
       }
       if !id.isEmpty { plan.eventOrigins = numberedBy }
-      origin = EventOrigin()  // what happens from here on is not the last call's
+      origin = EventOrigin()  // errors from here on do not belong to the last call
       do {
         let (response, call) = try await Call.perform(plan, .stream) { outcome in
           try outcome.call.handOver(outcome.response)
@@ -169,7 +169,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         origin = EventOrigin { call.explained($0) }
         guard response.status != .noContent else { return end() }
         try Self.check(response, plan)
-        // A POST that a redirect made a GET of would be a POST again.
+        // If a redirect changed the POST to a GET, reconnecting would still send a POST.
         if !isAgain { mayRepeat = call.mayBeRepeated && !call.state.withLock { $0.hasSentOnceOnly } }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
@@ -178,7 +178,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// HTML §9.2.3: only a 200 of this type is an event stream, and nothing else is a reason to reconnect.
+    /// HTML §9.2.3: only a 200 of this type is an event stream. Do not reconnect after anything else.
     private static func check(_ response: HTTPResponse, _ plan: TaskPlan) throws {
       if response.status != .ok, plan.acceptedStatuses.areUsual {
         response.body.cancel()
@@ -195,26 +195,28 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 }
 
 extension ServerTask {
-  /// Runs the task and gives the events that the server sends, as they come.
+  /// Runs the task and returns the events as the server sends them.
   ///
   ///     for try await event in Prices().events() { show(try event.decoded(Price.self)) }
   ///
-  /// Where a connection ends or breaks, another is made, with `Last-Event-ID`, after the time that the server has stated, from 0.1
-  /// seconds to ten minutes, three seconds unless it has. That is done where the request may be sent twice, or the server has numbered its events; and as long
-  /// as not all attempts of the retry policy in a row bring nothing: with ``RetryPolicy/never`` there is one connection.
-  /// A connection that is silent for as long as ``Timeouts/idle`` counts as broken, or where that is not set for as long as the task's
-  /// `timeout`, then ``ServerConfiguration/defaultTimeout``, 30 seconds; comments are no silence.
-  /// A slow reader makes the server wait; leaving the loop early ends the transfer.
+  /// When a connection ends or breaks, the stream reconnects with `Last-Event-ID`. The delay is three seconds, unless
+  /// the server sets another one; the limits are 0.1 seconds and ten minutes. The stream reconnects only if the request
+  /// can be sent twice or the server sends event IDs. It gives up after as many consecutive connections without data as
+  /// the retry policy allows attempts. With ``RetryPolicy/never`` there is only one connection.
+  ///
+  /// A connection without data for ``Timeouts/idle`` counts as broken. If that is not set, the limit is the task's
+  /// `timeout`, then ``ServerConfiguration/defaultTimeout``, 30 seconds. Comments count as data. A slow reader makes
+  /// the server wait. Leaving the loop early ends the transfer.
   ///
   /// - Parameters:
-  ///   - terminator: The data of an event that ends the stream, such as `[DONE]`; it is not given. A stream that ends for good
-  ///     without it throws ``TaskError`` with code `.truncatedBody`.
-  ///   - limit: The most bytes of a line, and of an event's data.
+  ///   - terminator: The data of an event that ends the stream, such as `[DONE]`. The loop does not receive it. A
+  ///     stream that ends permanently without it throws ``TaskError`` with code `.truncatedBody`.
+  ///   - limit: The maximum number of bytes of a line, and of an event's data. Defaults to 1 MiB.
   public func events(until terminator: String? = nil, upTo limit: Int = 1 << 20) -> ServerSentEvents {
     ServerSentEvents(plan, until: terminator, upTo: limit)
   }
 
-  /// The same with the data of each event decoded, from JSON unless another decoder is given.
+  /// The events with their data decoded. Decodes JSON unless `decoder` is something else.
   public func events<Value: Decodable & Sendable>(
     of type: Value.Type, decoder: any PayloadDecoder = JSONDecoder(), until terminator: String? = nil,
     upTo limit: Int = 1 << 20

@@ -1,8 +1,8 @@
 public import ErrandFoundation
 
-/// The pages of a listing, each by a call of its own; what ``PayloadDownloadingTask/pages()`` gives.
+/// The pages of a paginated resource, each requested by its own call. Created by ``PayloadDownloadingTask/pages()``.
 public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A page: its payload, and the response that it came in.
+  /// The payload of a page and its response.
   public typealias Element = TaskResponse<Described.DownloadPayload>
 
   /// Returns the reference to the page after the given one, or `nil` after the last.
@@ -16,7 +16,7 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
     self.next = next
   }
 
-  /// Begins with the first page.
+  /// Creates an iterator that starts at the first page.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan, next) }
 
   /// Yields page after page. Each page is requested only when the loop reaches it.
@@ -24,7 +24,7 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
     private let plan: TaskPlan
     private let next: Next
     private var page: Element?
-    /// The pages that were given, and the next: one that points back would go on for ever.
+    /// The URLs of the pages so far, to detect a pagination loop.
     private var known: Set<String> = []
     private var hasEnded = false
 
@@ -33,14 +33,14 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       self.next = next
     }
 
-    /// The next page; nil after the last.
+    /// The next page. `nil` after the last.
     ///
-    /// - Throws: ``TaskError`` if the page cannot be loaded; with code `.badResponse` if the page before points to another
-    ///   origin or to an earlier page, or if its `Link` field cannot be parsed. The error of a hook or of the closure;
-    ///   `CancellationError` when the surrounding task is cancelled.
+    /// - Throws: ``TaskError`` if the page cannot be loaded; with code `.badResponse` if the previous page links to
+    ///   another origin or to an earlier page, or if its `Link` field cannot be parsed. Errors thrown by a hook or by
+    ///   the closure. `CancellationError` if the surrounding Swift task is cancelled.
     public mutating func next() async throws -> Element? {
       guard !hasEnded else { return nil }
-      hasEnded = true  // whatever is thrown ends it
+      hasEnded = true  // any error ends the sequence
       var plan = plan
       if let page {
         guard let reference = try reference(after: page) else { return nil }
@@ -69,8 +69,8 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       }
     }
 
-    /// What the task sends, its credentials included, is for the origin that it names.
-    /// A page that a redirect gave is at another origin if any of its hops was: what it points to is no more the task's.
+    /// Resolves the link to the next page. The task's headers and credentials are only for its own origin, so a link is
+    /// also rejected if any redirect of the page led to another origin.
     private mutating func target(of reference: String, in page: HTTPResponse) throws -> LinkedURL {
       let redaction = plan.server.configuration.redaction
       guard let url = LinkedURL.resolved(reference, against: page.url) else {
@@ -94,38 +94,39 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       return linked
     }
 
-    /// A URL without its fragment, of which the server is told nothing.
+    /// A URL without its fragment, which is not sent to the server.
     private static func mark(of url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// The error for what a page points to, with the call that gave the page.
+    /// The error for an invalid link, with the details of the call that loaded the page.
     private func refusal(_ page: HTTPResponse, _ words: String) -> TaskError {
       let error = TaskError(.badResponse, words, phase: .finishing).with(page, Data(), plan.server.configuration)
       var explained = (page.maker as? Call)?.explained(error) as? TaskError ?? error
-      explained.isSurelyNotSent = true  // the next page is what was to be asked for
+      explained.isSurelyNotSent = true  // the next page was not requested
       return explained
     }
   }
 }
 
 extension PayloadDownloadingTask {
-  /// The pages of a listing that names the next one in its `Link` field, `rel="next"` (RFC 8288), as GitHub's does.
+  /// The pages of a paginated resource with `Link` fields (`rel="next"`, RFC 8288), like GitHub's API.
   ///
   ///     for try await page in ListWidgets().pages() { all += page.payload }
   ///
-  /// Each page is its own call, like the first except for its URL, and is only requested when the loop reaches it. If the pages are
-  /// known beforehand, `server.results(of:)` requests several concurrently.
+  /// Each page is its own call, with the first call's settings and another URL, and is requested only when the loop
+  /// reaches it. If you know the pages in advance, `server.results(of:)` requests several concurrently.
   ///
-  /// A page without such a link is the last one. If its `Link` field cannot be parsed, the loop throws instead of ending.
+  /// A page without such a link is the last one. If its `Link` field cannot be parsed, the loop throws instead of
+  /// ending.
   public func pages() -> TaskPages<Self> {
     TaskPages(plan) { page in try Link.next(in: page.response) }
   }
 
-  /// The pages of a listing that names the next one in its payload, or in any other way.
+  /// The pages of a paginated resource that links to the next page in its payload, or in any other way.
   ///
   ///     let pages = ListWidgets().pages { $0.payload.next.flatMap { URL(string: $0) } }
   ///
-  /// - Parameter next: Returns the URL of the page after the given one, absolute or relative to it; `nil` after the last. Throw if
-  ///   the page names its successor in a form that you cannot read: `nil` would end the loop.
+  /// - Parameter next: Returns the URL of the page after the given one, absolute or relative to it, or `nil` after the
+  ///   last. Throw an error if you cannot read the link, because `nil` ends the loop.
   public func pages(
     following next: @escaping @Sendable (TaskResponse<DownloadPayload>) throws -> URL?
   ) -> TaskPages<Self> {

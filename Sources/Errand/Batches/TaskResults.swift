@@ -1,11 +1,11 @@
-/// The results of many tasks, each with the task it belongs to.
+/// The results of many tasks, each with its task.
 ///
-/// They are handed over as they finish or in the order of the tasks, see ``ResultOrder``. Several may read: each result
-/// goes to one of them. The error of a task is its result. `Failure` is the error of the source, `Never` for a sequence: it
-/// ends the results. No further task is taken, those under way finish, their results are handed over, and then the error
-/// is thrown.
+/// Results arrive as the tasks finish or in the order of the tasks; see ``ResultOrder``. With several readers, each
+/// result goes to only one reader. An error of a task is part of its result. An error of the source ends the results:
+/// no more tasks are started, the results of the running ones arrive, and then the error is thrown. `Failure` is the
+/// type of that error, and `Never` for a synchronous sequence.
 public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: AsyncSequence, Sendable {
-  /// A task as it was declared, without modifiers, and its result.
+  /// A task as declared, without modifiers, and its result.
   public typealias Element = (task: Described.Unmodified, result: Result<Described.DownloadPayload, any Error>)
 
   let desk: TaskWindowDesk<Described, Failure>
@@ -21,15 +21,15 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
     driver = TaskResultsDriver(Task { await desk.run(tasks) }) { desk.close() }
   }
 
-  /// The progress at this moment.
+  /// The current progress.
   public var progress: TaskBatchProgress { desk.progress }
 
   /// Reads results.
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let results: TaskResults
 
-    /// The next result; nil when all have come. When the surrounding task is cancelled,
-    /// those under way come as `.failure(CancellationError())`, at least one, and then nil.
+    /// The next result. `nil` after the last. If the surrounding Swift task is cancelled, the running tasks arrive as
+    /// `.failure(CancellationError())`, at least one, and then `nil`.
     /// Throws the error of the source.
     public mutating func next() async throws(Failure) -> Element? {
       let outcome = await withTaskCancellationHandler {
@@ -41,25 +41,25 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
     }
   }
 
-  /// Begins to read.
+  /// Creates an iterator.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(results: self) }
 }
 
-/// The order in which the results of many tasks are handed over.
+/// The order in which the results of many tasks arrive.
 public enum ResultOrder: Sendable {
-  /// As they finish: no result waits for a slow task.
+  /// As the tasks finish. No result waits for a slow task.
   case finished
-  /// In the order of the tasks. Those that finish early wait for the ones before them, and count to the window
-  /// meanwhile, so that a slow one holds up the rest after a window and not before.
+  /// In the order of the tasks. Early results wait for the ones before them and occupy places in the window, so a slow
+  /// task holds up the rest once the window is full.
   case submitted
 }
 
-/// Runs tasks for the readers of their results; stops with the last reference.
+/// Runs the tasks until the last reference to their results is released.
 final class TaskResultsDriver: Sendable {
   private let work: Task<Void, Never>
   private let onRelease: @Sendable () -> Void
 
-  /// A driver of `work`; `onRelease` is called where nobody can read its results any more.
+  /// `onRelease` is called when nothing can read the results anymore.
   init(_ work: Task<Void, Never>, onRelease: @escaping @Sendable () -> Void) {
     self.work = work
     self.onRelease = onRelease
@@ -72,13 +72,8 @@ final class TaskResultsDriver: Sendable {
 
   func cancel() { work.cancel() }
 
-  /// Runs `body`, which reads the results. Cancelling it cancels the tasks, which have ended when this returns.
-  ///
-  /// - Parameters:
-  ///   - desk: Where the results are.
-  ///   - body: What to run.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, and `CancellationError` where a cancellation kept results from it.
+  /// Runs `body`, which reads the results. Cancellation cancels the tasks. They have ended when this method returns.
+  /// Rethrows the errors of `body`, and throws `CancellationError` if a cancellation kept results from it.
   func scoped<Described, Failure, Value: Sendable>(
     _ desk: TaskWindowDesk<Described, Failure>, _ body: () async throws -> Value
   ) async throws -> Value {
@@ -89,8 +84,8 @@ final class TaskResultsDriver: Sendable {
       result = .failure(error)
     }
     if Task.isCancelled {
-      work.cancel()  // the cancellation may have come after the body, and with it the handler, had gone
-      await work.value  // it knows whether something was kept from the reader
+      work.cancel()  // the cancellation may have come after the handler was removed
+      await work.value  // sets `desk.isCut`
     }
     let isCut = desk.isCut
     desk.close()

@@ -1,22 +1,21 @@
-/// The window by which many tasks may run ahead of the reader of their results, and the order of results; pure.
+/// Decides how far a batch of tasks can run ahead of its reader, and in which order results are read. Pure.
 ///
-/// At most `limit` run, which is up to the owner. At most twice as many are taken from the source and not handed over,
+/// The owner runs at most `limit` tasks at a time. At most twice as many are taken from the source without being read,
 /// so that memory does not depend on the number of tasks.
 struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
-  /// A reader's next step.
   enum Step: Sendable {
     case outcome(Outcome)
     case wait
-    /// The source has failed; reported once.
+    /// The source failed. Reported once.
     case failure(Failure)
     case over
   }
 
-  /// The moment to report a failure of the source.
+  /// When to report a failure of the source.
   enum SourceFailure: Sendable {
     /// After all outcomes.
     case last
-    /// At once; outcomes are of no use any more.
+    /// At once, discarding the outcomes.
     case first
   }
 
@@ -25,7 +24,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   private let sourceFailure: SourceFailure
   private let expected: Int
 
-  /// The outcomes not handed over, by turn: the place in the source, or in the order of finishing.
+  /// The unread outcomes by position: in the source, or in the order of finishing.
   private var held: [Int: Outcome] = [:]
   private var taken = 0
   private var finished = 0
@@ -35,7 +34,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   private var failure: Failure?
   private(set) var isClosed = false
 
-  /// A window before anything was taken; `expected` is 0 where the source does not say how many it has.
+  /// An empty window. `expected` is 0 if the source does not know its length.
   init(limit: Int, order: ResultOrder, sourceFailure: SourceFailure = .last, expected: Int = 0) {
     self.limit = min(max(1, limit), .max / 2)
     self.order = order
@@ -43,10 +42,8 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     self.expected = expected
   }
 
-  /// True while one more may be taken from the source.
   var hasRoom: Bool { !isOver && taken - handedOver < 2 * limit }
 
-  /// True once nothing is taken any more.
   var isOver: Bool { isSourceOver || isClosed }
 
   var progress: TaskBatchProgress {
@@ -55,13 +52,11 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
       total: expected > 0 || isSourceOver ? max(expected, taken) : nil)
   }
 
-  /// Counts a task taken from the source; returns its place.
   mutating func take() -> Int {
     defer { taken += 1 }
     return taken
   }
 
-  /// Keeps the outcome of the task at `place`.
   mutating func finish(_ place: Int, _ outcome: Outcome, isFailed: Bool) {
     let turn = order == .submitted ? place : finished
     finished += 1
@@ -69,25 +64,24 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     if !isClosed { held[turn] = outcome }
   }
 
-  /// Ends the source: it has no more, or has failed.
+  /// Ends the source, which is exhausted or has failed.
   mutating func endSource(_ failure: Failure? = nil) {
     isSourceOver = true
     self.failure = failure ?? self.failure
   }
 
-  /// Ends the reading, and drops all outcomes.
+  /// Ends the reading and discards all outcomes.
   mutating func close() {
     isClosed = true
     held = [:]
   }
 
-  /// True when a reader need not wait.
+  /// Whether `next()` returns something other than `.wait`.
   var hasStep: Bool {
     isClosed || held[handedOver] != nil || (sourceFailure == .first && failure != nil)
       || (isSourceOver && handedOver == taken)
   }
 
-  /// Takes a reader's next step.
   mutating func next() -> Step {
     guard hasStep else { return .wait }
     if isClosed { return .over }
@@ -105,32 +99,32 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   }
 }
 
-/// The progress of many tasks, at one moment.
+/// The progress of a batch of tasks.
 ///
 ///     let results = shop.manager.results(of: tasks, limit: 8)
 ///     for await (task, result) in results {
 ///       print(results.progress)  // 120 of 200 finished, 8 under way, 1 failed
 ///     }
 ///
-/// It counts tasks, not bytes, and is a value: read it as often as it is to be shown.
+/// It counts tasks, not bytes, and is a snapshot: read it again to update it.
 public struct TaskBatchProgress: Hashable, Sendable, CustomStringConvertible {
-  /// The number of tasks taken from the source and begun.
+  /// The number of tasks started.
   public let started: Int
-  /// The number of those that have ended, well or not, read or not.
+  /// The number of tasks that have ended, with or without success, whether or not their results were read.
   public let finished: Int
-  /// The number of the finished that failed or were cancelled.
+  /// The number of finished tasks that failed or were cancelled.
   public let failed: Int
-  /// The number of all tasks: given by the source before it is read, as collections do, else known when it has ended;
-  /// nil until then.
+  /// The total number of tasks. Collections provide it in advance. For other sequences, it is `nil` until the sequence
+  /// has ended.
   public let total: Int?
 
-  /// The number of tasks in flight, waiting for a slot included.
+  /// The number of tasks in flight, including those that wait for a slot.
   public var running: Int { started - finished }
 
-  /// The fraction that has finished, from 0 to 1; nil while the total is not known.
+  /// The fraction of tasks that have finished, from 0 to 1. `nil` if the total is unknown.
   public var fraction: Double? { total.map { $0 == 0 ? 1 : Double(finished) / Double($0) } }
 
-  /// One line: `120 of 200 finished, 8 under way, 1 failed`.
+  /// A single line: `120 of 200 finished, 8 under way, 1 failed`.
   public var description: String {
     let count = total.map { "\(finished) of \($0) finished" } ?? "\(finished) finished"
     return count + (running > 0 ? ", \(running) under way" : "") + (failed > 0 ? ", \(failed) failed" : "")

@@ -1,8 +1,7 @@
-/// Runs many tasks, and keeps their outcomes for the readers: the owner of a ``TaskWindow``.
+/// Runs a batch of tasks in a ``TaskWindow`` and keeps their outcomes for the readers.
 final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: Sendable {
-  /// The outcome of a task.
   struct Outcome: Sendable {
-    /// The place of the task in the source, from 0.
+    /// The position of the task in the source, from 0.
     let place: Int
     let task: Described.Unmodified
     let result: Result<Described.DownloadPayload, any Error>
@@ -12,16 +11,15 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   private struct State {
     var window: Window
-    /// The waiter that takes tasks from the source, while there is no room.
+    /// The source loop, while it waits for room.
     var taker: Waiter<Void>?
     var readers: [Int: Waiter<Void>] = [:]
     var nextReader = 0
-    /// True when a cancellation ended it before all results were read.
+    /// Whether a cancellation ended the batch before all results were read.
     var isCut = false
-    /// The number of tasks that ended with a cancellation.
     var cancelled = 0
 
-    /// Removes the taker if it may go on.
+    /// Removes and returns `taker` if it can continue.
     mutating func takerToWake() -> Waiter<Void>? {
       guard window.hasRoom || window.isOver else { return nil }
       defer { taker = nil }
@@ -35,7 +33,6 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   }
 
   private let state: Lock<State>
-  /// The server that the tasks run on; nil where each runs on its own.
   private let server: Server?
 
   init(_ window: TaskWindow<Outcome, Failure>, on server: Server? = nil) {
@@ -45,12 +42,11 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   var progress: TaskBatchProgress { state.withLock { $0.window.progress } }
 
-  /// True when a cancellation ended it before all results were read.
   var isCut: Bool { state.withLock { $0.isCut } }
 
   // MARK: Running
 
-  /// Takes tasks as there is room, and runs them; returns when the last has ended. A cancel ends that.
+  /// Takes tasks from the source when there is room, and runs them. Returns when all have ended or were cancelled.
   @concurrent func run(_ source: TaskSource<Described, Failure>) async {
     let limit = state.withLock { $0.window.limit }
     await withTaskGroup(of: Void.self) { group in
@@ -80,8 +76,8 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     }
   }
 
-  /// Ends it after a cancel, which came before the end of the source where that is given; all that ran has ended. The
-  /// reader learns of it by at least one task, or by the error that is returned.
+  /// Ends the batch after a cancellation. `source` is `nil` if it was exhausted before. The reader learns of the
+  /// cancellation from at least one task, or from the returned error.
   private func cut(_ source: TaskSource<Described, Failure>?) async throws(Failure) -> Failure? {
     let isTold = state.withLock { state in
       let isTold = state.cancelled > 0 || state.window.isClosed
@@ -109,7 +105,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   private func finish(_ outcome: Outcome, isFailed: Bool) {
     let reader = state.withLock { state in
       state.window.finish(outcome.place, outcome, isFailed: isFailed)
-      // One that was cancelled by itself says nothing of the others.
+      // A task that cancelled itself says nothing about the others.
       if Task.isCancelled, case .failure(let error) = outcome.result, error is CancellationError {
         state.cancelled += 1
       }
@@ -126,7 +122,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     for reader in readers { reader.resume() }
   }
 
-  /// False when nothing is to be taken any more.
+  /// Returns `false` if no more tasks are taken.
   private func waitForRoom() async -> Bool {
     if state.withLock({ $0.window.hasRoom }) { return true }
     await answer { waiter in
@@ -147,15 +143,15 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   // MARK: Reading
 
-  /// The next outcome; nil at the end. Throws the failure of the source. A cancelled reader cancels the tasks and reads
-  /// their outcomes: they end at once.
+  /// The next outcome. `nil` at the end. Throws the failure of the source. A cancelled reader cancels the tasks, which
+  /// end at once, and still reads their outcomes.
   func next() async throws(Failure) -> Outcome? {
     while true {
       let (step, taker, readers) = state.withLock { state -> (Window.Step, Waiter<Void>?, [Waiter<Void>]) in
         let step = state.window.next()
         switch step {
         case .wait: return (step, nil, [])
-        // There may be more, or nothing any more: another reader looks.
+        // There may be another outcome, or the end: wake another reader.
         case .outcome: return (step, state.takerToWake(), state.readers.popFirst().map { [$0.value] } ?? [])
         case .failure, .over: return (step, state.takerToWake(), state.allReaders())
         }
@@ -171,12 +167,11 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     }
   }
 
-  /// The next outcome, or the failure of the source.
   func nextResult() async -> Result<Outcome?, Failure> {
     do throws(Failure) { return .success(try await next()) } catch { return .failure(error) }
   }
 
-  /// All payloads, in the order of the source. Throws the first failure, and `CancellationError` when the surrounding
+  /// All payloads, in the order of the source. Throws the first failure, and `CancellationError` if the surrounding
   /// task is cancelled.
   func payloads() async throws -> [Described.DownloadPayload] {
     var payloads: [Described.DownloadPayload?] = []
@@ -194,7 +189,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
       state.nextReader += 1
       return state.nextReader
     }
-    // A reader that is cancelled cancels the tasks, and reads their outcomes.
+    // No `onCancel`: a cancelled reader cancels the tasks, and their outcomes wake it.
     await answer { waiter in
       state.withLock { state -> Void? in
         guard !state.window.hasStep else { return () }
@@ -204,7 +199,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     }
   }
 
-  /// Ends the reading: results in flight are of no use, and readers that still wait are told that it is over.
+  /// Ends the reading: discards the results and wakes the waiting readers.
   func close() {
     let (taker, readers) = state.withLock { state in
       state.window.close()
@@ -215,12 +210,12 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   }
 }
 
-/// The source of many tasks, one by one: a sequence of either kind.
+/// The source of a batch: a synchronous or an asynchronous sequence.
 struct TaskSource<Described: Sendable, Failure: Error> {
-  /// The next task; nil at the end.
-  // Not on the caller's actor: iterators that may be read where they are need newer systems.
+  /// The next task. `nil` at the end.
+  // Not on the caller's actor, because `next(isolation:)` needs newer systems.
   let next: @concurrent () async throws(Failure) -> Described?
-  /// The number of tasks that the sequence says it has; 0 where it does not say.
+  /// The number of tasks according to the sequence, or 0 if unknown.
   let expected: Int
 
   init<Tasks: Sequence>(_ tasks: Tasks) where Tasks.Element == Described, Failure == Never {

@@ -1,65 +1,57 @@
 import ErrandFoundation
 
-/// The exchanges of a call while it is under way, for its echo and its recordings.
+/// The requests and responses of a running call. Source of its echo and its recordings.
 struct ExchangeRecord: Sendable {
-  /// A request that was sent, and the response to it.
   struct Exchange: Sendable {
     let attempt: Int
     var request: HTTPRequest
-    /// The times since the start of the call.
+    /// When the request was sent, relative to the start of the call. `answered` and `ended` are too.
     let sent: Duration
-    /// The time that it waited for slots.
     var queued: Duration = .zero
     var answered: Duration?
     var ended: Duration?
     var response: HTTPResponse?
-    /// The failure in one line, secrets hidden, where no response came.
+    /// The redacted failure in one line, if no response arrived.
     var failure: String?
-    /// The body, where it is small enough to be shown.
+    /// The body, if it is small enough to be shown.
     var body: Data?
-    /// The size of the body.
     var size = 0
-    /// The record of the attempt, for its last request; nil while it is under way.
+    /// The record of the attempt, on its last request. `nil` while the attempt is running.
     var record: AttemptRecord?
   }
 
   private var exchanges: [Exchange] = []
-  /// The start of the call.
   private let startedAt = Date()
 
-  /// Adds a request of an attempt.
   mutating func begin(_ request: HTTPRequest, of attempt: Int, at time: Duration) {
     if let index = last(of: attempt), exchanges[index].ended == nil { exchanges[index].ended = time }
     exchanges.append(Exchange(attempt: attempt, request: request, sent: time))
   }
 
-  /// Adds the wait of the last request of an attempt for a slot.
   mutating func wait(of attempt: Int, _ queued: Duration) {
     if let index = last(of: attempt) { exchanges[index].queued += queued }
   }
 
-  /// Replaces the last request of an attempt by the one that is sent.
+  /// Replaces the last request of an attempt with the one actually sent.
   mutating func amend(_ request: HTTPRequest, of attempt: Int) {
     if let index = last(of: attempt) { exchanges[index].request = request }
   }
 
-  /// Adds the head of the response to the last request of an attempt.
   mutating func respond(_ response: HTTPResponse, to attempt: Int, at time: Duration) {
     guard let index = last(of: attempt) else { return }
     var head = response
-    head.body = HTTPResponseBody()  // not the body, which would be held with all that holds it
+    head.body = HTTPResponseBody()  // drop the body: it would keep everything that it references alive
     exchanges[index].response = head
     exchanges[index].answered = time
   }
 
-  /// Adds the failure of the last request of an attempt.
   mutating func fail(_ failure: String, of attempt: Int, at time: Duration) {
     guard let index = last(of: attempt) else { return }
     exchanges[index].failure = failure
     exchanges[index].ended = time
   }
 
-  /// Ends an attempt, with the response and the body that its steps made of the last one where there are any.
+  /// Ends an attempt. `outcome` is its response and body after the steps, if any.
   mutating func end(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
     guard let index = last(of: record.number) else { return }
     exchanges[index].record = record
@@ -71,20 +63,20 @@ struct ExchangeRecord: Sendable {
     exchanges[index].size = outcome.size
   }
 
-  /// About the bytes that it keeps in memory.
+  /// The approximate number of bytes held in memory.
   var size: Int { exchanges.reduce(2000) { $0 + 3000 + ($1.body?.count ?? 0) + ($1.request.body.data?.count ?? 0) } }
 
   private func last(of attempt: Int) -> Int? { exchanges.lastIndex { $0.attempt == attempt } }
 
-  // MARK: The value
+  // MARK: Recorded call
 
-  /// The call as a value, with no more than `style` shows, secrets hidden.
+  /// The redacted value of the call, limited to what `style` shows.
   func recorded(
     _ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ record: FlightRecord,
     showing style: RecordingStyle
   ) -> RecordedCall {
     let (plan, redaction, attempts) = (call.plan, call.snapshot.configuration.redaction, record.attempts)
-    // Failures and the timeline name the URL, and whatever an app's own errors say.
+    // Failures and the timeline contain the URL, and any text of the app's own errors.
     let isShown = style.contains(.url)
     let exchanges = exchanges.map { recorded($0, style, call.snapshot) }
     let moments = record.entries.map(RecordedCall.Moment.init)
@@ -93,7 +85,7 @@ struct ExchangeRecord: Sendable {
       id: call.number, task: plan.taskName, tag: isShown ? redaction(text: plan.taskTag) : nil,
       comment: isShown && !plan.comment.isEmpty ? redaction(text: plan.comment) : nil,
       method: ended.shown.method ?? plan.httpMethod, url: isShown ? ended.shown.url.map { redaction($0) } : nil,
-      // A call that failed has no final response, but its last attempt may have had one.
+      // A failed call has no final response, but its last attempt may have one.
       status: ended.response?.status ?? exchanges.last?.response?.status ?? attempts.last?.status,
       outcome: outcome.kind,
       failure: isShown ? outcome.failure : nil, startedAt: startedAt, duration: record.entries.last?.time ?? .zero,
@@ -125,7 +117,7 @@ struct ExchangeRecord: Sendable {
   private func body(
     of request: HTTPRequest, _ style: RecordingStyle, _ snapshot: ServerSnapshot
   ) -> RecordedCall.Body {
-    // That there is one is no secret, and without it the request would seem to have none.
+    // Show that there is a body, or the request would seem to have none.
     guard style.contains(.upload) else { return RecordedCall.Body(note: "<a body that is not shown>") }
     let (type, limit) = (request.headers.mediaType, snapshot.configuration.maxLoggedUploadSize)
     guard let data = request.body.data else {
@@ -148,7 +140,7 @@ struct ExchangeRecord: Sendable {
   private func body(of exchange: Exchange, _ snapshot: ServerSnapshot) -> RecordedCall.Body? {
     guard let data = exchange.body else { return nil }
     let (type, limit) = (exchange.response?.mediaType, snapshot.configuration.maxLoggedDownloadSize)
-    // Of a body that is dropped, no more is kept than is shown.
+    // A discarded body is not kept in memory if it is larger than the limit.
     guard data.isEmpty, exchange.size > 0 else {
       return snapshot.configuration.redaction.recorded(data, type: type, limit: limit)
     }
@@ -158,7 +150,6 @@ struct ExchangeRecord: Sendable {
 }
 
 extension CallOutcome {
-  /// The outcome in one word.
   fileprivate var kind: RecordedCall.Conclusion {
     switch self {
     case .succeeded: .succeeded

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// One line of the index of a folder of recordings.
+/// A line in the index of a folder of recordings.
 struct RecordingEntry: Codable, Sendable, Equatable {
   var number = 0
   var file = ""
@@ -12,18 +12,17 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   var status: Int?
   /// `succeeded`, `failed` or `cancelled`.
   var outcome: String
-  /// In ISO 8601 with milliseconds.
+  /// ISO 8601 with milliseconds.
   var startedAt: String
   var seconds: Double
   var attempts: Int
-  /// The size of the file.
   var bytes = 0
-  /// Whether the file is about to be removed; nil if it isn't.
+  /// Whether the file is about to be removed. `nil` means `false`.
   var isLeaving: Bool?
 
   static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-  /// The entry of a file of this number; at least four digits, so that names sort as numbers do.
+  /// The entry with a number. File names have at least four digits, so that they sort by number.
   func numbered(_ number: Int, name: String, bytes: Int) -> RecordingEntry {
     var entry = self
     entry.number = number
@@ -32,14 +31,13 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     return entry
   }
 
-  /// The name of a file.
   static func file(_ number: Int, name: String) -> String { file(number, plainName: plain(name)) }
 
-  /// The same for a name that was made plain.
+  /// The file name for a name that `plain(_:)` returned.
   static func file(_ number: Int, plainName: String) -> String { padded(number) + ". " + plainName + ".txt" }
 
-  /// A name as a part of a file's: letters, digits, blanks, hyphens and underscores, cut to fit into the 255 bytes that a
-  /// file's name may have.
+  /// Reduces a name to letters, digits, spaces, hyphens and underscores, and limits it to 200 bytes. File names have at
+  /// most 255.
   static func plain(_ name: String) -> String {
     if name.utf8.count <= 200, name.utf8.allSatisfy({ isPlainByte($0) }) { return name }
     var result = ""
@@ -50,7 +48,6 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     return result
   }
 
-  /// True for the letters, digits and signs of ASCII that a name keeps.
   private static func isPlainByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -60,19 +57,19 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     }
   }
 
-  /// The number of a recording by the name of its file, whether or not we know it; nil for any other name.
+  /// The number in the file name of a recording, whether or not it is in the index. `nil` for other names.
   static func number(of name: String) -> Int? {
     let digits = name.prefix { $0.isASCII && $0.isNumber }
-    // Of that many digits we have never written one, and a next number must be left.
+    // Longer numbers are never written. The limit also leaves room for the next number.
     guard digits.utf8.count <= 15 else { return nil }
     return name.dropFirst(digits.count).hasPrefix(". ") && name.hasSuffix(".txt") ? Int(digits) : nil
   }
 
-  /// True for a number that we count on from where only the name of a file says it. Others may have put it there, and so much
-  /// room is left that no number of ours has more digits than ``number(of:)`` takes.
+  /// Whether to continue counting from a number found only in a file name. Another program may have created the file,
+  /// and the limit keeps later numbers within the digits that ``number(of:)`` accepts.
   static func isPlausible(_ number: Int) -> Bool { number < 1_000_000_000_000 }
 
-  /// True for an entry that we may have written: its file has its number, and is in the folder itself.
+  /// Whether the entry is valid: its file has the same number and is directly in the folder.
   var isPlain: Bool {
     number > 0 && Self.number(of: file) == number && file.utf8.count <= 255 && (0..<1 << 40).contains(bytes)
       && !file.unicodeScalars.contains { $0 == "/" || $0 == "\\" || $0.value == 0 }
@@ -85,7 +82,6 @@ struct RecordingEntry: Codable, Sendable, Equatable {
 }
 
 extension RecordingEntry {
-  /// The line of the index for a call: no more than the recording itself shows.
   init(_ call: RecordedCall) {
     self.init(
       task: call.task, tag: call.tag, comment: call.comment, method: "\(call.method)", url: call.url,
@@ -95,9 +91,9 @@ extension RecordingEntry {
 }
 
 extension RecordedCall {
-  /// The name of the call's file, but for its number: the method and the type's name without it and without `Task`.
+  /// The name of the call's file without its number: the method, and the type's name without the method and `Task`.
   var fileName: String {
-    // A name of a type is mostly of ASCII, where letters and digits need not be asked for.
+    // Fast path: most type names are ASCII.
     var name = task.utf8.allSatisfy(Self.isLetterOrDigit) ? task : task.filter { $0.isLetter || $0.isNumber }
     let verb = method.rawValue
     if name.count > verb.count, name.prefix(verb.count).lowercased() == verb.lowercased() {

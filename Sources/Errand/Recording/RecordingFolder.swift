@@ -1,31 +1,31 @@
 import ErrandFoundation
 
-/// A folder of recordings with its index, which sessions and processes share.
+/// A folder of recordings and its index, shared by sessions and processes.
 ///
-/// No file is ever partial, and every file is in the index. Texts are written under hidden names, the index is replaced, and the texts are
-/// renamed. Only then are old recordings removed, which the index has marked, and it is replaced again: a process that is killed removes no
-/// recording before its successor is safe. The next session renames hidden texts that the index names, removes marked files, and drops entries
-/// without a file. One session at a time writes, under a lock that the system releases when a process dies.
+/// Files are never partial, and every file is in the index. To add recordings, a session writes them under hidden
+/// names, replaces the index, and renames them. Then it removes old recordings, which the index has marked, and
+/// replaces the index again. A killed process therefore never removes a recording before its successor is safe. The
+/// next session renames hidden files that are in the index, removes marked files, and drops entries without a file.
+/// Only one session writes at a time. It holds a lock that the system releases when the process dies.
 struct RecordingFolder {
-  /// The outcome of writing.
   enum Outcome {
     case written
-    /// Another session holds the lock: nothing was written.
+    /// Another session holds the lock. Nothing was written.
     case locked
-    /// All but `lost` of them were written, or the old ones could not be removed.
+    /// `lost` recordings were not written, or old ones could not be removed.
     case incomplete(any Error, lost: Int)
   }
 
   let url: URL
   private var index = RecordingIndex()
   private var lastNumber = 0
-  /// The version of the index that we know; nil when it has to be read.
+  /// The last known version of the index. `nil` if it has to be read.
   private var stamp: PrivateFolder.Stamp?
 
-  /// Tells whether other sessions have written to the folder since an earlier one; nil without an index.
+  /// The version of the index, which changes when another session writes. `nil` without an index.
   var version: PrivateFolder.Stamp? { (try? PrivateFolder(url))?.stamp(of: Self.indexName) }
 
-  /// The default time to wait for a lock that others hold, in milliseconds.
+  /// The default time in milliseconds to wait for the lock.
   static let patience = 1000
 
   private static let indexName = "index.json"
@@ -33,7 +33,7 @@ struct RecordingFolder {
 
   init(_ url: URL) { self.url = url }
 
-  /// Makes the folder, and mends what a killed session has left unless others hold the lock.
+  /// Creates the folder, and repairs what a killed session has left unless another session holds the lock.
   mutating func open() throws {
     try PrivateFolder.make(url)
     let folder = try PrivateFolder(url)
@@ -43,13 +43,8 @@ struct RecordingFolder {
     }
   }
 
-  /// Writes recordings, in order, and removes those that are too many.
-  ///
-  /// - Parameters:
-  ///   - recordings: The recordings.
-  ///   - skipped: The number of those before them that were too many from the start: they have numbers all the same.
-  ///   - limits: How many are kept.
-  ///   - patience: The most milliseconds to wait for others.
+  /// Writes recordings in order and removes the surplus. `skipped` is the number of preceding recordings that were
+  /// dropped, which use up numbers too. `patience` is the maximum time in milliseconds to wait for the lock.
   mutating func write(
     _ recordings: [Recording], after skipped: Int = 0, _ limits: RecordingLimits, patience: Int = Self.patience
   ) throws -> Outcome {
@@ -60,7 +55,7 @@ struct RecordingFolder {
         return try add(recordings, after: skipped, limits, to: folder)
       } ?? .locked
     } catch {
-      stamp = nil  // what we know may not be what is there
+      stamp = nil  // the folder may have changed
       throw error
     }
   }
@@ -80,13 +75,13 @@ struct RecordingFolder {
         added.append(entry)
         index.append(entry)
       } catch {
-        problem = problem ?? error  // one that cannot be written does not keep the others
+        problem = problem ?? error  // one failure does not prevent the others
       }
     }
     var lost = recordings.count - added.count
     let surplus = index.surplus(limits, at: Date())
     let last = surplus.last?.number ?? 0
-    // More than fit may have come at once.
+    // A batch can be larger than the limits.
     let (excess, kept) = (added.filter { $0.number <= last }, added.filter { $0.number > last })
     for entry in excess { folder.remove(Self.partial(entry.number)) }
     index.remove { $0.number <= last && $0.number >= added.first?.number ?? .max }
@@ -114,7 +109,8 @@ struct RecordingFolder {
     return problem.map { .incomplete($0, lost: lost) } ?? .written
   }
 
-  /// Removes the marked files and their entries, the files first: a file without an entry could be anyone's. Returns whether it removed any.
+  /// Removes marked files and their entries, files first, because a file without an entry could belong to anyone.
+  /// Returns whether there were any.
   private mutating func removeMarked(in folder: borrowing PrivateFolder) -> Bool {
     let marked = index.entries.filter { $0.isLeaving == true }
     for entry in marked { folder.remove(entry.file) }
@@ -134,7 +130,7 @@ struct RecordingFolder {
     stamp = folder.stamp(of: Self.indexName)
   }
 
-  /// Reads the index again if others have written it, and finishes what they did not.
+  /// Reads the index again if another session changed it, and completes what that session left unfinished.
   private mutating func refresh(_ folder: borrowing PrivateFolder, isNew: Bool = false) throws {
     if let stamp, stamp == folder.stamp(of: Self.indexName) { return }
     index = try Self.index(in: folder, isNew: isNew, knowing: index)
@@ -144,7 +140,7 @@ struct RecordingFolder {
       do {
         try publish(entry, in: folder)
       } catch {
-        missing.insert(entry.file)  // it was never written, or cannot have that name
+        missing.insert(entry.file)  // never written, or the name is taken
       }
     }
     if !missing.isEmpty { index.remove { missing.contains($0.file) } }
@@ -158,8 +154,8 @@ struct RecordingFolder {
     try folder.rename(Self.partial(entry.number), to: entry.file)
   }
 
-  /// The index of the folder; empty where there is none, or a link in its place, which is replaced.
-  /// Throws where it cannot be read, and where it is another program's and the folder is new to us.
+  /// The index of the folder. Empty if it is missing or a symbolic link, which is then replaced.
+  /// Throws if it cannot be read, or if the folder is new and the index belongs to another program.
   private static func index(
     in folder: borrowing PrivateFolder, isNew: Bool, knowing known: RecordingIndex
   ) throws -> RecordingIndex {
@@ -171,7 +167,7 @@ struct RecordingFolder {
     }
     if let index = RecordingIndex(data, knowing: known) { return index }
     if data.isEmpty || RecordingIndex.isSound(data) { return RecordingIndex(data) }
-    // One that was edited by hand begins as ours do. Nothing of it is lost.
+    // An index edited by hand still starts like ours. Keep a copy of it.
     guard data.first == UInt8(ascii: "[") || !isNew else { throw PrivateFolder.Refusal.anothers(indexName) }
     try folder.rename(indexName, to: "index.json.bad")
     return RecordingIndex(data)
@@ -179,7 +175,6 @@ struct RecordingFolder {
 
   private static func partial(_ number: Int) -> String { ".\(RecordingEntry.padded(number)).partial" }
 
-  /// True for the hidden name of a text, or of the index.
   private static func isPartial(_ name: String) -> Bool {
     guard name.hasPrefix("."), name.hasSuffix(".partial") else { return false }
     let middle = name.dropFirst().dropLast(".partial".count)

@@ -1,14 +1,14 @@
 import ErrandFoundation
 
-/// The list of the recordings in a folder, in the order of their numbers. Pure.
+/// The recordings in a folder, ordered by number. Pure.
 struct RecordingIndex {
   private(set) var entries: [RecordingEntry] = []
-  /// The entries as they are written, so that a new one does not make all of them be encoded again.
+  /// The encoded entries, so that adding one entry does not encode the others again.
   private var lines: [Data] = []
 
   init() {}
 
-  /// Reads an index as ``data`` writes it, without decoding the lines that `known` has; nil for any other.
+  /// Reads an index written by ``data``, reusing the entries of `known` with equal lines. `nil` for other formats.
   init?(_ data: Data, knowing known: RecordingIndex) {
     guard data.starts(with: "[\n".utf8), data.count >= 4, data.suffix(2).elementsEqual("]\n".utf8) else { return nil }
     let knownEntries = Dictionary(zip(known.lines, known.entries)) { first, _ in first }
@@ -22,25 +22,23 @@ struct RecordingIndex {
     }
   }
 
-  /// Reads an index. An invalid one, as after an edit by hand, counts as empty. An entry that is invalid, or names a
-  /// file that no recording can have, is left out.
+  /// Reads an index that may have been edited by hand. An invalid index counts as empty. Invalid entries, and entries
+  /// with an impossible file name, are ignored.
   init(_ data: Data) {
     for entry in (try? JSONDecoder().decode([Line].self, from: data)) ?? [] {
       if let entry = entry.entry, entry.isPlain, entry.number > lastNumber { append(entry) }
     }
   }
 
-  /// True for an index that has entries of ours, or none at all.
+  /// Whether an index is empty or contains at least one of our entries.
   static func isSound(_ data: Data) -> Bool {
     guard let lines = try? JSONDecoder().decode([Line].self, from: data) else { return false }
     return lines.isEmpty || lines.contains { $0.entry != nil }
   }
 
-  /// An element of the index, whatever it is.
   private struct Line: Decodable {
     let entry: RecordingEntry?
 
-    // An invalid one is left out.
     init(from decoder: any Decoder) throws { entry = try? RecordingEntry(from: decoder) }
   }
 
@@ -52,7 +50,6 @@ struct RecordingIndex {
     lines.append(line)
   }
 
-  /// Marks the entries up to a number, whose files are about to be removed.
   mutating func mark(upTo number: Int) {
     for index in entries.indices.prefix(while: { entries[$0].number <= number }) {
       entries[index].isLeaving = true
@@ -63,7 +60,7 @@ struct RecordingIndex {
   private static func line(_ entry: RecordingEntry) -> Data? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try? encoder.encode(entry)  // texts and numbers: there is nothing to fail
+    return try? encoder.encode(entry)  // strings and numbers only: it cannot fail
   }
 
   mutating func remove(where isUnwanted: (RecordingEntry) -> Bool) {
@@ -73,7 +70,7 @@ struct RecordingIndex {
     entries = kept.map { entries[$0] }
   }
 
-  /// The entries that are too many, too old or too large together, from the oldest; never the newest.
+  /// The oldest entries that exceed the limits. Never includes the newest.
   func surplus(_ limits: RecordingLimits, at now: Date) -> ArraySlice<RecordingEntry> {
     var bytes = entries.reduce(0) { $0 + $1.bytes }
     var dropped = 0
@@ -82,7 +79,7 @@ struct RecordingIndex {
     for entry in entries.dropLast() {
       let isTooMany = limits.count > 0 && entries.count - dropped > limits.count
       let isTooLarge = limits.bytes > 0 && bytes > limits.bytes
-      // In ISO 8601 and one time zone, what sorts before is earlier.
+      // ISO 8601 in UTC sorts chronologically.
       let isTooOld = limits.age > .zero && entry.startedAt < oldest
       guard isTooMany || isTooLarge || isTooOld else { break }
       bytes -= entry.bytes
@@ -91,7 +88,7 @@ struct RecordingIndex {
     return entries.prefix(dropped)
   }
 
-  /// An array of JSON, one entry a line.
+  /// A JSON array with one entry per line.
   var data: Data {
     var data = Data("[\n".utf8)
     for (position, line) in lines.enumerated() {

@@ -1,4 +1,5 @@
-/// The parts of an exchange that a transport may show in its recording: those that the task shows, secrets hidden as the server has it.
+/// The parts of an exchange that a transport can include in a recording, limited by the task's style and the server's
+/// redaction.
 final class ShownParts: Sendable {
   let redaction: Redaction
   let style: RecordingStyle
@@ -8,6 +9,6 @@ final class ShownParts: Sendable {
     self.style = style
   }
 
-  /// Those of a request; all where nothing is said of it.
+  /// The parts shown of a request. `nil` for all.
   static func of(_ request: HTTPRequest) -> ShownParts? { request.options.showing as? ShownParts }
 }

@@ -1,43 +1,41 @@
 import Dispatch
 public import ErrandFoundation
 
-/// A call as it is recorded.
 struct Recording: Sendable {
   let text: String
-  /// The name of the file, but for its number.
+  /// The name of the file without its number.
   let name: String
   let entry: RecordingEntry
 }
 
-/// Writes each call as a numbered text file, `0001. GET Widget.txt`, and keeps an index of them, `index.json`.
+/// Writes each call to a numbered text file, `0001. GET Widget.txt`, and maintains an index of them, `index.json`.
 ///
-/// It writes on its own dispatch queue, and no call waits for it: a folder that others lock delays nothing but the recordings. Calls are
-/// written in batches, in the order in which they ended; between two batches other processes get the folder.
+/// The recorder writes on its own dispatch queue, so a locked folder never delays a call. Calls are written in batches,
+/// in the order in which they ended. Other processes can write between two batches.
 final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Waiting] = []
-    /// About the bytes of these and of those that are being written.
+    /// The approximate size in bytes of these recordings and of those being written.
     var bytes = 0
-    /// The number of those before them that were too many, and have numbers all the same.
+    /// The number of preceding recordings that were dropped. They use up numbers too.
     var skipped = 0
-    /// The number of recordings that found no room, or could not be written.
+    /// The number of recordings that did not fit in memory or could not be written.
     var lost = 0
-    /// How many of them were not logged yet: those that found no room, and the others.
+    /// The lost recordings that have not been logged yet, by cause.
     var unsaid = (roomless: 0, unwritten: 0)
     var isWriting = false
     var isEnded = false
-    /// True after a failure, which is logged once, until writing succeeds again.
+    /// Whether writing has failed. A failure is logged once until writing succeeds again.
     var hasFailed = false
     var log = TextSink.discard
   }
 
-  /// A call that is to be written, and about its bytes.
   private struct Waiting {
     let size: Int
     let make: @Sendable () -> Recording
   }
 
-  /// The bytes of text that wait, or are being written, from which on no more find room.
+  /// The number of waiting bytes above which further recordings are dropped.
   static let room = 64 << 20
 
   let url: URL
@@ -46,21 +44,18 @@ final class TaskRecorder: Sendable {
   private let folder: Lock<RecordingFolder>
   private let writer = DispatchQueue(label: "errand.recorder", qos: .utility)
 
-  /// The number of recordings that are written at once.
   private static let batch = 200
-  /// The default of the next.
   static let patience = Duration.seconds(10)
-  /// The longest wait for a lock, once the recording has ended, during which no other process writes to the folder.
+  /// The maximum time to wait for the lock after recording ended, as long as no other process writes.
   private let patience: Duration
-  /// Counts recordings: queued ones as begun, written and lost ones as ended.
+  /// Counts queued recordings as started, and written or lost ones as ended.
   private let work = Completion()
 
-  /// The most milliseconds that a process waits at exit for its recordings.
+  /// The maximum time in milliseconds that a process waits for its recordings at exit.
   static let patienceAtExit = 1000
 
-  /// The number of recorders that write just now.
   private static let writers = Lock(0)
-  /// A process that ends waits a second for them, or a tool that makes one call would never have it recorded.
+  /// Waits at exit, so that the call of a short-lived tool is recorded.
   private static let waitsAtExit: Bool =
     atexit {
       for _ in 0..<patienceAtExit where TaskRecorder.writers.withLock({ $0 }) > 0 { usleep(1000) }
@@ -81,7 +76,7 @@ final class TaskRecorder: Sendable {
     self.folder = Lock(folder)
   }
 
-  /// From now on the process waits at its exit, until as often ``endWriting()`` was called.
+  /// Makes the process wait at exit until the matching ``endWriting()``.
   static func beginWriting() {
     _ = waitsAtExit
     writers.withLock { $0 += 1 }
@@ -89,17 +84,12 @@ final class TaskRecorder: Sendable {
 
   static func endWriting() { writers.withLock { $0 -= 1 } }
 
-  /// A folder below the temporary one that no other session has, and whose name cannot be guessed.
   static func newFolder() -> URL {
     FileManager.default.temporaryDirectory.appendingPathComponent("errand-recordings-\(UUID().uuidString)")
   }
 
-  /// Queues one call to be written, and returns at once; a failure is written to `log`, once.
-  ///
-  /// - Parameters:
-  ///   - size: About the bytes that it takes until then.
-  ///   - log: Where failures are told.
-  ///   - make: Makes the recording, once, before it is written.
+  /// Queues a call to be written and returns immediately. `size` is the approximate number of bytes that it occupies
+  /// until then. Failures are written to `log`, repeated ones only once.
   func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
@@ -120,12 +110,10 @@ final class TaskRecorder: Sendable {
     writer.async { self.writeAll() }
   }
 
-  /// Ends the recording.
   func end() { queue.withLock { $0.isEnded = true } }
 
-  /// Returns when all recordings so far are written or lost, or when the surrounding task is cancelled.
-  ///
-  /// - Returns: The number of recordings that are lost.
+  /// Waits until all recordings so far are written or lost, or the surrounding Swift task is cancelled. Returns the
+  /// number of lost recordings.
   @discardableResult
   func finish() async -> Int {
     await work.wait()
@@ -140,7 +128,7 @@ final class TaskRecorder: Sendable {
         lastProgress = .now
         continue
       }
-      // Others hold the lock. While they write it is worth the wait.
+      // Another process holds the lock. Keep waiting while that process makes progress.
       let version = folder.withLock { $0.version }
       if version != folderVersion { (folderVersion, lastProgress) = (version, .now) }
       if ContinuousClock.now - lastProgress >= patience { giveUp() }
@@ -148,14 +136,14 @@ final class TaskRecorder: Sendable {
     Self.endWriting()
   }
 
-  /// The recordings to write next; nil if the queue is empty.
+  /// The next recordings to write. `nil` if the queue is empty.
   private func next() -> [Waiting]? {
     let (batch, excess) = queue.withLock { queue -> ([Waiting]?, Int) in
       guard !queue.recordings.isEmpty else {
         queue.isWriting = false
         return (nil, 0)
       }
-      // Of more than are kept, the oldest are counted, and neither made nor written.
+      // Drop the oldest recordings that exceed the limit without creating them. They still use up numbers.
       let excess = limits.count > 0 ? max(0, queue.recordings.count - limits.count) : 0
       queue.bytes -= queue.recordings.prefix(excess).reduce(0) { $0 + $1.size }
       queue.skipped += excess
@@ -167,9 +155,9 @@ final class TaskRecorder: Sendable {
     return batch
   }
 
-  /// Writes recordings; false if others hold the lock, and they are queued again.
+  /// Writes recordings. Returns `false`, and queues them again, if another process holds the lock.
   private func write(_ batch: [Waiting]) -> Bool {
-    // Made before the folder is locked: other processes wait for it no longer than for the files.
+    // Create the texts before locking the folder, to keep the lock short.
     let recordings = batch.map { $0.make() }
     let skipped = queue.withLock { $0.skipped }
     do {
@@ -206,7 +194,6 @@ final class TaskRecorder: Sendable {
     end(batch, lost: lost)
   }
 
-  /// Ends recordings, which take no room any more.
   private func end(_ batch: [Waiting], lost: Int) {
     queue.withLock { queue in
       queue.bytes -= batch.reduce(0) { $0 + $1.size }
@@ -217,7 +204,7 @@ final class TaskRecorder: Sendable {
     work.end(batch.count)
   }
 
-  /// Drops what waits, once the recording has ended: a process that was stopped may hold the lock for ever.
+  /// Drops the waiting recordings after the end of recording, because a stopped process may hold the lock forever.
   private func giveUp() {
     let dropped = queue.withLock { queue -> [Waiting] in
       guard queue.isEnded else { return [] }
@@ -227,7 +214,7 @@ final class TaskRecorder: Sendable {
     if !dropped.isEmpty { end(dropped, lost: dropped.count) }
   }
 
-  // MARK: The log
+  // MARK: Logging
 
   private func say(_ failure: String) {
     let log = queue.withLock { queue -> TextSink? in
@@ -256,22 +243,22 @@ final class TaskRecorder: Sendable {
 }
 
 extension Server {
-  /// Records every call of the server's manager from now on; see ``TaskManager/recordTaskPath(to:limits:)``.
+  /// Records every call of the server's manager from now on. See ``TaskManager/recordTaskPath(to:limits:)``.
   ///
   /// - Parameters:
-  ///   - folder: Where to; a new folder below the temporary one unless given.
-  ///   - limits: How many recordings are kept.
+  ///   - folder: The folder to write to. Defaults to a new temporary folder.
+  ///   - limits: The limits for the recordings kept.
   /// - Returns: The folder.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder cannot be made or written to.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder cannot be created or written to.
   @discardableResult
   public func recordTaskPath(to folder: URL? = nil, limits: RecordingLimits = RecordingLimits()) throws -> URL {
     try manager.startRecording(to: folder, limits)
   }
 
-  /// Stops recording, and returns the number of calls that are missing; see ``TaskManager/endTaskPathRecording()``.
+  /// Stops recording and returns the number of missing calls. See ``TaskManager/endTaskPathRecording()``.
   @discardableResult
   public func endTaskPathRecording() async -> Int { await manager.stopRecording() }
 
-  /// The folder of the recordings; nil while calls are not recorded.
+  /// The folder of the recordings. `nil` if calls are not being recorded.
   public nonisolated var taskPathURL: URL? { manager.taskPathURL }
 }

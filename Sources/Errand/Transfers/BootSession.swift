@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// The run of the operating system. What a process wrote before it was killed is still there while the system runs on; what was not
-/// synchronised may be lost with it.
+/// The current boot of the operating system. Unsynchronized writes survive the death of the process, but may be lost
+/// when the system restarts.
 enum BootSession {
-  /// The name of the present one; nil where the system does not say.
+  /// The ID of the current boot. `nil` if the system does not provide one.
   static let current: String? = {
     #if canImport(Darwin)
       var size = 0
@@ -13,7 +13,7 @@ enum BootSession {
       return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     #else
       guard let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) else {
-        return nil  // then only what was synchronised counts
+        return nil  // then trust only synchronized data
       }
       let name = text.filter { !$0.isWhitespace }
       return name.isEmpty ? nil : name

@@ -1,44 +1,41 @@
-/// The owner of a ``TransferLife``: what runs the transfer, pauses it and watches it meets here.
+/// Serializes the runs of one transfer: starts, pauses, resumes and cancels them, and publishes their state.
 final class TransferDesk: Sendable {
   typealias States = AsyncStream<TransferState>
 
   private struct State {
     var life = TransferLife()
-    /// The run, and the attempt that it is at.
     var run: (any Cancellable)?
     var attempt: (any Cancellable)?
-    /// Its number among the work of the manager.
+    /// The run's ID in the manager's call registry.
     var number: Int?
-    /// True where a pause has cancelled the attempt.
     var isHeld = false
-    /// True where the run is to be cancelled as soon as it is known.
+    /// Set if the run is cancelled before its Swift task is known.
     var isCancelled = false
     var lastID = 0
     var readers: [Int: States.Continuation] = [:]
 
-    /// Tells the present state to those who watch, under the lock: told later, it might take the place of a newer one.
+    /// Yields the current state to the readers. Called under the lock, so that states arrive in order.
     func tell() { for reader in readers.values { reader.yield(life.state) } }
   }
 
-  /// An attempt that a pause has ended.
+  /// Thrown by an attempt that a pause cancelled.
   struct Held: Error {}
 
   private let state = Lock(State())
   private let gate = PauseGate()
-  /// The transfer in words, for the error of a second run.
   private let name: String
 
   init(_ name: String) { self.name = name }
 
   var transferState: TransferState { state.withLock { $0.life.state } }
 
-  /// The number of the run, which its calls have; nil where it does not run.
+  /// The ID shared by the run and its calls. `nil` if no run is active.
   var number: Int? { state.withLock { $0.number } }
 
   // MARK: Running
 
-  /// Runs `body` as the one run of the transfer; `cancel()`, the surrounding task and the manager cancel it.
-  /// Throws ``TaskError`` with code `.transferInUse` while another run is under way, and what `body` throws.
+  /// Runs `body`, unless a run is already active. `cancel()`, the surrounding task and the manager can cancel it.
+  /// Throws ``TaskError`` with code `.transferInUse` if a run is already active. Rethrows the errors of `body`.
   func run<Value: Sendable>(_ plan: TaskPlan, _ body: @escaping @Sendable () async throws -> Value) async throws
     -> Value
   {
@@ -78,16 +75,16 @@ final class TransferDesk: Sendable {
     let readers = state.withLock { state in
       (state.run, state.attempt, state.number) = (nil, nil, nil)
       state.life.end(final)
-      gate.open()  // under the lock, as it is closed: a pause that comes between would be none
+      gate.open()  // under the lock, like closing it: a concurrent pause would be lost
       state.tell()
       defer { state.readers = [:] }
       return Array(state.readers.values)
     }
-    for reader in readers { reader.finish() }  // not under the lock, which its end takes
+    for reader in readers { reader.finish() }  // outside the lock, which `onTermination` takes
   }
 
-  /// Runs an attempt, which a pause cancels.
-  /// Throws ``Held`` where that has ended it, and what `body` throws.
+  /// Runs an attempt that `pause()` can cancel.
+  /// Throws ``Held`` if a pause cancelled it. Rethrows the errors of `body`.
   func attempt<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let job = Task { try await body() }
     let isHeld = state.withLock { state in
@@ -109,13 +106,12 @@ final class TransferDesk: Sendable {
   }
 
   /// Waits while the transfer is paused.
-  /// Throws `CancellationError` when the run is cancelled first.
+  /// Throws `CancellationError` if the run is cancelled.
   func pass() async throws {
     try Task.checkCancellation()
     try await gate.pass()
   }
 
-  /// Notes what the run does.
   func note(_ next: TransferState) {
     state.withLock { state in
       state.life.note(next)
@@ -123,7 +119,7 @@ final class TransferDesk: Sendable {
     }
   }
 
-  // MARK: From outside
+  // MARK: Controlling
 
   func pause() -> Bool {
     let (isPaused, attempt) = state.withLock { state -> (Bool, (any Cancellable)?) in
@@ -146,7 +142,7 @@ final class TransferDesk: Sendable {
     }
   }
 
-  /// Cancels the run; false where there is none.
+  /// Cancels the run. Returns `false` if no run is active.
   @discardableResult
   func cancel() -> Bool {
     let (run, isRunning) = state.withLock { state in
@@ -159,7 +155,7 @@ final class TransferDesk: Sendable {
 
   // MARK: Watching
 
-  /// The states from the present one on; ends with the run that is under way, or the next one.
+  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
   func states() -> States {
     let (stream, reader) = States.makeStream(bufferingPolicy: .bufferingNewest(1))
     let isOver = state.withLock { state in

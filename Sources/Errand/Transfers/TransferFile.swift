@@ -1,21 +1,16 @@
 import ErrandFoundation
 
-/// The names of what lies beside a file while it is transferred, and the careful handling of them.
+/// The paths of the files kept next to a file during its transfer.
 struct TransferPlace: Sendable {
   let file: URL
-  /// The folder of all of them.
   let folder: String
   private let stem: String
 
-  /// The longest name that leaves room for the endings, in bytes: most file systems take 255.
+  /// The maximum length of a file name in bytes. Most file systems allow 255, and the suffixes need the rest.
   private static let longestName = 220
 
-  /// The place of a file.
-  /// Throws ``TaskError`` with code `.fileNotWritable` where the URL is not that of a file.
-  ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - name: What tells one transfer of the file from another; nil where there is one.
+  /// Creates the place for `file`. `suffix` distinguishes several transfers of the same file.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if the URL is not a file URL.
   init(_ file: URL, name suffix: String? = nil) throws {
     guard file.isFileURL else {
       throw TaskError(
@@ -29,10 +24,9 @@ struct TransferPlace: Sendable {
     self.stem = suffix.map { "\(stem)-\($0)" } ?? stem
   }
 
-  /// The path of the file beside it that has this ending.
   func path(_ ending: String) -> String { "\(folder)/\(stem)-\(ending)" }
 
-  /// Has what was renamed in the folder survive a crash of the system. Not every file system can; then it is no worse than any rename.
+  /// Makes renames in the folder survive a system crash. Does nothing if the file system does not support it.
   func syncFolder() {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
@@ -40,10 +34,10 @@ struct TransferPlace: Sendable {
     close(descriptor)
   }
 
-  /// Writes a small file for this user alone: all of it, or what was there before stays.
+  /// Atomically writes a small file that only the current user can read.
   func write(_ data: Data, to ending: String) throws {
     let (path, aside) = (path(ending), path("\(ending)~"))
-    unlink(aside)  // one that was left behind
+    unlink(aside)  // left by an earlier crash
     let descriptor = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure() }
     let isWritten = Descriptor.put(data, into: descriptor) && fsync(descriptor) == 0
@@ -56,10 +50,10 @@ struct TransferPlace: Sendable {
     }
   }
 
-  /// A small file of our own; nil where there is none that can be trusted.
+  /// The contents of a small file that the current user owns. `nil` if it is missing or can't be trusted.
   func read(_ ending: String) -> Data? { Descriptor.contents(ofOwn: path(ending), below: 1 << 20) }
 
-  func remove(_ ending: String) { unlink(path(ending)) }  // it may be gone, which is what we want
+  func remove(_ ending: String) { unlink(path(ending)) }  // ignore errors: it may already be gone
 
   func failure(_ suffix: String = "") -> TaskError {
     var error = PartialFile.failure(at: file.path)
@@ -68,18 +62,14 @@ struct TransferPlace: Sendable {
   }
 }
 
-/// A file that is open, and locked against everybody else who would do the same: others of this process too.
+/// An open file with an exclusive lock, which also excludes others in this process.
 final class LockedFile {
   private(set) var descriptor: Int32
 
-  /// Opens the file, which is made where it is not there. The system releases the lock when a process dies.
-  /// Throws ``TaskError`` with code `.transferInUse` where another one has it.
-  ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - name: What it is about, for errors.
+  /// Opens and locks the file, creating it if needed. The system releases the lock when the process dies.
+  /// Throws ``TaskError`` with code `.transferInUse` if the file is already locked. `name` is the name in errors.
   init(_ path: String, of name: String) throws {
-    // The holder of the lock may rename or remove the file, and release the lock then: of a file that is not there any more.
+    // Retry if the file was replaced: its holder may rename or remove it before releasing the lock.
     descriptor = -1
     for _ in 0..<1000 {
       release()
@@ -106,7 +96,6 @@ final class LockedFile {
 
   deinit { release() }
 
-  /// Closes the file, and releases its lock.
   func release() {
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1

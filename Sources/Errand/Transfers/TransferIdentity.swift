@@ -1,27 +1,28 @@
 import ErrandFoundation
 
-/// The name of what is transferred, by which a journal is known to be about the same thing after a relaunch.
+/// Identifies the content of a transfer, to find its journal again after a relaunch.
 ///
-/// It is a hash, for a URL may have a secret in it. What a signature adds to a query is left out: it is another one each time.
+/// The identity is a hash because a URL may contain a secret. It ignores the query parameters of common URL signatures,
+/// which change every time.
 enum TransferIdentity {
-  /// What a signature of a kind adds to a query.
+  /// The query parameters of one signature scheme.
   private struct Kind {
-    /// The parameter with the signature; without it the others are an application's own.
+    /// The parameter that contains the signature. Without it, the scheme does not apply.
     let signature: String
-    /// Others that tell the kind; one of them has to be there.
+    /// Parameters that identify the scheme. If there are any, at least one must be present.
     var marks: Set<String> = []
-    /// The parameters that are another one each time, beside these.
+    /// Other parameters that change with every signature.
     var names: Set<String> = []
-    /// The beginning of all parameters of the kind.
+    /// The prefix of all parameters of the scheme.
     var prefix: String?
 
-    /// True for a parameter of the kind.
     func has(_ name: String) -> Bool {
       name == signature || marks.contains(name) || names.contains(name) || prefix.map { name.hasPrefix($0) } ?? false
     }
   }
 
-  // Amazon's and Google's; CloudFront's, the older ones of both and all that expire; Azure's; an application's own.
+  // In order: Amazon and Google; CloudFront, older Amazon and Google, and others with an expiry; Azure; custom
+  // signatures.
   private static let kinds = [
     Kind(signature: "x-amz-signature", prefix: "x-amz-"), Kind(signature: "x-goog-signature", prefix: "x-goog-"),
     Kind(
@@ -31,7 +32,6 @@ enum TransferIdentity {
     Kind(signature: "signature"), Kind(signature: "sig"),
   ]
 
-  /// The identity of what is at a URL.
   static func of(_ url: URL) -> String {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
       return SHA256.hexadecimal(of: url.absoluteString)
@@ -45,10 +45,9 @@ enum TransferIdentity {
     return SHA256.hexadecimal(of: parts.string ?? url.absoluteString)
   }
 
-  /// The identity of what its owner has given a name.
   static func of(name: String) -> String { SHA256.hexadecimal(of: "name \(name)") }
 
-  /// The kind of signature that a query with these names has; nil for none.
+  /// The signature scheme of a query with these parameters. `nil` if it is not signed.
   private static func kind(of names: Set<String>) -> Kind? {
     kinds.first { names.contains($0.signature) && ($0.marks.isEmpty || !$0.marks.isDisjoint(with: names)) }
   }

@@ -1,14 +1,12 @@
-/// The life of a transfer: what it is doing, and what it was told to. Pure.
+/// The state machine of a transfer. Pure.
 struct TransferLife {
   private var underlying = TransferState.waiting
-  /// True from the beginning of a run to its end.
   private(set) var isRunning = false
   private(set) var isPaused = false
 
-  /// The state as it is told.
   var state: TransferState { isPaused && !underlying.isOver ? .paused : underlying }
 
-  /// Begins a run; false while another one is under way.
+  /// Starts a run. Returns `false` if one is already active.
   mutating func begin() -> Bool {
     guard !isRunning else { return false }
     isRunning = true
@@ -16,26 +14,25 @@ struct TransferLife {
     return true
   }
 
-  /// Notes what the run does; what comes after its end is none of it.
+  /// Sets the state. Does nothing after the run has ended.
   mutating func note(_ state: TransferState) {
     if isRunning { underlying = state }
   }
 
-  /// Ends the run.
   mutating func end(_ state: TransferState) {
     underlying = state
     isRunning = false
     isPaused = false
   }
 
-  /// False when it is paused already.
+  /// Returns `false` if already paused.
   mutating func pause() -> Bool {
     guard !isPaused else { return false }
     isPaused = true
     return true
   }
 
-  /// False when it is not paused.
+  /// Returns `false` if not paused.
   mutating func resume() -> Bool {
     guard isPaused else { return false }
     isPaused = false

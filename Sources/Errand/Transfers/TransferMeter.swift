@@ -1,9 +1,9 @@
-/// The progress of a transfer over all of its attempts. Pure.
+/// Measures the progress of a transfer across its attempts. Pure.
 struct TransferMeter {
   private let direction: TransferProgress.Direction
   private let clock: CallClock
   private var meter: ProgressMeter
-  /// The bytes that were there when the present measure began.
+  /// The bytes transferred before the current measurement started.
   private var base: Int64
 
   init(_ direction: TransferProgress.Direction, _ clock: CallClock, from base: Int64 = 0) {
@@ -13,15 +13,14 @@ struct TransferMeter {
     meter = ProgressMeter(direction, attempt: 1, total: nil, at: clock.now)
   }
 
-  /// Begins a new measure: what is there has changed without a byte having come.
+  /// Starts a new measurement at `base`, after the number of bytes changed without a transfer.
   mutating func restart(from base: Int64) { self = TransferMeter(direction, clock, from: base) }
 
-  /// Counts bytes; returns the progress where it is time to tell.
+  /// Counts bytes. Returns the progress if it is time to report it.
   mutating func add(_ count: Int, of total: Int64?, attempt: Int) -> TransferProgress? {
     meter.add(count, at: clock.now).map { progress(by: $0, total, attempt) }
   }
 
-  /// The progress as it is now, `isFinished` at the end.
   mutating func present(of total: Int64?, attempt: Int, isFinished: Bool = false) -> TransferProgress {
     var progress = progress(by: meter.finish(at: clock.now), total, attempt)
     if !isFinished { progress = TransferProgress(progress, isFinished: false) }
@@ -36,7 +35,7 @@ struct TransferMeter {
 }
 
 extension TransferProgress {
-  /// The progress of a whole of which a piece goes up behind what is there.
+  /// The progress of the whole transfer while `piece` is being sent.
   func adding(_ piece: TransferProgress) -> TransferProgress {
     TransferProgress(
       direction: direction, attempt: attempt, completed: min(completed + piece.completed, total ?? .max), total: total,

@@ -1,19 +1,19 @@
 import ErrandFoundation
 
-/// The rules by which a transfer goes on after a failed attempt: the retry policy of its task, the retry budget of the host and the
-/// deadline. What an attempt gained makes the next failure the first one again.
+/// Decides whether a transfer continues after a failed attempt, by the task's retry policy, the host's retry budget and
+/// the deadline. An attempt that made progress resets the count.
 struct TransferRetry: Sendable {
-  /// The most times in a row that a refused task is built and signed anew.
+  /// The maximum number of consecutive times that a rejected task is rebuilt and signed again.
   private static let mostRenewals = 2
 
   private let policy: RetryPolicy
   private let manager: TaskManager
   private let limit: Duration?
   private let start: Duration
-  /// The attempts since something was gained.
+  /// The failed attempts since the last progress.
   private var attempts: [AttemptRecord] = []
   private var renewals = 0
-  /// True where the last attempt brought nothing.
+  /// Whether the last attempt made no progress.
   private var isRepetition = false
 
   init(_ plan: TaskPlan) {
@@ -24,50 +24,45 @@ struct TransferRetry: Sendable {
     start = manager.clock.now
   }
 
-  /// The time until the deadline of the transfer; nil where there is none.
+  /// The time left until the transfer's deadline. `nil` if it has none.
   var remaining: Duration? { limit.map { $0 - (manager.clock.now - start) } }
 
-  /// The time until the deadline, for a request; nil where there is none.
-  /// Throws ``TaskError`` with code `.timedOut` where it is over.
+  /// The timeout for the next request: the time left until the deadline. `nil` without a deadline.
+  /// Throws ``TaskError`` with code `.timedOut` if the deadline has passed.
   func time() throws -> Duration? {
     guard let limit, let remaining, remaining <= .zero else { return remaining }
     throw TaskError.timeout(.call, after: limit, phase: .preparing, isSurelyNotSent: true)
   }
 
-  /// An error of a request: where it ran into what was left of the deadline, it names the deadline.
+  /// Replaces the limit in a timeout error with the whole deadline if the request ran into it.
   func attributed(_ error: TaskError) -> TaskError {
     guard let limit, error.timer == .call, error.limit != limit, !error.isOfAnotherCall else { return error }
     return error.relimited(to: limit)
   }
 
-  /// Waits while the transfer is paused.
-  /// Throws ``TaskError`` with code `.timedOut` at the deadline, which pauses count to, and `CancellationError`.
+  /// Waits while the transfer is paused. Pauses count toward the deadline.
+  /// Throws ``TaskError`` with code `.timedOut` at the deadline, and `CancellationError` if the run is cancelled.
   func pass(_ desk: TransferDesk) async throws {
     guard let remaining else { return try await desk.pass() }
     _ = try await manager.clock.within(max(.zero, remaining)) { try await desk.pass() }
     _ = try time()
   }
 
-  /// The reason not to wait for as long as a server asks for; nil where its policy allows it.
+  /// Why the delay requested by the server is too long. `nil` if the policy allows it.
   func refusal(of delay: Duration) -> String? { RetryPolicy.refusal(of: delay, above: policy.maximumUploadDelay) }
 
-  /// True where the last attempt failed.
+  /// Whether an attempt has failed since the last progress.
   var hasFailed: Bool { !attempts.isEmpty }
 
-  /// Notes that an attempt brought the transfer on.
   mutating func gained() { (attempts, renewals) = ([], 0) }
 
-  /// True where a task that was refused, as with the signature of a URL that has expired, is to be built once more.
+  /// Whether to rebuild a rejected task, such as one whose URL signature expired. Counts the attempt.
   mutating func mayRenew() -> Bool {
     renewals += 1
     return renewals <= Self.mostRenewals
   }
 
-  /// Notes an attempt that failed.
-  ///
-  /// - Parameters:
-  ///   - error: Its failure.
-  ///   - hasGained: Whether it brought the transfer on: going on from there is no repetition.
+  /// Records a failed attempt. If it made progress, the next attempt does not count as a retry.
   mutating func failed(_ error: TaskError, hasGained: Bool) {
     if hasGained { gained() }
     isRepetition = !hasGained
@@ -76,14 +71,9 @@ struct TransferRetry: Sendable {
     attempts.append(record)
   }
 
-  /// The delay before the next attempt, after one that was noted.
-  /// Throws `error`, with the reason, where there is none.
-  ///
-  /// - Parameters:
-  ///   - error: Its failure.
-  ///   - request: Its request, as far as it is known.
-  ///   - onceOnly: The method of what would be sent again, where that may not be; nil where it may.
-  ///   - waited: The part of what the server asks for that is over.
+  /// The delay before the next attempt, after `failed(_:hasGained:)`. `onceOnly` is the method of a request that must
+  /// not be sent twice. `waited` is how much of the server's `Retry-After` has already passed.
+  /// Throws `error`, with the reason, if the transfer must not be retried.
   func delay(
     after error: TaskError, _ request: HTTPRequest, onceOnly: HTTPMethod? = nil, waited: Duration = .zero
   ) async throws -> Duration {

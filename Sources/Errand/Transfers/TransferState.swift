@@ -4,22 +4,22 @@
 ///       if case .running(let progress) = state { bar.show(progress.fraction) }
 ///     }
 public enum TransferState: Sendable {
-  /// It was not begun.
+  /// Not started.
   case waiting
-  /// It runs; so many bytes are there, those of earlier runs included.
+  /// Running, with the number of bytes transferred so far, including earlier runs.
   case running(TransferProgress)
-  /// An attempt failed with this error; the next one begins after the delay.
+  /// Waiting for the next attempt, which starts after the delay. The error is that of the last attempt.
   case delayed(Duration, TaskError)
-  /// It goes no further until it is resumed.
+  /// Paused until it is resumed.
   case paused
-  /// It is complete.
+  /// Finished.
   case finished
-  /// It failed; what is there is kept, and the next run goes on from it.
+  /// Failed. The partial transfer is kept, and the next run continues it.
   case failed(any Error)
-  /// It was cancelled; what is there is kept, and the next run goes on from it.
+  /// Cancelled. The partial transfer is kept, and the next run continues it.
   case cancelled
 
-  /// True when it is over, until it is run again.
+  /// Whether the transfer has finished, failed or been cancelled. It can be run again.
   public var isOver: Bool {
     switch self {
     case .waiting, .running, .delayed, .paused: false
@@ -27,7 +27,7 @@ public enum TransferState: Sendable {
     }
   }
 
-  /// The progress, while it runs.
+  /// The progress. `nil` unless the transfer is running.
   public var progress: TransferProgress? {
     if case .running(let progress) = self { progress } else { nil }
   }

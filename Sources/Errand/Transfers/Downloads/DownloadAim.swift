@@ -1,16 +1,15 @@
-/// What the owner of a download wants of it.
+/// The options of a download.
 struct DownloadAim: Sendable {
   var digest: TransferDigest?
-  /// The name of what is downloaded; nil where that is its URL.
+  /// The name of the content. `nil` to identify it by its URL.
   var identity: String?
-  /// The most ranges that are fetched at a time.
+  /// The maximum number of ranges fetched concurrently.
   var ranges = 1
-  /// The most bytes that the file may have.
   var maximumSize = Int64.max
-  /// The fewest bytes of a range but the last, and those of the first one.
+  /// The minimum size in bytes of the first range, and of all others except the last.
   var smallestRange = DownloadRanges.smallest
 
-  /// The ranges of a file of which the first ones are there, or come; nil where it cannot have any.
+  /// The ranges of a file whose first `head` bytes are present or arriving. `nil` if it cannot be split.
   func ranges(of total: Int64, head: Int64, isThere: Bool) -> DownloadRanges? {
     DownloadRanges(total: total, head: head, isThere: isThere, count: ranges, smallest: smallestRange)
   }

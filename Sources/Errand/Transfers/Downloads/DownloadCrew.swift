@@ -1,48 +1,39 @@
-/// Those who fetch the ranges of a download, and which of them each is at. Pure.
+/// Assigns the ranges of a download to concurrent workers. Pure.
 struct DownloadCrew {
-  /// What ended the ranges, and with them the run.
   struct Failure: Error {
     let error: TaskError
   }
 
-  /// The remote does not send the ranges of the version that is there: the file is to come as one.
+  /// Thrown if the server does not send ranges of the known version. The file is then downloaded as a whole.
   struct Mismatch: Error {}
 
-  /// The answer to a range that the remote did not want to send beside the others, and when it came.
   struct Refusal {
     let error: TaskError
     let moment: Duration
   }
 
-  /// A wait before a range is requested again: until when, and after which error.
   struct Rest {
     let end: Duration
     let error: TaskError
   }
 
-  /// Those who are at work, and how many of them wait before they ask again.
+  /// The number of workers. `resting` is how many of them wait for a retry.
   private(set) var size = 0
   private var resting = 0
   private var lastRest: Rest?
   private var taken: Set<Int> = []
   private var refusals: [Int: Refusal] = [:]
 
-  /// A crew of as many as there are ranges to fetch, and `most` at most.
-  ///
-  /// - Parameters:
-  ///   - ranges: The ranges.
-  ///   - most: The most that are fetched at a time.
-  ///   - hasFirst: Whether the first of them comes already.
+  /// Creates one worker per missing range, up to `most`. `hasFirst` is whether the first range is already arriving.
   init(for ranges: DownloadRanges, most: Int, hasFirst: Bool) {
     size = min(max(1, most), ranges.parts.count { !$0.isComplete })
     if hasFirst { taken = [0] }
   }
 
-  /// No range.
   init() {}
 
-  /// The next range that is neither there nor fetched by another one, and how it was refused before; nil where there is none, and one
-  /// of the crew goes.
+  /// Claims the next missing range that no other worker fetches, with its earlier refusal. `nil` if none is left; the
+  /// worker then exits.
   mutating func take(of ranges: DownloadRanges?) -> (index: Int, refusal: Refusal?)? {
     let next = ranges?.parts.indices.first { ranges?.parts[$0].isComplete == false && !taken.contains($0) }
     guard let next else {
@@ -53,13 +44,12 @@ struct DownloadCrew {
     return (next, refusals.removeValue(forKey: next))
   }
 
-  /// A range is there.
   mutating func leave(_ index: Int) { taken.remove(index) }
 
-  /// A remote that answers with 429 or 503 may limit connections, as the manager does: the range is left to those who get theirs, and
-  /// one of the crew goes.
+  /// Leaves a range to the other workers. A 429 or 503, or a full queue of the manager, may mean that concurrent
+  /// requests are limited, so this worker exits.
   ///
-  /// - Returns: False where no other is left.
+  /// - Returns: `false` if the error is not about a limit or no other worker is left.
   mutating func yield(_ index: Int, after error: TaskError, at now: Duration) -> Bool {
     guard size > 1, Self.isLimit(error) else { return false }
     size -= 1
@@ -68,19 +58,17 @@ struct DownloadCrew {
     return true
   }
 
-  /// True for the errors of who is allowed fewer exchanges at a time.
   private static func isLimit(_ error: TaskError) -> Bool {
     error.status == .tooManyRequests || error.status == .serviceUnavailable || error.code == .queueFull
       || error.timer == .queue
   }
 
-  /// One begins to wait.
   mutating func rest(_ rest: Rest) {
     resting += 1
     lastRest = rest
   }
 
-  /// The last wait that began, where all who are at work wait.
+  /// The most recent delay, if all workers are waiting.
   var restOfAll: Rest? { size > 0 && resting == size ? lastRest : nil }
 
   mutating func wake() { resting -= 1 }

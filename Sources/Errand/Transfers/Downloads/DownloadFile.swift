@@ -1,26 +1,25 @@
 import ErrandFoundation
 
-/// The partial file of a download and its journal, beside the file that it becomes; locked while it is open.
+/// The partial file of a download and its journal, stored next to the target file. Locked while open.
 ///
-/// The journal never says more than is in the file: bytes are written before it counts them, and it is about another version only once
-/// those of the old one are gone.
+/// The journal never claims more than the file contains. Bytes are written before the journal counts them, and bytes of
+/// an old version are removed before the journal describes a new one.
 final class DownloadFile {
-  /// The bytes after which what was written is synchronised with the disk: so many are lost where the system crashes.
+  /// The number of bytes between synchronizations. A system crash loses at most this many.
   private static let checkpoint: Int64 = 16 << 20
 
   private let place: TransferPlace
   private let file: LockedFile
-  /// The folders that were made for it.
   private let madeFolders: [String]
   private let disk: DownloadDisk
   private(set) var journal: DownloadJournal?
-  /// The number of bytes that are there and can be gone on from; 0 where the file comes in ranges.
+  /// The number of contiguous bytes from which the download can continue. 0 if the file is split into ranges.
   private(set) var length: Int64 = 0
-  /// The ranges, and what was written of each; nil where the file comes as one.
+  /// The ranges and the bytes written of each. `nil` if the file is not split.
   private(set) var ranges: DownloadRanges?
 
-  /// Opens what is there, makes what is not, and the folders to it.
-  /// Throws ``TaskError`` with code `.transferInUse`, or `.fileNotWritable`.
+  /// Opens the partial file, creating it and its folders if needed.
+  /// Throws ``TaskError`` with code `.transferInUse` or `.fileNotWritable`.
   init(for url: URL, on disk: DownloadDisk = DownloadDisk()) throws {
     place = try TransferPlace(url)
     var status = stat()
@@ -46,11 +45,10 @@ final class DownloadFile {
     } else {
       try cut(to: journal?.usable(of: there, boot: BootSession.current) ?? 0)
     }
-    // From here on what is written counts, also where the system was started anew before.
+    // After a reboot, record the current boot, so that bytes written from now on count.
     if let journal = self.journal, present > 0, journal.boot != BootSession.current { try? write(journal) }
   }
 
-  /// The partial file, in folders that are made where they are not there.
   private static func locked(_ place: TransferPlace, _ made: inout [String]) throws -> LockedFile {
     var tries = 0
     while true {
@@ -58,14 +56,15 @@ final class DownloadFile {
       do {
         return try LockedFile(place.path("part"), of: place.file.path)
       } catch {
-        // A download beside this one may have failed, and removed the folders that it had made and this one found.
+        // A concurrent download may have failed and removed folders that it had created.
         tries += 1
         guard access(place.folder, F_OK) != 0, tries < 100 else { throw error }
       }
     }
   }
 
-  /// Removes what is there for a place. Throws ``TaskError`` with code `.transferInUse` where another transfer works on it.
+  /// Removes the partial file and its journal. Throws ``TaskError`` with code `.transferInUse` if another transfer uses
+  /// them.
   static func discard(_ url: URL) throws {
     let place = try TransferPlace(url)
     guard access(place.folder, F_OK) == 0 else { return }
@@ -75,16 +74,14 @@ final class DownloadFile {
     lock.release()
   }
 
-  /// The file that it becomes.
   var url: URL { place.file }
 
-  /// True where all bytes are there.
   var isComplete: Bool { ranges?.isComplete ?? (journal?.total == length) }
 
-  /// The bytes that are there, in whatever order.
+  /// The number of bytes present, in any order.
   var present: Int64 { ranges?.present ?? length }
 
-  /// Forgets what is there, and begins with another version.
+  /// Discards the current content and starts a new version.
   func begin(_ journal: DownloadJournal) throws {
     ranges = nil
     try cut(to: 0)
@@ -92,11 +89,10 @@ final class DownloadFile {
     place.syncFolder()
   }
 
-  /// Adds bytes at the end.
   func append(_ data: Data) throws {
     guard disk.put(data, file.descriptor) else {
       let error = place.failure("; the \(length) bytes that are there are kept, and a later run goes on from them")
-      // Some of them may have been written: those are cut off, for they are asked for again.
+      // Cut off bytes that were written before the error, because they will be requested again.
       try? cut(to: length)
       throw error
     }
@@ -109,7 +105,6 @@ final class DownloadFile {
     if present - synced >= Self.checkpoint { try synchronise() }
   }
 
-  /// Notes the length of the whole, and its digest where one was said.
   func note(total: Int64, digest: String?) throws {
     guard var journal, journal.total != total || (digest != nil && journal.digest != digest) else { return }
     journal.total = total
@@ -117,7 +112,7 @@ final class DownloadFile {
     try write(journal)
   }
 
-  /// Notes that a response contradicts the journal. Returns whether it is the first one that does.
+  /// Records that a response contradicts the journal. Returns whether it is the first to do so.
   func doubt() throws -> Bool {
     guard var journal, journal.isDoubtful != true else { return false }
     journal.isDoubtful = true
@@ -125,7 +120,7 @@ final class DownloadFile {
     return true
   }
 
-  /// Has what is there survive a crash of the system.
+  /// Makes the bytes written so far survive a system crash.
   func synchronise() throws {
     guard var journal, journal.synced != length || journal.ranges != ranges else { return }
     try reachDisk()
@@ -133,7 +128,7 @@ final class DownloadFile {
     try write(journal)
   }
 
-  /// Has the disk take what was written. Where it fails, what it may have lost is not there any more: it says so once.
+  /// Synchronizes the file. On failure, drops the bytes that may be lost and throws.
   private func reachDisk() throws {
     guard !disk.flush(file.descriptor) else { return }
     let error = place.failure("; what came since the last time that the disk took all is fetched again")
@@ -146,7 +141,7 @@ final class DownloadFile {
     throw error
   }
 
-  /// Takes back bytes that turned out to be none of the file's.
+  /// Removes bytes that turned out not to belong to the file.
   func takeBack(to length: Int64) throws {
     guard self.length > length else { return }
     try cut(to: length)
@@ -155,7 +150,6 @@ final class DownloadFile {
     try write(journal)
   }
 
-  /// The SHA-256 of all that is there.
   func sha256() async throws -> String {
     var hash = SHA256()
     guard lseek(file.descriptor, 0, SEEK_SET) == 0 else { throw place.failure() }
@@ -169,7 +163,7 @@ final class DownloadFile {
     return SHA256.hexadecimal(hash.finish())
   }
 
-  /// Puts the file in its place, with the mode and the owner of the one that it replaces.
+  /// Moves the partial file to the target, keeping the mode and owner of the file that it replaces.
   func publish() throws {
     var old = stat()
     let isThere = stat(place.file.path, &old) == 0
@@ -183,10 +177,8 @@ final class DownloadFile {
     place.syncFolder()
   }
 
-  /// Closes the file, for others to open it.
   func close() { file.release() }
 
-  /// Removes what is there, and the folders that were made for it.
   func discard() {
     place.remove("journal")
     place.remove("part")
@@ -194,7 +186,8 @@ final class DownloadFile {
     (journal, length, ranges) = (nil, 0, nil)
   }
 
-  /// The mode that this process gives to new files. It is read off one, for asking the system changes it for all threads.
+  /// The default mode of new files. Read from a new file, because `umask()` can only be read by changing it for all
+  /// threads.
   private func usualMode() throws -> mode_t {
     let path = place.path("mode")
     unlink(path)
@@ -227,9 +220,9 @@ final class DownloadFile {
 // MARK: - Ranges
 
 extension DownloadFile {
-  /// Begins with a version that comes in ranges, or goes on so with the first of them, which is there as a whole.
+  /// Starts a version split into ranges, or splits the rest of a version whose first range is complete.
   ///
-  /// The file has its whole length from now on. It has no blocks of the disk for what has not come: a length is what a server says.
+  /// Sets the file to its full length without allocating disk blocks: the length is only what the server claims.
   func split(_ journal: DownloadJournal, into parts: DownloadRanges) throws {
     if parts.present == 0 { try cut(to: 0) } else { try synchronise() }
     var journal = journal
@@ -239,7 +232,7 @@ extension DownloadFile {
     do {
       try stretch(parts)
     } catch {
-      // The file system has no files of that length: what one stream has left stays as it is.
+      // The file system does not support files of that length. Keep the contiguous bytes.
       try? cut(to: parts.present)
       (journal.ranges, journal.synced) = (nil, parts.present)
       if parts.present > 0 { try? write(journal) } else { discard() }
@@ -248,11 +241,10 @@ extension DownloadFile {
     (ranges, length) = (parts, 0)
   }
 
-  /// Adds bytes to a range, behind those that it has.
   func append(_ data: Data, to index: Int) throws {
     guard let part = ranges?.parts[index], let position = ranges?.positionOfMark(index) else { return }
     let mark = DownloadRanges.mark(part.count + Int64(data.count))
-    // The mark comes last: what is killed in between has less than was written.
+    // Write the mark last: if the process is killed in between, it counts too few bytes.
     guard lseek(file.descriptor, off_t(part.next), SEEK_SET) >= 0, disk.put(data, file.descriptor),
       Descriptor.put(mark, into: file.descriptor, at: position)
     else { throw place.failure("; the \(present) bytes that are there are kept, and a later run goes on from them") }
@@ -260,21 +252,20 @@ extension DownloadFile {
     try synchroniseInTime()
   }
 
-  /// Takes back bytes of a range that turned out to be none of the file's.
   func takeBack(_ index: Int, to count: Int64) throws {
     guard let position = ranges?.positionOfMark(index) else { return }
     ranges?.take(index, back: count)
-    let count = ranges?.parts[index].count ?? count  // the disk may have lost more
+    let count = ranges?.parts[index].count ?? count  // a failed synchronization may have lost more
     guard Descriptor.put(DownloadRanges.mark(count), into: file.descriptor, at: position) else { throw place.failure() }
     guard var journal, let synced = journal.ranges?.parts[index].count, synced > count else { return }
     journal.ranges?.take(index, back: count)
     try write(journal)
   }
 
-  /// Makes a file as any other of one whose ranges are all there.
+  /// Turns a file whose ranges are complete into one that is not split.
   func settle() throws {
     guard let parts = ranges, parts.isComplete else { return }
-    try synchronise()  // the marks go
+    try synchronise()  // before the marks are cut off
     guard var journal else { return }
     (journal.ranges, journal.synced) = (nil, parts.total)
     ranges = nil
@@ -282,7 +273,7 @@ extension DownloadFile {
     try write(journal)
   }
 
-  /// Takes up the ranges of an earlier run, as far as the file has them.
+  /// Restores the ranges of an earlier run, as far as the file contains them.
   private func restore(_ known: DownloadRanges, _ there: Int64) throws {
     let isSameBoot = BootSession.current != nil && journal?.boot == BootSession.current
     let marks = isSameBoot ? Descriptor.bytes(of: file.descriptor, from: known.total, atMost: 1 << 10) : nil
@@ -297,7 +288,6 @@ extension DownloadFile {
     try settle()
   }
 
-  /// Gives the file its whole length, and its marks behind that.
   private func stretch(_ parts: DownloadRanges) throws {
     guard disk.stretch(file.descriptor, parts.lengthWithMarks),
       Descriptor.put(parts.marks, into: file.descriptor, at: parts.total)

@@ -1,25 +1,22 @@
-/// What is known of a partial file: of which version of what it is, and how much of it there surely is.
+/// The description of a partial file: its version, and how many of its bytes can be trusted.
 struct DownloadJournal: Codable, Sendable, Equatable {
-  /// The version of the format; one of another version is not read.
+  /// The version of the format. Journals with another version are ignored.
   static let format = 1
 
   var format = Self.format
-  /// The hash of what is downloaded.
+  /// The hash that identifies the content.
   var identity: String
-  /// The validator of its version; nil where a part could not be told from one of another version.
+  /// The validator of the version. `nil` if it has no strong one, so that parts cannot be combined.
   var validator: DownloadValidator?
-  /// The length of the whole; nil until it is known.
   var total: Int64?
-  /// The bytes that are surely on the disk.
+  /// The number of bytes synchronized with the disk.
   var synced: Int64 = 0
-  /// The ranges, where the file comes in several: what is surely on the disk of each. `synced` is 0 then.
+  /// The ranges with their synchronized bytes, if the file is split. `synced` is 0 then.
   var ranges: DownloadRanges?
-  /// The run of the system in which the journal was written.
   var boot: String?
-  /// The SHA-256 of the whole, as the server has said.
   var digest: String?
 
-  /// Whether a response had the same validator and another length: the next such response has the download begin again.
+  /// Whether a response had the same validator but another length. The next such response restarts the download.
   var isDoubtful: Bool?
 
   init(identity: String, validator: DownloadValidator? = nil, total: Int64? = nil, digest: String? = nil) {
@@ -29,10 +26,10 @@ struct DownloadJournal: Codable, Sendable, Equatable {
     self.digest = digest
   }
 
-  /// The number of bytes of a file of that length that the download goes on from.
+  /// The number of bytes of a partial file of this length from which the download can continue.
   func usable(of length: Int64, boot: String?) -> Int64 {
     guard format == Self.format, validator != nil, length >= synced, synced >= 0 else { return 0 }
-    // Without a crash of the system, what was written is there.
+    // Without a system crash, all written bytes are present.
     let usable = boot != nil && boot == self.boot ? length : synced
     return total.map { usable <= $0 } ?? true ? usable : 0
   }

@@ -1,42 +1,33 @@
 import ErrandFoundation
 
-/// The ranges of a file that comes in several at a time: where each begins and ends, and how much of it is there. Pure.
+/// The ranges of a file fetched concurrently, with the bytes present of each. Pure.
 ///
-/// While they come, the number of bytes of each is behind the file's last byte, eight bytes a range: a mark is written after the bytes
-/// that it counts, so it never says more than is there.
+/// During the download, the byte count of each range is stored after the last byte of the file, in eight bytes per
+/// range. Such a mark is written after the bytes that it counts, so it never claims more than the file contains.
 struct DownloadRanges: Codable, Sendable, Equatable {
   struct Part: Codable, Sendable, Equatable {
-    /// The position of its first byte.
     let start: Int64
-    /// The position behind its last byte.
+    /// The position after the last byte.
     let end: Int64
-    /// The bytes of it that are there, from its first one on.
+    /// The number of bytes present, from the start of the range.
     var count: Int64 = 0
 
-    /// The position of the first byte that is missing.
     var next: Int64 { start + count }
     var isComplete: Bool { next == end }
   }
 
-  /// The bytes of a mark.
   static let markSize = 8
-  /// The most that are fetched at a time, whatever was asked for.
+  /// The maximum number of concurrent ranges, whatever the options say.
   static let most = 16
-  /// The fewest bytes of each but the last: to ask for less costs more than it brings.
+  /// The minimum size of a range, except the last. Smaller requests cost more than they save.
   static let smallest: Int64 = 1 << 20
-  /// No file is as large, and positions of those below it can be reckoned with.
+  /// Larger than any real file. Positions below it cannot overflow.
   private static let largestFile: Int64 = 1 << 60
 
   private(set) var parts: [Part]
 
-  /// The ranges of a file; nil where it has no bytes, or more than a file can have.
-  ///
-  /// - Parameters:
-  ///   - total: The length of the file.
-  ///   - head: The bytes of its first range.
-  ///   - isThere: Whether those are there already.
-  ///   - count: The most ranges that the rest has, of about one length.
-  ///   - smallest: The fewest bytes of each.
+  /// Splits a file into a first range of `head` bytes, and up to `count` about equal ranges of at least `smallest`
+  /// bytes. `nil` if the file is empty or too large.
   init?(total: Int64, head: Int64, isThere: Bool, count: Int, smallest: Int64 = Self.smallest) {
     guard total > 0, total < Self.largestFile, head > 0, head <= total else { return nil }
     parts = [Part(start: 0, end: head, count: isThere ? head : 0)]
@@ -47,43 +38,34 @@ struct DownloadRanges: Codable, Sendable, Equatable {
     parts += zip(bounds, bounds.dropFirst()).map { Part(start: $0, end: $1) }
   }
 
-  /// The length of the file.
   var total: Int64 { parts.last?.end ?? 0 }
 
-  /// The bytes of all that are there.
   var present: Int64 { parts.reduce(0) { $0 + $1.count } }
 
   var isComplete: Bool { parts.allSatisfy(\.isComplete) }
 
-  /// The length of the file with the marks behind it.
   var lengthWithMarks: Int64 { total + Int64(parts.count * Self.markSize) }
 
-  /// Counts bytes that were written.
   mutating func add(_ count: Int, to index: Int) { parts[index].count += Int64(count) }
 
-  /// Counts so many bytes of a range, where it had more.
+  /// Lowers the count of a range to `count` if it is higher.
   mutating func take(_ index: Int, back count: Int64) { parts[index].count = min(parts[index].count, count) }
 
   // MARK: Marks
 
-  /// The marks of all of them.
   var marks: Data { parts.reduce(into: Data()) { $0.append(Self.mark($1.count)) } }
 
   static func mark(_ count: Int64) -> Data { withUnsafeBytes(of: count.littleEndian) { Data($0) } }
 
-  /// The position of a range's mark in the file.
   func positionOfMark(_ index: Int) -> Int64 { total + Int64(index * Self.markSize) }
 
-  /// Those that a file has, by a journal that counts what was synchronised; nil where it cannot be theirs.
-  ///
-  /// - Parameters:
-  ///   - length: The length of the file.
-  ///   - marks: What is behind its last byte; nil where that may be older than the bytes before it, as after a crash of the system.
+  /// The bytes that the file really contains, given the synchronized counts of the journal. `nil` if file and journal
+  /// do not match. Omit `marks` if they may not match the bytes before them, as after a system crash.
   func usable(of length: Int64, marks: Data?) -> DownloadRanges? {
     guard isSound, length <= lengthWithMarks, parts.allSatisfy({ $0.count == 0 || $0.next <= length }) else {
       return nil
     }
-    // One that was made longer lately, or has lost its marks at the end, has what was synchronised.
+    // If the file was just extended or lost its marks, only the synchronized bytes count.
     guard let marks, length == lengthWithMarks else { return self }
     guard marks.count == parts.count * Self.markSize else { return nil }
     var usable = self
@@ -91,13 +73,13 @@ struct DownloadRanges: Codable, Sendable, Equatable {
       let bytes = marks.dropFirst(index * Self.markSize).prefix(Self.markSize)
       let count = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       guard count <= UInt64(parts[index].end - parts[index].start) else { return nil }
-      // A mark that was not written yet, or half of it, says less than is there.
+      // A mark that was not or only partly written counts too few bytes.
       usable.parts[index].count = max(parts[index].count, Int64(count))
     }
     return usable
   }
 
-  /// True where they are those of one file, each behind the one before it, and each of at least a byte.
+  /// Whether the ranges are contiguous, not empty, and start at 0.
   private var isSound: Bool {
     guard (1...Self.most + 1).contains(parts.count), parts.first?.start == 0, total < Self.largestFile else {
       return false

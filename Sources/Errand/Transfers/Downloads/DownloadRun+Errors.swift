@@ -1,8 +1,7 @@
 import ErrandFoundation
 
-/// The errors of a run, with the call that they came by.
 extension DownloadRun {
-  /// The error for a response that has nothing of the file.
+  /// The error for a response without any usable content.
   func unusable(_ response: HTTPResponse, as kind: String) -> any Error {
     guard response.status == .notModified else {
       return failure(.badResponse, "\(response.status) does not answer \(kind)", response)
@@ -10,7 +9,6 @@ extension DownloadRun {
     return failure(.notModified, "\(response.status): \(response.unexpected ?? HTTPResponse.currentCopy)", response)
   }
 
-  /// Throws if the file is larger than its limit, or will be.
   func check(_ length: Int64, _ response: HTTPResponse) throws {
     guard length > aim.maximumSize else { return }
     throw explained(tooLarge(.receiving), response)
@@ -21,7 +19,7 @@ extension DownloadRun {
       .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", phase: phase)
   }
 
-  /// An error in what a response says, with the call that it came by.
+  /// An error about the content of a response, with the details of its call.
   func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> any Error {
     explained(TaskError(code, reason, phase: .receiving), response)
   }

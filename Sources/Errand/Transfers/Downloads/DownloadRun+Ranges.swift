@@ -1,13 +1,13 @@
 import ErrandFoundation
 
-// A download in several ranges at a time. Each has a call of its own, its own repetitions and delays, and its own place in the file; what
-// one of them learns of another version ends all of them.
+// Download a file in concurrent ranges. Each has its own calls, retries and delays, and its own part of the file. A
+// range that detects another version ends all the others.
 
 extension DownloadRun {
-  /// True where the download may come in ranges, as far as is known.
+  /// Whether the download may be split, as far as is known.
   var mayComeInRanges: Bool { aim.ranges > 1 && !isOne && !wantsWhole }
 
-  /// The ranges to go on with: those of an earlier run, or of the rest of a file that came as one by then.
+  /// The ranges to fetch: those of an earlier run, or the rest of a file that was not split so far.
   func rangesToFetch() throws -> DownloadRanges? {
     if let ranges = file.ranges, !wantsWhole { return ranges }
     guard mayComeInRanges, let journal = file.journal, journal.validator?.kind == .eTag, let total = journal.total,
@@ -18,11 +18,8 @@ extension DownloadRun {
     return ranges
   }
 
-  /// Fetches ranges until all are there, or it shows that they cannot be put together.
-  ///
-  /// - Parameters:
-  ///   - ranges: The ranges.
-  ///   - first: The response to the first of them, where that has come.
+  /// Fetches ranges until all are complete or cannot be combined. `first` is the response to the first range, if it has
+  /// already arrived.
   func fetch(_ ranges: DownloadRanges, _ first: HTTPResponse? = nil) async throws {
     crew = DownloadCrew(for: ranges, most: aim.ranges, hasFirst: first != nil)
     do {
@@ -31,7 +28,7 @@ extension DownloadRun {
           let response = number == 0 ? first : nil
           group.addTask { [self] in try await work(response) }
         }
-        // The first error ends the others, and nothing is written any more once all have ended.
+        // The first error cancels the other workers. Wait for all of the group, so that none writes afterwards.
         while try await group.next() != nil {}
       }
     } catch is DownloadCrew.Mismatch {
@@ -39,24 +36,22 @@ extension DownloadRun {
     }
   }
 
-  /// Fetches one range after the other, until none is left to take.
-  ///
-  /// - Parameter first: The response to the first of all, where that has come.
+  /// Fetches one range after another until none is left.
   private func work(_ first: HTTPResponse?) async throws {
     if let first, try await !complete(0, first) { return }
     while let (index, refusal) = crew.take(of: file.ranges) {
       guard try await complete(index, after: refusal) else { break }
     }
-    // Whoever is left may be waiting.
+    // The remaining workers may all be waiting.
     if let rest = crew.restOfAll { desk.note(.delayed(max(.zero, rest.end - server.manager.clock.now), rest.error)) }
   }
 
-  /// Fetches a range; false where it is left to the others.
+  /// Fetches a range. Returns `false` if it is left to the other workers.
   private func complete(
     _ index: Int, _ first: HTTPResponse? = nil, after refusal: DownloadCrew.Refusal? = nil
   ) async throws -> Bool {
     var (retry, first) = (self.retry, first)
-    retry.gained()  // the failures before are those of other requests
+    retry.gained()  // earlier failures belong to other requests
     if let refusal { try await wait(refusal, &retry) }
     while let part = file.ranges?.parts[index], !part.isComplete {
       do {
@@ -77,7 +72,7 @@ extension DownloadRun {
     file.ranges.map { $0.parts[index].count > part.count } ?? false
   }
 
-  /// Waits before a range that was refused while others came, as its answer and the policy say: that they came is a gain.
+  /// Waits for the rest of the `Retry-After` of a refused range. Counts as progress, because the other ranges arrived.
   private func wait(_ refusal: DownloadCrew.Refusal, _ retry: inout TransferRetry) async throws {
     let waited = server.manager.clock.now - refusal.moment
     let now = server.manager.dates.now
@@ -86,7 +81,6 @@ extension DownloadRun {
     try await rest(after: refusal.error, &retry, waited: waited)
   }
 
-  /// Waits before the next attempt at a range.
   private func rest(after error: TaskError, _ retry: inout TransferRetry, waited: Duration = .zero) async throws {
     let clock = server.manager.clock
     let delay: Duration
@@ -102,7 +96,6 @@ extension DownloadRun {
     desk.note(.running(present))
   }
 
-  /// Makes one attempt at a range.
   private func fetch(
     _ part: DownloadRanges.Part, _ index: Int, _ first: HTTPResponse?, _ retry: inout TransferRetry
   ) async throws {
@@ -136,19 +129,18 @@ extension DownloadRun {
     }
   }
 
-  /// Writes the body of a range to its place, as it comes.
   private func write(_ response: HTTPResponse, to index: Int, from start: Int64, until end: Int64) async throws {
     let there = file.ranges?.parts[index].count ?? 0
     var next = start
     do {
       while let chunk = try await response.body.next() {
-        // The disk may have failed as another range came: what it may have lost of this one is fetched again.
+        // Another range may have hit a disk error that lost bytes of this one. Fetch them again.
         guard file.ranges?.parts[index].next == next else {
           throw failure(.fileNotWritable, "the disk may have lost what came of this range before", response)
         }
         next += Int64(chunk.count)
         guard next <= end else {
-          try file.takeBack(index, to: there)  // it is longer than its header says: what came before may be as wrong
+          try file.takeBack(index, to: there)  // longer than its header says: the earlier bytes may be wrong too
           throw DownloadCrew.Mismatch()
         }
         try file.append(chunk, to: index)

@@ -1,26 +1,24 @@
 import ErrandFoundation
 
-/// One run of a download, from what is there to its end: sends, writes, and does what ``DownloadStep`` decides.
+/// A single run of a download: sends requests, writes the bodies, and acts on each ``DownloadStep``.
 actor DownloadRun {
   private let makePlan: @Sendable () -> TaskPlan
   let file: DownloadFile
   let desk: TransferDesk
   let aim: DownloadAim
-  /// The identity that the owner has stated; nil where it is that of the URL.
+  /// The identity set by the owner. `nil` to derive it from the URL.
   private let identity: String?
   let server: Server
   var retry: TransferRetry
   private var meter: TransferMeter
   var attempts = 0
-  /// True once a response has said that what is there is of the present version.
+  /// Whether a response has confirmed that the partial file is of the current version.
   var isConfirmed = false
-  /// True where the next attempt asks for the whole, whatever is there.
   var wantsWhole = false
-  /// True where the file came, or is to come, as one in spite of what was asked for.
+  /// Whether the file is not split into ranges, although the options allow it.
   var isOne = false
-  /// The ranges that are being fetched.
   var crew = DownloadCrew()
-  /// The bytes that the attempt has added, and whether it threw others away.
+  /// Whether the attempt added bytes that a later one can use.
   private var hasGained = false
 
   init(
@@ -38,21 +36,20 @@ actor DownloadRun {
     meter = TransferMeter(.down, plan.server.manager.clock, from: file.present)
   }
 
-  /// Runs until the file is in its place.
   func run() async throws {
     defer { file.close() }
     do {
       while wantsWhole || !(isConfirmed && file.isComplete) { try await next() }
     } catch {
-      if file.present == 0, file.journal == nil { file.discard() }  // nothing came: nothing is left behind
-      // So that a crash of the system costs nothing either. Where even that fails, the error is about something else.
+      if file.present == 0, file.journal == nil { file.discard() }  // nothing arrived: leave no files behind
+      // Protect the bytes against a system crash. Ignore a failure here: the original error matters more.
       try? file.synchronise()
       throw error
     }
     try await finish()
   }
 
-  /// Makes one attempt, and waits before the next where it failed.
+  /// Makes one attempt, and waits for the next if it failed.
   private func next() async throws {
     try await retry.pass(desk)
     attempts += 1
@@ -62,9 +59,9 @@ actor DownloadRun {
       try await desk.attempt { try await self.attempt() }
       if hasGained { retry.gained() }
     } catch is TransferDesk.Held {
-      return  // it goes on once it is resumed
+      return  // continue after `resume()`
     } catch let failure as DownloadCrew.Failure {
-      throw failure.error  // which was repeated as often as it may be
+      throw failure.error  // its retries are used up
     } catch let error as TaskError {
       retry.failed(error, hasGained: hasGained)
       let delay = try await retry.delay(after: error, failedRequest(error))
@@ -77,13 +74,13 @@ actor DownloadRun {
     meter.present(of: file.journal?.total, attempt: attempts)
   }
 
-  /// The request of a failed attempt, as far as it is known, for the retry policy.
+  /// The request of a failed attempt, as far as it is known. Used by the retry policy.
   func failedRequest(_ error: TaskError) -> HTTPRequest {
     let url = error.url.flatMap { URL(string: $0) } ?? server.configuration.remote.url
     return HTTPRequest(.get, url ?? file.url)
   }
 
-  // MARK: An attempt
+  // MARK: Attempts
 
   private func attempt() async throws {
     if let ranges = try rangesToFetch() { return try await fetch(ranges) }
@@ -104,16 +101,14 @@ actor DownloadRun {
     }
   }
 
-  /// What came back, and what follows from it.
   struct Reply {
     let step: DownloadStep
-    /// The response; the error of one that was refused.
+    /// The response, or the error of a rejected request.
     let source: Result<HTTPResponse, TaskError>
-    /// The URL that was asked.
     let url: URL
   }
 
-  /// Sends the request of a step; `isRepetition` says whether the one before failed.
+  /// Sends a request. `isRepetition` is whether the previous one failed.
   func ask(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> Reply {
     var asked = asked
     do {
@@ -124,14 +119,14 @@ actor DownloadRun {
       return Reply(step: step, source: .success(response), url: first)
     } catch let error as TaskError where error.code == .badStatus && !error.isOfAnotherCall {
       guard let status = error.status else { throw error }
-      // The URL of an error is that of the last hop, and without secrets: what was asked for is the task's.
+      // The URL of an error is redacted, and is the last one after redirects. Use the task's URL.
       let url = try await ServerSnapshot.url(of: makePlan())
       asked.isOther = isOther(url)
       return Reply(step: .after(status, error.headers, asked: asked), source: .failure(error), url: url)
     }
   }
 
-  /// Sends the task, built anew: for the whole, or for what is missing of the version that is there.
+  /// Builds the task again and sends it, to get the whole file or the missing bytes of the known version.
   private func send(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> HTTPResponse {
     var plan = makePlan()
     guard plan.range == nil else {
@@ -147,7 +142,7 @@ actor DownloadRun {
       plan.headers[.range] = asked.range
       if asked.range != nil { plan.headers[.ifRange] = asked.validator?.text }
       plan.acceptedStatuses = AcceptedStatuses { $0.kind == .success || $0 == .notModified }
-      plan.retryPolicy = .never  // the attempts are those of the run
+      plan.retryPolicy = .never  // the run makes the retries
       plan.cachePolicy = .none
       plan.hedging = .none
       if let remaining { plan.timeouts.call = remaining }
@@ -162,7 +157,7 @@ actor DownloadRun {
     return try await Call.stream(plan)
   }
 
-  /// True where a response is to the request for something else than the journal is about.
+  /// Whether the URL identifies different content than the journal describes.
   private func isOther(_ url: URL?) -> Bool {
     guard let journal = file.journal else { return true }
     return journal.identity != identity(of: url)
@@ -170,7 +165,6 @@ actor DownloadRun {
 
   private func identity(of url: URL?) -> String { identity ?? url.map { TransferIdentity.of($0) } ?? "" }
 
-  /// Does what follows from a refused request.
   private func act(on step: DownloadStep, _ error: TaskError) async throws {
     switch step {
     case .finished:
@@ -183,10 +177,9 @@ actor DownloadRun {
     }
   }
 
-  /// Has the whole asked for, as one.
+  /// Makes the next attempt request the whole file, without ranges.
   func beginAgain() { (wantsWhole, isOne) = (true, true) }
 
-  /// Does what follows from a response.
   private func receive(_ response: HTTPResponse, _ step: DownloadStep, of url: URL) async throws {
     switch step {
     case .append(let end, let total):
@@ -196,12 +189,12 @@ actor DownloadRun {
       isConfirmed = true
       try await write(response, until: end)
     case .replace(let length):
-      // Bytes that were there and are sent again are none that were gained.
+      // Bytes that are received a second time do not count as progress.
       if let length { try check(length, response) }
       let isFirst = file.present == 0
       let askedForWhole = wantsWhole
       (wantsWhole, isOne) = (false, true)
-      // A body that ends with its connection may have been cut: of a version that is known, the length is.
+      // A body that ends with the connection may be truncated. Use the known length of the version instead.
       let validator = DownloadValidator(response.headers)
       let isKnown =
         !askedForWhole && validator != nil && validator == file.journal?.validator && !isOther(url)
@@ -223,7 +216,7 @@ actor DownloadRun {
       meter.restart(from: 0)
       isConfirmed = true
       try await write(response, until: length, gains: isFirst)
-      if length == nil { try file.note(total: file.length, digest: nil) }  // its framing says that this was all
+      if length == nil { try file.note(total: file.length, digest: nil) }  // complete according to its framing
     case .split(let validator, let end, let total):
       try check(total, response)
       let digest = TransferDigest.stated(in: response.headers, isWhole: false)
@@ -242,14 +235,13 @@ actor DownloadRun {
     }
   }
 
-  /// Writes a body behind what is there, as it comes.
   private func write(_ response: HTTPResponse, until end: Int64?, gains: Bool = true) async throws {
     let isResumable = gains && file.journal?.validator != nil
     let start = file.length
     while let chunk = try await response.body.next() {
       if let end, file.length + Int64(chunk.count) > end {
         wantsWhole = true
-        try file.takeBack(to: start)  // what came before may be as wrong as this
+        try file.takeBack(to: start)  // the earlier bytes may be wrong too
         throw failure(.badResponse, "the body is longer than its header says", response)
       }
       try check(file.length + Int64(chunk.count), response)
@@ -261,14 +253,13 @@ actor DownloadRun {
     throw failure(.truncatedBody, "the body ended at \(file.length) of \(end) bytes", response)
   }
 
-  /// Tells of bytes that were written, where it is time to.
+  /// Counts written bytes, and reports the progress if it is time to.
   func tell(_ count: Int) {
     if let progress = meter.add(count, of: file.journal?.total, attempt: attempts) { desk.note(.running(progress)) }
   }
 
-  // MARK: The end
+  // MARK: Finishing
 
-  /// Checks what came, and puts it in its place.
   private func finish() async throws {
     guard file.present <= aim.maximumSize else { throw tooLarge(.finishing) }
     try file.settle()

@@ -1,11 +1,11 @@
 extension DownloadStep {
-  /// The step after a response to the first range of a file of which nothing is known.
+  /// The step after the response to the first range of an unknown file.
   ///
-  /// Only a strong tag and the length of the whole allow for several ranges: each of the others is requested, and checked, by both.
+  /// A split needs a strong `ETag` and the total length: every other range is requested and checked with both.
   static func afterFirst(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 206: first(headers, asked)
-    // RFC 9110 §15.5.17: of an empty file each range is behind the end.
+    // RFC 9110 §15.5.17: any range of an empty file is unsatisfiable.
     case 416: .restart
     default: afterRest(status, headers, asked: Asked(offset: 0, end: asked.end))
     }
@@ -18,8 +18,8 @@ extension DownloadStep {
     return .split(validator, end: end, total: total)
   }
 
-  /// The step after a response to one of several ranges: `append` where it is the one that was asked for, of the same version and
-  /// length, and `restart` where it is anything else that a server may send in its place.
+  /// The step after the response to one of several ranges: `append` if it is the requested range of the same version
+  /// and length, `restart` if it is another valid response.
   static func afterRange(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 200, 203, 412, 416: return .restart
@@ -33,7 +33,6 @@ extension DownloadStep {
     }
   }
 
-  /// The position behind the last byte of a part that begins where it was asked for, and the length of the whole.
   private static func range(_ headers: HTTPHeaders, _ asked: Asked) -> (end: Int64, total: Int64)? {
     guard let part = ContentRange(headers), let total = part.length,
       Int64(part.positions.lowerBound) == asked.offset, Int64(part.positions.upperBound) < asked.end ?? .max,

@@ -1,42 +1,39 @@
-/// The next step of a download after the head of a response. Pure.
+/// The next step of a download after the head of a response arrives. Pure.
 enum DownloadStep: Equatable {
-  /// The body goes behind what is there, up to that position; the length of the whole, where it is known.
+  /// Append the body up to `end`. `total` is the full length, if known.
   case append(end: Int64, total: Int64?)
-  /// The body is the first part, up to that position, of a file of that version and length, which can come in several ranges.
+  /// The body is the first range, up to `end`, of a file with this version and length. The rest can be split.
   case split(DownloadValidator, end: Int64, total: Int64)
-  /// The body is the whole: what is there is forgotten.
+  /// The body is the whole file. Discard the current content.
   case replace(length: Int64?)
-  /// What is there is all.
+  /// The partial file is complete.
   case finished
-  /// What is there is dropped, and the whole is requested.
+  /// Discard the partial file and request the whole.
   case restart
-  /// The task is built and signed anew, and goes on where it was.
+  /// Build and sign the task again, and continue at the same position.
   case renew
-  /// The response is an error as it is.
+  /// Fail with the response's own error.
   case fail
-  /// The response is no answer to the request, for this reason.
+  /// Fail with this reason: the response does not match the request.
   case refuse(String)
 
-  /// What was asked for.
   struct Asked: Equatable {
-    /// The bytes that are there: the range begins behind them. At 0 the whole is requested.
+    /// The number of bytes present, and the start of the requested range. 0 requests the whole file.
     var offset: Int64
-    /// The version; nil where nothing is known of it.
     var validator: DownloadValidator?
     var total: Int64?
-    /// The position behind the last byte that is requested, where one range of several is; nil for all that follow.
+    /// The position after the last requested byte of one range. `nil` for everything after `offset`.
     var end: Int64?
-    /// True where the response is to the request for something else than the journal is about.
+    /// Whether the request is for different content than the journal describes.
     var isOther = false
 
-    /// The value of `Range`; nil where the whole is requested.
+    /// The value of `Range`. `nil` for the whole file.
     var range: String? {
       if let end { return "bytes=\(offset)-\(end - 1)" }
       return offset > 0 && validator != nil ? "bytes=\(offset)-" : nil
     }
   }
 
-  /// The step after a response.
   static func after(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     if asked.end != nil {
       return asked.validator == nil
@@ -45,14 +42,14 @@ enum DownloadStep: Equatable {
     return afterRest(status, headers, asked: asked)
   }
 
-  /// The step after a response to a request for the whole, or for all that is missing.
+  /// The step after the response to a request for the whole file, or for everything that is missing.
   static func afterRest(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 200, 203: whole(status, headers, asked)
     case 206: part(headers, asked)
     case 204, 205: .refuse("there is no body")
     case 401, 403: .renew
-    // RFC 9110 §15.5.13: some servers answer so where If-Range does not hold.
+    // RFC 9110 §15.5.13: some servers respond with 412 if the `If-Range` condition fails.
     case 412 where asked.offset > 0: .restart
     case 416 where asked.offset > 0: unsatisfied(headers, asked)
     case 200..<300: .refuse("it is neither the whole nor a part")
@@ -61,7 +58,7 @@ enum DownloadStep: Equatable {
   }
 
   private static func whole(_ status: HTTPStatus, _ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
-    // RFC 9110 §14.4: the field means nothing with a 200. After a Range it gives away a server that sends a part so.
+    // RFC 9110 §14.4: `Content-Range` has no meaning in a 200. Here it reveals a server that sends a part as a 200.
     if asked.range != nil, let part = ContentRange(headers), part.positions.count != part.length { return .restart }
     if let coding = coding(headers) { return .refuse(packed(coding)) }
     return .replace(length: headers.number(.contentLength))
@@ -80,17 +77,17 @@ enum DownloadStep: Equatable {
     return .append(end: end, total: total ?? asked.total)
   }
 
-  // RFC 9110 §15.5.17: a range behind the end; with If-Range, of the version that it names.
+  // RFC 9110 §15.5.17: the range starts after the end of the file. With `If-Range`, of the same version.
   private static func unsatisfied(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
     guard !asked.isOther, let length = ContentRange.completeLength(headers), Int64(length) == asked.offset,
       asked.total.map({ $0 == asked.offset }) ?? true
     else { return .restart }
-    // Unlike a 206 it need not have the validator; one that it has must be the same.
+    // Unlike a 206, a 416 does not need the validator. If present, it must match.
     let isSame = !headers.contains(.eTag) || asked.validator?.isOf(headers) == true
     return isSame ? .finished : .restart
   }
 
-  /// The codings of a body that `download(to:)` would decompress; `nil` for a body that it would write as it came.
+  /// The content coding that `download(to:)` would decompress. `nil` if it would write the body unchanged.
   static func coding(_ headers: HTTPHeaders) -> String? {
     headers.isCompressed ? headers[.contentEncoding] : nil
   }

@@ -1,18 +1,18 @@
 import ErrandFoundation
 
-/// A strong validator: two responses that have it are of the same bytes (RFC 9110 §8.8.1).
+/// A strong validator: two responses that share it have identical bytes (RFC 9110 §8.8.1).
 struct DownloadValidator: Codable, Sendable, Equatable {
   enum Kind: String, Codable, Sendable {
     case eTag, lastModified
   }
 
   let kind: Kind
-  /// The field's value, as `If-Range` takes it.
+  /// The field value, as sent in `If-Range`.
   let text: String
 
-  /// The validator of a response; nil where it has none that is strong.
+  /// The validator of a response. `nil` if it has no strong one.
   init?(_ headers: HTTPHeaders) {
-    // RFC 9110 §13.1.5: no weak tag, and a date only where there is no tag at all.
+    // RFC 9110 §13.1.5: never a weak tag, and a date only without any tag.
     guard !headers.contains(.eTag) else {
       guard let tag = headers.single(.eTag).flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
       (kind, text) = (.eTag, tag.text)
@@ -22,11 +22,11 @@ struct DownloadValidator: Codable, Sendable, Equatable {
     (kind, text) = (.lastModified, modified)
   }
 
-  /// The time after which a file of that date would not have been changed once more within the same second, whichever of the server's
-  /// clocks said so.
+  /// The minimum age of a modification date. After that, another change within the same second is ruled out, even if
+  /// the server's clocks differ.
   private static let margin: TimeInterval = 60
 
-  // RFC 9110 §8.8.2.2: the date of the response is later, by enough that the clocks do not matter.
+  // RFC 9110 §8.8.2.2: the response date must be later by enough to outweigh clock differences.
   private static func isStrong(_ modified: String, _ headers: HTTPHeaders) -> Bool {
     guard let date = headers.single(.date).flatMap({ HTTPDate.parse($0) }), let modified = HTTPDate.parse(modified)
     else {
@@ -35,15 +35,15 @@ struct DownloadValidator: Codable, Sendable, Equatable {
     return date.timeIntervalSince(modified) >= margin
   }
 
-  /// True where a part is of the version that has this validator.
+  /// Whether a partial response is of the version with this validator.
   func isOf(_ headers: HTTPHeaders) -> Bool {
     switch kind {
     case .eTag:
-      // RFC 9110 §15.3.7: a 206 has the tag that the 200 would have had. One without may be of a server that ignores If-Range.
+      // RFC 9110 §15.3.7: a 206 carries the tag of the 200. Without a tag, the server may have ignored `If-Range`.
       guard let own = EntityTag(text) else { return false }
       return headers.single(.eTag).flatMap { EntityTag($0) }?.matchesStrongly(own) ?? false
     case .lastModified:
-      // RFC 9110 §15.3.7.2: the date may be left out where If-Range has it.
+      // RFC 9110 §15.3.7.2: a 206 may omit the date if `If-Range` carried it.
       return !headers.contains(.lastModified) || headers.single(.lastModified) == text
     }
   }

@@ -1,42 +1,46 @@
 public import ErrandFoundation
 
-/// A download that survives a broken connection, a pause, a crash and an expired URL: it goes on where it was.
+/// A download that survives a broken connection, a pause, a crash and an expired URL: it continues at the last received
+/// byte.
 ///
 ///     let backup = ResumableDownload(GetBackup(id: 7).on(shop), to: file)
 ///     try await backup.run()
 ///
-/// The bytes are in a hidden file beside the place until they are complete, `.backup.zip.errand-part`, with a journal beside them, both
-/// for this user alone. A later download of the same task to the same place, as after a relaunch, goes on with them.
+/// Until the download is complete, its bytes are in a hidden file next to the target, such as
+/// `.backup.zip.errand-part`, with a journal next to it. Only the current user can access both. A later download of the
+/// same task to the same file, for example after a relaunch, continues with them.
 ///
-/// Each attempt is a call of its own: the task is built, and signed, anew for it, waits for a slot, and is seen by hooks and observers.
-/// From the second on it asks for the rest, on the condition that the remote still has the same version (`Range` with `If-Range`). Where
-/// it has another one, or its validator is weak, the download begins again: parts of two versions are never put together.
+/// Each attempt is its own call: the task is built and signed again, waits for a slot, and is visible to hooks and
+/// observers. From the second attempt on, it requests only the missing bytes, provided that the server still has the
+/// same version (`Range` with `If-Range`). If the version changed or its validator is weak, the download starts over.
+/// Parts of two versions are never combined.
 ///
-/// A failed attempt is followed by another one as the task's ``RetryPolicy`` says. What an attempt brought makes the next failure the
-/// first one again, and costs no ``RetryBudget``. A 401 or 403 has the task built once more at once, twice in a row at most.
-/// `timeouts.call` is the deadline of a whole run, and the idle time ends a body that stands still.
+/// The task's ``RetryPolicy`` decides about retries. An attempt that made progress resets the retry count and does not
+/// use the ``RetryBudget``. After a 401 or 403 the task is rebuilt and sent again at once, at most twice in a row.
+/// `timeouts.call` limits the whole run, and the idle timeout ends a stalled body.
 ///
-/// With `ranges` several parts of the file are fetched at the same time, where the remote allows for that; each goes on where it was.
+/// With `ranges`, several parts of the file are fetched concurrently if the server supports it. Each part continues
+/// where it stopped.
 public final class ResumableDownload: Sendable {
-  /// The place of the file.
+  /// The target file.
   public let file: URL
   private let makePlan: @Sendable () -> TaskPlan
   private let aim: DownloadAim
   private let disk: DownloadDisk
   private let desk: TransferDesk
 
-  /// A download that does not run yet.
+  /// Creates a download without starting it.
   ///
   /// - Parameters:
-  ///   - task: The task, sent with GET. Its body is not to be packed.
-  ///   - file: The place of the file; what is there is replaced at the end, a symbolic link too, and missing folders are made.
-  ///   - digest: The digest that the file must have. Without one it is checked where the server says it (`Repr-Digest`,
-  ///     `Content-Digest`).
-  ///   - identity: The name of what is downloaded, where its URL is another one each time, or is of each account's own. The URL unless
-  ///     given, without what known signatures add to it.
-  ///   - ranges: The most ranges of the file that are fetched at the same time, each by a call of its own; 16 at most. Only where the
-  ///     remote sends ranges and a strong `ETag`.
-  ///   - maximumSize: The most bytes that the file may have; any number unless given.
+  ///   - task: The task, sent with GET. Its response must not be compressed.
+  ///   - file: The target file. An existing file or symbolic link is replaced at the end. Missing folders are created.
+  ///   - digest: The digest that the file must have. Defaults to the one sent by the server (`Repr-Digest`,
+  ///     `Content-Digest`), if any.
+  ///   - identity: A name for the content. Set it if the URL changes every time, or if its content differs per account.
+  ///     Defaults to the URL without the parameters of common signatures.
+  ///   - ranges: The maximum number of ranges fetched concurrently, each with its own call. Defaults to 1, at most 16.
+  ///     Requires a server that supports ranges and sends a strong `ETag`.
+  ///   - maximumSize: The maximum size of the file in bytes. Defaults to no limit.
   public convenience init(
     _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, identity: String? = nil, ranges: Int = 1,
     maximumSize: Int64? = nil
@@ -47,7 +51,7 @@ public final class ResumableDownload: Sendable {
     self.init(task, to: file, aim)
   }
 
-  /// A download whose ranges may be short: for tests.
+  /// A download with short ranges, for tests.
   package convenience init(
     _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, ranges: Int, smallestRange: Int64
   ) {
@@ -63,14 +67,16 @@ public final class ResumableDownload: Sendable {
     desk = TransferDesk(file.path)
   }
 
-  /// Runs the download until it is complete; what is there already is not asked for again.
+  /// Runs the download until it is complete. Bytes of earlier runs are not requested again.
   ///
-  /// Cancelling the surrounding task ends it, as ``cancel()`` does. Whatever fails leaves what is there to the next run.
+  /// Cancelling the surrounding Swift task stops it, like ``cancel()``. After a failure, the next run continues the
+  /// partial download.
   ///
   /// - Returns: The file.
-  /// - Throws: ``TaskError``: the last attempt's, `.fileNotWritable` where the disk is full, `.bodyTooLarge` where the file is larger than
-  ///   it may be, `.digestMismatch` where it is not what it should be, which throws away what is there, `.transferInUse` while it runs
-  ///   already. What a hook throws. `CancellationError` when it was cancelled.
+  /// - Throws: The ``TaskError`` of the last attempt; ``TaskError`` with code `.fileNotWritable` if, for example, the
+  ///   disk is full; with code `.bodyTooLarge` if the file exceeds `maximumSize`; with code `.digestMismatch` if the
+  ///   digest is wrong, which discards the partial download; with code `.transferInUse` if it is already running.
+  ///   Errors thrown by hooks. `CancellationError` if cancelled.
   @discardableResult
   public func run() async throws -> URL {
     try await desk.run(makePlan()) { [self] in
@@ -81,30 +87,32 @@ public final class ResumableDownload: Sendable {
     }
   }
 
-  /// Pauses the download: the attempt under way ends, and with it its connection. A paused download that is not run is not begun.
+  /// Pauses the download. The current attempt ends and closes its connection. A download paused before ``run()`` starts
+  /// only after it is resumed.
   ///
-  /// - Returns: Whether it is paused because of this.
+  /// - Returns: Whether this call paused it.
   @discardableResult
   public func pause() -> Bool { desk.pause() }
 
-  /// Resumes a paused download where it was.
+  /// Resumes a paused download where it stopped.
   ///
-  /// - Returns: Whether it goes on because of this.
+  /// - Returns: Whether this call resumed it.
   @discardableResult
   public func resume() -> Bool { desk.resume() }
 
-  /// Ends the run with `CancellationError`, and keeps what is there.
+  /// Ends the run with `CancellationError`, and keeps the partial download.
   public func cancel() { desk.cancel() }
 
-  /// Removes what is there of a download that does not run; the file that it would replace stays.
-  /// Throws ``TaskError`` with code `.transferInUse` while it runs, here or in another process.
+  /// Removes the partial download. The target file is not touched.
+  /// Throws ``TaskError`` with code `.transferInUse` if the download is running, here or in another process.
   public func discard() throws { try DownloadFile.discard(file) }
 
-  /// The state.
+  /// The current state.
   public var state: TransferState { desk.transferState }
 
-  /// The states, from the present one to the end of the run that is under way, or of the next one.
+  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
   ///
-  /// Progress is told at most 20 times a second; a slow reader gets the newest. Each use is a sequence of its own.
+  /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
+  /// a new sequence.
   public var states: AsyncStream<TransferState> { desk.states() }
 }

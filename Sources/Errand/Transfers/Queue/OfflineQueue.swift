@@ -1,25 +1,26 @@
 public import ErrandFoundation
 
-/// Tasks that must not be lost: kept in a folder until they are delivered, in this run of the program or a later one.
+/// A persistent queue of tasks. Each task stays in a folder until it is delivered, even across launches of the program.
 ///
 ///     let outbox = try OfflineQueue(in: folder, on: shop, types: [AddNote.self])
 ///     try await outbox.add(AddNote(uploadPayload: note), key: "notebook 7")
 ///     try await outbox.run { report in … }
 ///
-/// Tasks of one key are delivered in the order in which they were added, those of different keys at the same time. Each keeps the
-/// `Idempotency-Key` that it was given when it was added: a server that knows the key carries out once what may reach it twice, as where
-/// the program is killed between the answer and its note.
+/// Tasks with the same key are delivered in the order in which they were added. Different keys are delivered
+/// concurrently. Each task keeps the `Idempotency-Key` that it got when it was added. A server that supports the header
+/// processes a task only once, even if the program is killed before it records the response and sends the task again.
 ///
-/// A task that fails as where there is no network, no sign-in or an overloaded server stays, and those behind it wait. One that is
-/// refused leaves the queue, and so do one whose time is over, and one of a type or a version that is not known and not migrated:
-/// ``QueueReport`` tells of them, and their files are set aside in a folder. Only what was delivered is removed.
+/// A task that fails temporarily stays in the queue, and the tasks behind it wait. That includes a missing network, a
+/// missing sign-in and an overloaded server. A task leaves the queue undelivered if the server rejects it, if it
+/// expires, or if its type or version is unknown and cannot be migrated. ``QueueReport`` reports these tasks, and their
+/// files are moved to a separate folder. Only the files of delivered tasks are removed.
 ///
-/// The folder is for this user alone (0700, files 0600). One process at a time has it, until the queue is released.
+/// Only the current user can access the folder (0700, files 0600). Only one queue, in any process, can have it open at
+/// a time, until that queue is deallocated.
 public actor OfflineQueue {
-  /// Makes a task of one that is kept in an older version, or under the name of a type that is gone; nil where that cannot be done.
+  /// Creates a task from a stored one of an older version or a removed type. Returns `nil` if that is not possible.
   public typealias Migration = @Sendable (QueuedTask) throws -> (any PersistentTask)?
 
-  /// The most keys that are delivered at the same time.
   private static let mostKeys = 8
 
   private let folder: QueueFolder
@@ -33,21 +34,22 @@ public actor OfflineQueue {
   private var isDelivering = false
   /// The keys whose tasks are being delivered.
   private var active: Set<String> = []
-  /// The reports that were not told yet: on files that were no tasks when the queue was opened, and of a delivery that was cancelled.
+  /// Reports to send with the next delivery: invalid files found on opening, and results of a cancelled delivery.
   private var untold: [QueueReport] = []
-  /// Has ``run(_:)`` look for something to deliver.
+  /// Wakes ``run(_:)`` to look for deliverable tasks.
   private var wake: AsyncStream<Void>.Continuation?
 
-  /// Opens a queue, with what an earlier run of the program left in it.
+  /// Opens a queue, including the tasks that an earlier launch of the program left in it.
   ///
   /// - Parameters:
-  ///   - url: The folder; made where it is not there.
-  ///   - server: The server that the tasks are sent to.
+  ///   - url: The folder. It is created if it does not exist.
+  ///   - server: The server to send the tasks to.
   ///   - types: The types of the tasks.
-  ///   - lifetime: The time after which a task that could not be delivered expires; a week unless given.
-  ///   - migration: Makes tasks of those in older versions.
-  /// - Throws: ``TaskError`` with code `.transferInUse` while another process, or another queue, has the folder; with code
-  ///   `.fileNotWritable` where it cannot be used; with code `.encodingFailed` where two types have one name.
+  ///   - lifetime: The time after which an undelivered task expires. Defaults to one week.
+  ///   - migration: Converts tasks of older versions.
+  /// - Throws: ``TaskError`` with code `.transferInUse` if another process, or another queue, has opened the folder;
+  ///   with code `.fileNotWritable` if the folder cannot be used; with code `.encodingFailed` if two types have the
+  ///   same name.
   public init(
     in url: URL, on server: Server, types: [any PersistentTask.Type], lifetime: Duration = .seconds(7 * 86_400),
     migration: Migration? = nil
@@ -68,7 +70,7 @@ public actor OfflineQueue {
     }
   }
 
-  /// The types by name. The same one may be there twice.
+  /// The types by name. A repeated type is allowed.
   private static func named(_ types: [any PersistentTask.Type]) throws -> [String: any PersistentTask.Type] {
     try types.reduce(into: [:]) { named, type in
       if let other = named.updateValue(type, forKey: type.typeName), other != type {
@@ -80,23 +82,23 @@ public actor OfflineQueue {
     }
   }
 
-  /// The tasks that are to be delivered, in order.
+  /// The tasks to be delivered, in order.
   public var waiting: [QueuedTask] { entries }
 
-  /// The files of the tasks that left the queue and were not delivered, in order. They stay until they are removed; one that is moved back
-  /// into the folder is a task again when the queue is opened the next time.
-  /// Throws the system's error where the folder cannot be read.
+  /// The files of the tasks that left the queue undelivered, in order. They stay until you remove them. A file that you
+  /// move back into the folder becomes a task again the next time the queue is opened.
+  /// Throws the system's error if the folder cannot be read.
   public var setAside: [URL] { get throws { try folder.asideFiles() } }
 
-  /// Keeps a task: once this returns it survives a crash.
+  /// Adds a task. When this method returns, the task is stored and survives a crash.
   ///
   /// - Parameters:
-  ///   - task: The task; its own server does not count.
-  ///   - key: The line that it stands in; one for all unless given.
-  ///   - lifetime: The time after which it expires; the queue's unless given.
-  /// - Returns: The task as it is kept.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable`, as where the disk is full; with `.encodingFailed` where it cannot be encoded, or
-  ///   its type is none of the queue's.
+  ///   - task: The task. Its own server is ignored.
+  ///   - key: The key of the task. Tasks with the same key are delivered in order. Defaults to one key for all.
+  ///   - lifetime: The time after which the task expires. Defaults to the lifetime of the queue.
+  /// - Returns: The task as stored.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if it cannot be stored, for example because the disk is full;
+  ///   with code `.encodingFailed` if it cannot be encoded or its type is not one of the queue's types.
   @discardableResult
   public func add<Kept: PersistentTask>(_ task: Kept, key: String = "", lifetime: Duration? = nil) throws
     -> QueuedTask
@@ -122,11 +124,12 @@ public actor OfflineQueue {
 
   // MARK: Delivering
 
-  /// Delivers what can be delivered now, once, whatever is held up.
+  /// Delivers the queue once, ignoring any retry delays.
   ///
-  /// - Returns: What became of the tasks that left the queue, and why others stay: of each key the first.
-  /// - Throws: ``TaskError`` with code `.transferInUse` while it delivers already, as in ``run(_:)``; `CancellationError` when it was
-  ///   cancelled: what was not delivered by then stays, and the next delivery reports on what was.
+  /// - Returns: Reports on the tasks that left the queue. For each key that could not be emptied, also a report on its
+  ///   first remaining task.
+  /// - Throws: ``TaskError`` with code `.transferInUse` if a delivery is already running, as in ``run(_:)``;
+  ///   `CancellationError` if cancelled. Undelivered tasks then stay, and the next delivery reports on those that left.
   @discardableResult
   public func deliver() async throws -> [QueueReport] {
     try begin()
@@ -141,19 +144,20 @@ public actor OfflineQueue {
     return told
   }
 
-  /// Delivers what is there and what is added, until it is cancelled. Where a task stays, its key is tried again after a second, and
-  /// after twice as long each time, or as the server asks for, up to five minutes.
+  /// Delivers the stored tasks, and those added later, until it is cancelled. After a temporary failure, a key is
+  /// retried after one second. The delay doubles each time, or follows the server's `Retry-After`, up to five minutes.
   ///
-  /// - Parameter report: Is told of each task that leaves the queue, before its file does: of one twice where the program ends between
-  ///   them. Also of one that stays, each time that it could not be delivered.
-  /// - Throws: ``TaskError`` with code `.transferInUse` while it delivers already; `CancellationError` when it was cancelled.
+  /// - Parameter report: Receives each task that leaves the queue, before its file is removed. If the program ends in
+  ///   between, the task is reported again. Also receives a task that stays, each time its delivery fails.
+  /// - Throws: ``TaskError`` with code `.transferInUse` if a delivery is already running; `CancellationError` when
+  ///   cancelled.
   public func run(_ report: @escaping @Sendable (QueueReport) async -> Void) async throws {
     try begin()
     let (signals, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     self.wake = wake
     defer { (isDelivering, self.wake) = (false, nil) }
     await pass(signals, report)
-    throw CancellationError()  // nothing else ends it
+    throw CancellationError()  // only cancellation ends the loop
   }
 
   private func begin() throws {
@@ -162,16 +166,16 @@ public actor OfflineQueue {
     (holds, active) = (QueueHolds(), [])
   }
 
-  /// Returns when a task was added, the tasks of a key have come to an end, or the first of those that are held up may be sent again.
+  /// Waits until a task is added, a key finishes, or the delay of a waiting key ends.
   private func rest(_ signals: AsyncStream<Void>) async {
     let clock = server.manager.clock
     var alarm: Task<Void, Never>?
     let idle = entries.lazy.map(\.key).filter { [active] in !active.contains($0) }
-    // Where as many are under way as may be, one of them has to end first.
+    // At the limit, a key has to finish first.
     if active.count < Self.mostKeys, let wait = holds.wait(for: idle, at: clock.now) {
       guard wait > .zero else { return }
       alarm = Task { [wake] in
-        guard (try? await clock.sleep(for: wait)) != nil else { return }  // there was something to deliver first
+        guard (try? await clock.sleep(for: wait)) != nil else { return }  // cancelled by a signal
         wake?.yield()
       }
     }
@@ -179,12 +183,8 @@ public actor OfflineQueue {
     alarm?.cancel()
   }
 
-  /// Delivers what is not held up.
-  ///
-  /// - Parameters:
-  ///   - signals: What says that there may be more, until it is cancelled. Without it the pass is the only one: a key that is held up in it
-  ///     stays so to its end, however long that takes.
-  ///   - report: Is told of each task that leaves the queue.
+  /// Delivers the tasks that do not have to wait, and looks for more after each signal. Without `signals` there is a
+  /// single pass, in which a failed key is not retried.
   private func pass(
     _ signals: AsyncStream<Void>? = nil, _ report: @escaping @Sendable (QueueReport) async -> Void
   ) async {
@@ -212,7 +212,7 @@ public actor OfflineQueue {
         if let line {
           active.remove(line.key)
           if signals == nil, line.stays { heldUp.insert(line.key) }
-          wake?.yield()  // another may be the next whose time comes
+          wake?.yield()  // the next wake-up may now belong to another key
         }
         fill()
         if line == nil { listen() }
@@ -220,7 +220,7 @@ public actor OfflineQueue {
     }
   }
 
-  /// Delivers the tasks of a key, in order, until one stays.
+  /// Delivers the tasks of a key in order, until one has to stay.
   private func line(_ key: String, _ report: @Sendable (QueueReport) async -> Void) async -> (key: String, stays: Bool)
   {
     while !Task.isCancelled, let queued = entries.first(where: { $0.key == key }) {
@@ -247,7 +247,7 @@ public actor OfflineQueue {
     if case .delivered = outcome {
       folder.remove(queued.fileName)
     } else {
-      _ = try? folder.setAside(queued.fileName)  // where the disk is broken it stays, and is told of once more
+      _ = try? folder.setAside(queued.fileName)  // if this fails, the next launch reports it again
     }
   }
 
@@ -268,7 +268,7 @@ public actor OfflineQueue {
       let response = try await Self.perform(call)
       return fate(by: response) { .delivered(response.status) }
     } catch {
-      // What a hook throws then is no reason to send again what the server has accepted.
+      // The server has accepted the task, so an error thrown by a hook must not cause a retry.
       if let answer = call.state.withLock({ $0.failedAnswer }) {
         return fate(by: answer.head) { answer.isCancelled ? .delivered(answer.head.status) : .failed(error) }
       }
@@ -278,7 +278,7 @@ public actor OfflineQueue {
     }
   }
 
-  /// What an accepted answer makes of the task: `outcome`, unless it is not the server's word on it.
+  /// The result of an accepted response: `outcome`, unless the response may come from a sign-in page.
   private func fate(by answer: HTTPResponse, _ outcome: () -> QueueReport.Outcome) -> Fate {
     guard QueueRules.strays(answer) else { return .leaves(outcome()) }
     let error = TaskError(
@@ -297,7 +297,7 @@ public actor OfflineQueue {
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       if plan.idempotency != .neverRepeat { plan.idempotency = .key }
-      // What is returned and no success was not delivered.
+      // A response that is not a success was not delivered, even if the task would return it.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }
     return Call(plan, .discarded)
@@ -309,7 +309,6 @@ public actor OfflineQueue {
     let words: String
   }
 
-  /// The task of one that is kept.
   private func restored(_ queued: QueuedTask) -> Result<any PersistentTask, Unknown> {
     do {
       if let type = types[queued.typeName], type.version == queued.version {

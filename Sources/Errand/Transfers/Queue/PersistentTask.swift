@@ -1,4 +1,4 @@
-/// A task that an ``OfflineQueue`` can keep in a file, until a later run of the program delivers it.
+/// A task that an ``OfflineQueue`` can store in a file and deliver later, even in another launch of the program.
 ///
 ///     struct AddNote: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
 ///       static let typeName = "note"
@@ -6,17 +6,17 @@
 ///       var path: String { "notes" }
 ///     }
 ///
-/// What it encodes must be all that the request is made of. Its server is not: that is the queue's.
+/// The encoded value must contain everything that the request needs, except the server, which the queue provides.
 public protocol PersistentTask: ServerTask, Codable {
-  /// The name of the type in files; another type never has it. The type's own name unless stated: state it, so that the type can be
-  /// renamed.
+  /// The unique name of the type in stored files. Defaults to the Swift name of the type. Define it explicitly, so that
+  /// you can rename the type.
   static var typeName: String { get }
-  /// The version of what the type encodes; 1 unless stated. A task of another version is migrated, or set aside.
+  /// The version of the encoded form. Defaults to 1. Tasks of another version are migrated or set aside.
   static var version: Int { get }
 }
 
 extension PersistentTask {
-  /// The name of the type.
+  /// The Swift name of the type.
   public static var typeName: String { "\(Self.self)" }
   /// 1.
   public static var version: Int { 1 }

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// The folder of an ``OfflineQueue``: a file a task, and those that were set aside in a folder of their own. One process at a time has
-/// it. Files are made under another name, synchronised, and renamed: what is there is whole.
+/// The folder of an ``OfflineQueue``: one file per task, and a subfolder for tasks set aside. Locked to one process.
+/// Files are written under a temporary name, synchronized and renamed, so they are always complete.
 struct QueueFolder: ~Copyable {
   private static let aside = "set-aside"
 
@@ -15,7 +15,7 @@ struct QueueFolder: ~Copyable {
     self.lock = lock
   }
 
-  /// Opens the folder, which is made where it is not there, and removes what a killed process has left.
+  /// Opens the folder, creating it if needed, and removes the temporary files of a killed process.
   static func open(_ url: URL) throws -> QueueFolder {
     let folder = try opened(url)
     let queue = QueueFolder(url, folder, try LockedFile("\(url.path)/.lock", of: url.path))
@@ -36,13 +36,12 @@ struct QueueFolder: ~Copyable {
     }
   }
 
-  /// The names of the tasks' files, in order.
   func taskNames() throws -> [String] { try names().filter { QueuedTask.number(of: $0) != nil }.sorted() }
 
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path) }
 
-  /// The task in a file; nil where it is none, or is no plain file of ours.
-  /// Throws ``TaskError`` with code `.fileNotWritable` where it cannot be read: it may be one.
+  /// The task in a file. `nil` if it is not a task, or not a regular file of this user.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if it cannot be read, because it may still be a task.
   func read(_ name: String) throws -> QueuedTask? {
     let data: Data?
     do {
@@ -50,7 +49,7 @@ struct QueueFolder: ~Copyable {
     } catch is PrivateFolder.Refusal {
       return nil
     } catch let error as POSIXError where error.code == .ELOOP {
-      return nil  // a link
+      return nil  // a symbolic link
     } catch {
       throw TaskError(
         .fileNotWritable, "\(url.path)/\(name) can't be read: \(error)", phase: .preparing, underlying: error,
@@ -80,25 +79,22 @@ struct QueueFolder: ~Copyable {
     folder.synchronise()
   }
 
-  /// The files that were set aside, in order.
   func asideFiles() throws -> [URL] {
     let aside = url.appendingPathComponent(Self.aside)
     return try FileManager.default.contentsOfDirectory(atPath: aside.path).sorted()
       .map { aside.appendingPathComponent($0) }
   }
 
-  /// The largest number that a file has, among those that were set aside too: none is given twice while a file has it.
+  /// The largest number of a task file, including those set aside: numbers are never reused while a file has them.
   func largestNumber() throws -> Int {
     (try names() + asideFiles().map(\.lastPathComponent)).compactMap { QueuedTask.number(of: $0) }.max() ?? 0
   }
 
-  /// Moves a file to where nothing is delivered and nothing removed.
-  ///
-  /// - Returns: Its name there.
+  /// Moves a file to the folder of tasks set aside. Returns its new name.
   @discardableResult
   func setAside(_ name: String) throws -> String {
     var target = name
-    // A copy may have been brought back.
+    // The name may be taken if a file was copied back into the queue.
     var number = 2
     while access("\(url.path)/\(Self.aside)/\(target)", F_OK) == 0 {
       target = "\(number)-\(name)"

@@ -1,8 +1,7 @@
-/// The keys of an ``OfflineQueue`` that are held up, each for twice as long as before. Pure.
+/// The retry delays of the keys of an ``OfflineQueue``, with exponential backoff. Pure.
 struct QueueHolds {
   private struct Hold {
     var delay: Duration
-    /// The time from which its tasks are sent again.
     var end: Duration
   }
 
@@ -11,19 +10,18 @@ struct QueueHolds {
 
   private var holds: [String: Hold] = [:]
 
-  /// Holds a key up, for a second the first time, and for no less than a server asks for; for five minutes at most.
+  /// Delays a key: one second at first, then twice as long each time, at least the server's `Retry-After`, at most five
+  /// minutes.
   mutating func hold(_ key: String, at now: Duration, retryAfter: Duration?) {
     let delay = min(holds[key].map { $0.delay * 2 } ?? Self.first, Self.longest)
     holds[key] = Hold(delay: delay, end: now + min(max(delay, retryAfter ?? .zero), Self.longest))
   }
 
-  /// A task of the key was delivered, or left the queue.
   mutating func release(_ key: String) { holds[key] = nil }
 
-  /// True where the tasks of a key wait.
   func holds(_ key: String, at now: Duration) -> Bool { holds[key].map { now < $0.end } ?? false }
 
-  /// The time until the first of these keys is sent again, zero for one that is not held up; nil where there is none.
+  /// The time until the first of these keys can be delivered, zero if one can now. `nil` if `keys` is empty.
   func wait(for keys: some Sequence<String>, at now: Duration) -> Duration? {
     keys.map { key in max(.zero, (holds[key]?.end ?? now) - now) }.min()
   }

@@ -1,27 +1,28 @@
-/// What became of a task in an ``OfflineQueue``.
+/// The result of a delivery attempt for a task in an ``OfflineQueue``.
 public struct QueueReport: Sendable {
-  /// What becomes of a task. The file of one that left the queue undelivered is in the folder `set-aside` of the queue.
+  /// The result of a delivery attempt. The file of a task that left the queue undelivered is in the queue's folder
+  /// `set-aside`.
   public enum Outcome: Sendable {
-    /// It was delivered, with this status.
+    /// Delivered, with this status.
     case delivered(HTTPStatus)
-    /// Its time was over before it could be delivered.
+    /// Expired before it could be delivered.
     case expired
-    /// It was refused for good.
+    /// Permanently rejected.
     case failed(any Error)
-    /// Its type or version is not known, or it is no task.
+    /// Unknown type or version, or not a task.
     case setAside(reason: String)
-    /// It could not be delivered now, and stays: it is sent again.
+    /// Not delivered because of a temporary failure. The task stays in the queue and is retried.
     case stays(any Error)
   }
 
-  /// The name of its file.
+  /// The name of the task's file.
   public let fileName: String
-  /// The task as it was kept; nil where that could not be read.
+  /// The stored task. `nil` if the file could not be read.
   public let task: QueuedTask?
-  /// What became of it.
+  /// The result.
   public let outcome: Outcome
 
-  /// True where the task left the queue: nothing more is told of it.
+  /// Whether the task left the queue. No more reports follow for it.
   public var hasLeft: Bool {
     if case .stays = outcome { false } else { true }
   }

@@ -1,28 +1,28 @@
 public import ErrandFoundation
 
-/// A task in an ``OfflineQueue``, as it is kept.
+/// A task stored in an ``OfflineQueue``.
 public struct QueuedTask: Codable, Sendable, Hashable, Identifiable {
   static let format = 1
 
   var format = Self.format
-  /// The number of the task in its queue: later ones have larger ones.
+  /// The number of the task in its queue. Numbers increase.
   public let id: Int
-  /// The name of its type.
+  /// The name of the task's type.
   public let typeName: String
-  /// The version of its type when it was kept.
+  /// The version of the type when the task was stored.
   public let version: Int
-  /// The line that it stands in: tasks of one key are delivered in order.
+  /// The key of the task. Tasks with the same key are delivered in order.
   public let key: String
-  /// The `Idempotency-Key` that every request for it has.
+  /// The `Idempotency-Key` sent with every request for the task.
   public let idempotencyKey: String
-  /// The moment in which it was kept.
+  /// The time at which the task was stored.
   public let created: Date
-  /// The moment from which it is not delivered any more.
+  /// The time at which the task expires.
   public let expires: Date
-  /// The task as JSON.
+  /// The task encoded as JSON.
   public let payload: String
 
-  /// The name of its file: in the order of the numbers.
+  /// The name of the task's file. Names sort by number.
   var fileName: String { Self.fileName(id) }
 
   static func fileName(_ id: Int) -> String {
@@ -30,7 +30,7 @@ public struct QueuedTask: Codable, Sendable, Hashable, Identifiable {
     return String(repeating: "0", count: max(0, 12 - digits.count)) + digits + ".task"
   }
 
-  /// The number in the name of a file; nil for the file of something else.
+  /// The number in a file name. `nil` if it is not the name of a task file.
   static func number(of fileName: String) -> Int? {
     guard fileName.hasSuffix(".task"), let number = Int(fileName.dropLast(5)), (1..<1 << 52).contains(number),
       Self.fileName(number) == fileName

@@ -1,19 +1,19 @@
 import ErrandFoundation
 
-/// The resumable protocol of Google's services (`X-Goog-Upload-*`).
+/// The resumable upload protocol of Google's services (`X-Goog-Upload-*`).
 public struct GoogleUpload: UploadDialect {
-  /// The protocol.
+  /// Creates the dialect.
   public init() {}
 
   /// `google`.
   public var name: String { "google" }
-  /// False: a piece says `finalize`.
+  /// `false`: the last chunk says `finalize`.
   public var endsWithLastByte: Bool { false }
 
   private static let command: HTTPHeaderName = "X-Goog-Upload-Command"
   private static let status: HTTPHeaderName = "X-Goog-Upload-Status"
 
-  /// POST with the command `start`.
+  /// A POST with the command `start`.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var headers: HTTPHeaders = [
       "X-Goog-Upload-Protocol": "resumable", Self.command: "start", "X-Goog-Upload-Content-Type": source.type.essence,
@@ -22,7 +22,7 @@ public struct GoogleUpload: UploadDialect {
     return UploadRequest(.post, headers: headers)
   }
 
-  /// The place and the granularity that the answer says.
+  /// The location and the granularity in the response.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     let status = answer.headers.single(Self.status)?.lowercased() ?? "active"
     guard status == "active" else {
@@ -40,26 +40,26 @@ public struct GoogleUpload: UploadDialect {
     return UploadSession(location: location, granularity: granularity)
   }
 
-  /// POST with the command `query`.
+  /// A POST with the command `query`.
   public func query(_ session: UploadSession) -> UploadRequest {
     UploadRequest(.post, headers: [Self.command: "query"])
   }
 
-  /// PUT with `upload`, the last one with `upload, finalize`, and with `finalize` where no byte is left.
+  /// A PUT with `upload`. The last one has `upload, finalize`, or `finalize` if no bytes are left.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     let command = piece.isLast ? piece.count == 0 ? "finalize" : "upload, finalize" : "upload"
     return UploadRequest(
       .put, headers: [Self.command: command, "X-Goog-Upload-Offset": "\(piece.offset)"])
   }
 
-  /// The position by `X-Goog-Upload-Status` and `X-Goog-Upload-Size-Received`.
+  /// The position, from `X-Goog-Upload-Status` and `X-Goog-Upload-Size-Received`.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     let isRefused = answer.status.kind != .success
     switch answer.headers.single(Self.status)?.lowercased() {
     case "final": return isRefused ? .failed : .finished
     case "cancelled": return .failed
     case "active" where answer.status != .notFound:
-      // A piece that was refused may have arrived in part: the query tells.
+      // A rejected chunk may have been stored in part, so query the position.
       if isRefused { return piece.map { $0.count > 0 ? .unknown : .failed } ?? .failed }
       if let size = answer.headers.number("X-Goog-Upload-Size-Received") {
         return .at(size)
@@ -69,13 +69,13 @@ public struct GoogleUpload: UploadDialect {
     }
   }
 
-  /// POST with the command `cancel`.
+  /// A POST with the command `cancel`.
   public func cancel(_ session: UploadSession) -> UploadRequest? {
     UploadRequest(.post, headers: [Self.command: "cancel"])
   }
 }
 
 extension UploadDialect where Self == GoogleUpload {
-  /// The resumable protocol of Google's services.
+  /// The resumable upload protocol of Google's services.
   public static var google: GoogleUpload { GoogleUpload() }
 }

@@ -1,15 +1,15 @@
 import ErrandFoundation
 
-/// The protocol of the IETF's draft, Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload, interop version 8).
+/// The protocol of the IETF draft Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload, interop version 8).
 ///
-/// It is a draft: a server of another version may refuse it.
+/// The protocol is still a draft. A server that implements another version may reject it.
 public struct IETFUpload: UploadDialect {
-  /// The protocol.
+  /// Creates the dialect.
   public init() {}
 
   /// `ietf`.
   public var name: String { "ietf" }
-  /// False: a piece says that it completes the upload.
+  /// `false`: a chunk says that it completes the upload.
   public var endsWithLastByte: Bool { false }
 
   private static let complete: HTTPHeaderName = "Upload-Complete"
@@ -21,14 +21,14 @@ public struct IETFUpload: UploadDialect {
     return headers
   }
 
-  /// POST without a byte of the upload, with its length and its type.
+  /// A POST without a body, with the length and the media type.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var own: HTTPHeaders = [Self.complete: "?0", .contentType: source.type.essence]
     if let length = source.length { own["Upload-Length"] = "\(length)" }
     return UploadRequest(.post, headers: headers(own), content: .none)
   }
 
-  /// The place in `Location`, and the limits in `Upload-Limit`.
+  /// The location in `Location`, and the limits in `Upload-Limit`.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     guard let location = try answer.url(in: .location) else {
       throw TaskError(
@@ -41,7 +41,7 @@ public struct IETFUpload: UploadDialect {
       location: location, largestPiece: limits["max-append-size"], smallestPiece: limits["min-append-size"])
   }
 
-  /// The numbers of a dictionary (RFC 9651 §3.2); those that are none, and those that are 0, limit nothing.
+  /// The numbers in a structured field dictionary (RFC 9651 §3.2). Invalid numbers and 0 are ignored.
   private static func limits(_ headers: HTTPHeaders) -> [String: Int] {
     var limits: [String: Int] = [:]
     for member in FieldScanner.members(of: headers.values(for: "Upload-Limit")) {
@@ -54,10 +54,10 @@ public struct IETFUpload: UploadDialect {
     return limits
   }
 
-  /// HEAD.
+  /// A HEAD.
   public func query(_ session: UploadSession) -> UploadRequest { UploadRequest(.head, headers: headers()) }
 
-  /// PATCH with the offset, and whether the upload is complete with it.
+  /// A PATCH with the offset, and whether it completes the upload.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     var own: HTTPHeaders = [
       Self.offset: "\(piece.offset)", Self.complete: piece.isLast ? "?1" : "?0",
@@ -67,15 +67,15 @@ public struct IETFUpload: UploadDialect {
     return UploadRequest(.patch, headers: headers(own))
   }
 
-  /// The position by `Upload-Complete` and `Upload-Offset`.
+  /// The position, from `Upload-Complete` and `Upload-Offset`.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     let isSuccess = answer.status.kind == .success
-    // Draft, Upload Append: with a true value the answer is that of the task itself, and nothing is gained by going on.
+    // Draft, Upload Append: `?1` marks the response of the task itself. Sending more would not help.
     if Self.isTrue(answer.headers) { return isSuccess ? .finished : .rejected }
     let offset = answer.headers.number(Self.offset)
     switch answer.status.code {
     case 404, 410: return .gone
-    case 409: return .unknown  // another offset than the server's
+    case 409: return .unknown  // the offset differs from the server's
     case 200..<300:
       guard let piece else { return offset.map { .at($0) } ?? .failed }
       return piece.isLast ? .unknown : .at(offset ?? piece.offset + piece.count)
@@ -87,12 +87,12 @@ public struct IETFUpload: UploadDialect {
     headers.single(complete)?.prefix { $0 != ";" }.trimmingBlanks == "?1"
   }
 
-  /// DELETE.
+  /// A DELETE.
   public func cancel(_ session: UploadSession) -> UploadRequest? { UploadRequest(.delete, headers: headers()) }
 }
 
 extension UploadDialect where Self == IETFUpload {
-  /// The IETF's draft, Resumable Uploads for HTTP.
+  /// The IETF draft Resumable Uploads for HTTP.
   public static var ietf: IETFUpload { IETFUpload() }
 }
 

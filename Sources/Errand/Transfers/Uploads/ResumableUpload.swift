@@ -1,70 +1,72 @@
 public import ErrandFoundation
 
-/// An upload in pieces that survives a broken connection, a pause and a crash: it goes on where the server is.
+/// A chunked upload that survives a broken connection, a pause and a crash: it continues at the last byte that the
+/// server stored.
 ///
 ///     let upload = ResumableUpload(of: video, with: AddVideo().on(shop), by: .tus)
 ///     try await upload.run()
 ///
-/// The task describes the request that begins the upload: its URL, header and preflight, and the body that some protocols take there. Each
-/// request after it has the same server, header, preflight and settings, and goes to the place that the server has named. It is a call of
-/// its own, built and signed anew.
+/// The task describes the request that starts the upload: its URL, headers and preflight, and its body if the protocol
+/// sends one. Later requests go to the location that the server returned, with the same server, headers, preflight and
+/// settings. The task's headers, credentials and preflight are only used for the origins of the task's URL and its
+/// server. Each request is its own call, built and signed again.
 ///
-/// What the server has is asked for after each failure, and it counts. A failed request is followed by another one as the task's
-/// ``RetryPolicy`` says; what it brought makes the next failure the first one again. An upload that the server does not know any more is
-/// begun again.
+/// After each failure, the upload asks the server for its position and continues there. The task's ``RetryPolicy``
+/// decides about retries, and progress resets the retry count. If the server no longer knows the upload, it starts
+/// again.
 ///
-/// A journal beside the file, for this user alone, names the place of the upload; a later upload of the same file to the same URL
-/// goes on with it. A file that was changed meanwhile is sent anew, and one that is changed while it is sent fails the run.
+/// A journal next to the file records the location of the upload. Only the current user can access it. A later upload
+/// of the same file to the same URL continues there. If the file has changed since, the upload starts again. If the
+/// file changes during a run, the run fails.
 ///
-/// Bytes that are no file are requested as they are needed: ``init(named:length:with:by:chunkSize:type:bytes:)``.
+/// To upload data that is not in a file, use ``init(named:length:with:by:chunkSize:type:bytes:)``.
 public final class ResumableUpload: Sendable {
-  /// Gives the bytes of an upload from a position on: as many as are requested, or fewer, and these are the last.
+  /// Returns the bytes of an upload at an offset: `count` bytes, or fewer at the end.
   ///
-  /// The same position may be asked for again, where the server has not taken what was sent. At the deadline it is cancelled, and waited for.
+  /// An offset can be requested again if the server did not store its bytes. At the deadline the closure is cancelled,
+  /// and the upload waits until it returns.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
 
-  /// What is to be sent, and how.
   struct Job: Sendable {
     let content: UploadContent
-    /// The name of the file, or of the bytes.
     let name: String
-    /// The length that is known beforehand, of bytes that are given.
+    /// The length of data from a closure, if known in advance.
     let length: Int64?
     let dialect: any UploadDialect
     let chunkSize: Int64
     let type: MediaType
-    /// What tells it from others of the same bytes to the same URL, as its owner has stated; nil for nothing.
+    /// The identity set by the owner, which distinguishes uploads of the same bytes to the same URL. `nil` if not set.
     var owner: String?
 
-    /// The identity of the upload at a URL: of the same bytes as another thing, it is another upload.
+    /// The identity of the upload at a URL. Includes the metadata, so that changed metadata starts another upload.
     func identity(at url: URL) -> String {
       let told = dialect.metadata.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
       return TransferIdentity.of(name: "\([TransferIdentity.of(url), owner ?? "", type.rawValue] + told)")
     }
   }
 
-  /// The file; nil where the bytes are given.
+  /// The file. `nil` if a closure provides the bytes.
   public let file: URL?
   private let makePlan: @Sendable () -> TaskPlan
   private let job: Job
-  /// The place of the journal, and the memory of an upload without one.
+  /// The location of the journal. Without one, `memory` holds the state.
   private let journal: URL?
   private let memory = UploadMemory()
-  /// The place that the server has named last.
+  /// The location that the server returned last.
   private let named = Lock<URL?>(nil)
   private let desk: TransferDesk
 
-  /// An upload that does not run yet.
+  /// Creates an upload of a file without starting it.
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - task: The task whose URL takes the upload.
-  ///   - dialect: The protocol that the server speaks.
-  ///   - chunkSize: The size of a piece in bytes; `.max` sends all that is left at once.
-  ///   - type: The media type of the file; by its extension unless given.
-  ///   - folder: The folder of the journal; that of the file unless given.
-  ///   - identity: What tells the upload from others of the same file to the same URL, as where several accounts have them: one never goes
-  ///     on with what another has begun.
+  ///   - task: The task whose URL accepts the upload.
+  ///   - dialect: The protocol that the server supports.
+  ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request.
+  ///   - type: The media type of the file. Defaults to the type for its extension.
+  ///   - folder: The folder of the journal. Defaults to the folder of the file.
+  ///   - identity: Distinguishes uploads of the same file to the same URL, for example by different accounts. An upload
+  ///     never continues one with another identity.
   public init(
     of file: URL, with task: some ServerTask, by dialect: some UploadDialect,
     chunkSize: Int = 8 << 20,
@@ -80,23 +82,23 @@ public final class ResumableUpload: Sendable {
     desk = TransferDesk(file.path)
   }
 
-  /// An upload of bytes that a closure gives piece by piece, of a length that need not be known.
+  /// Creates an upload of bytes that a closure provides chunk by chunk. The total length can be unknown.
   ///
   ///     let upload = ResumableUpload(named: "log.txt", with: AddLog().on(shop), by: .google) { offset, count in
   ///       try await log.bytes(from: offset, atMost: count)
   ///     }
   ///
-  /// A piece is in memory while it is sent. What the server has is known to this value, for its next run; not to the next run of the
-  /// program.
+  /// Each chunk is held in memory while it is sent. Another run of this instance continues the upload, but another
+  /// launch of the program does not.
   ///
   /// - Parameters:
-  ///   - name: The name of the file that the server makes of it.
-  ///   - length: The length, where it is known; nil has the server told at the end.
-  ///   - task: The task whose URL takes the upload.
-  ///   - dialect: The protocol that the server speaks.
-  ///   - chunkSize: The size of a piece in bytes; 64 MiB at most.
-  ///   - type: The media type; by the extension of the name unless given.
-  ///   - bytes: Gives the bytes; what it throws ends the run.
+  ///   - name: The file name sent to the server.
+  ///   - length: The total length in bytes. If `nil`, the server receives the length at the end.
+  ///   - task: The task whose URL accepts the upload.
+  ///   - dialect: The protocol that the server supports.
+  ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB, at most 64 MiB.
+  ///   - type: The media type. Defaults to the type for the extension of `name`.
+  ///   - bytes: Returns the bytes. If it throws, the run ends with its error.
   public init(
     named name: String, length: Int64? = nil, with task: some ServerTask, by dialect: some UploadDialect,
     chunkSize: Int = 8 << 20, type: MediaType? = nil, bytes: @escaping Bytes
@@ -112,55 +114,61 @@ public final class ResumableUpload: Sendable {
     desk = TransferDesk(name)
   }
 
-  /// Runs the upload until the server has all of the file; what it has already is not sent again.
+  /// Runs the upload until the server has the whole content. Bytes that the server already has are not sent again.
   ///
-  /// Cancelling the surrounding task ends it, as ``cancel()`` does. Whatever fails leaves what the server has to the next run.
+  /// Cancelling the surrounding Swift task stops it, like ``cancel()``. After a failure, the next run continues with
+  /// what the server has.
   ///
-  /// - Returns: The last answer of the server, with its body.
-  /// - Throws: ``TaskError``: the last request's, `.unreadableBody` where the bytes cannot be read or were changed, `.transferInUse` while it
-  ///   runs already. What a hook throws, and the closure that gives bytes. `CancellationError` when it was cancelled.
+  /// - Returns: The last response of the server, with its body.
+  /// - Throws: The ``TaskError`` of the last request; ``TaskError`` with code `.unreadableBody` if the bytes cannot be
+  ///   read or were changed; with code `.transferInUse` if it is already running. Errors thrown by hooks and by the
+  ///   closure that provides the bytes. `CancellationError` if cancelled.
   @discardableResult
   public func run() async throws -> TaskResponse<Data> {
     try await desk.run(makePlan()) { [self] in
-      if let file { _ = try FileStamp(of: file) }  // first, because the journal of a file of /proc can't be written
+      if let file { _ = try FileStamp(of: file) }  // first, because the journal of a file in /proc can't be written
       return try await withRun { try await $0.run() }
     }
   }
 
-  /// Pauses the upload: the request under way ends, but for one that may not be sent twice.
+  /// Pauses the upload. The current request is cancelled, unless it must not be sent twice.
   ///
-  /// - Returns: Whether it is paused because of this.
+  /// - Returns: Whether this call paused it.
   @discardableResult
   public func pause() -> Bool { desk.pause() }
 
-  /// Resumes a paused upload where the server is.
+  /// Resumes a paused upload at the server's position.
   ///
-  /// - Returns: Whether it goes on because of this.
+  /// - Returns: Whether this call resumed it.
   @discardableResult
   public func resume() -> Bool { desk.resume() }
 
-  /// Ends the run with `CancellationError`; the server keeps what it has.
+  /// Ends the run with `CancellationError`. The server keeps the bytes that it has.
   public func cancel() { desk.cancel() }
 
-  /// Has the server forget an upload that does not run, and forgets it here; where the server cannot be asked, it is kept for another try.
-  /// Throws ``TaskError`` with code `.transferInUse` while it runs, or that of the request; one of 405 or 501 says that the server never forgets
-  /// an upload, which is forgotten here then. So is one that the server may have whole, and refuses to forget, as with 403.
+  /// Deletes the partial upload on the server and forgets it here. If the request fails, it is not forgotten, so that
+  /// you can try again.
+  /// Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the error of the request. A 405 or
+  /// 501 means that the server cannot delete uploads, so the upload is forgotten anyway. The same happens if the server
+  /// may have the whole content and refuses to delete it, for example with a 403.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
-  /// The place that the server has named for the upload; nil until a run, or ``discard()``, knows it.
+  /// The location that the server returned for the upload. `nil` until a run, or ``discard()``, knows it.
   ///
-  /// With tus the file stays there. With the other protocols the last answer says where it is. It may be a secret.
+  /// With tus, the uploaded file stays at this location. With the other protocols, the last response says where it is.
+  /// The location may be a secret.
   public var location: URL? { named.withLock { $0 } }
 
-  /// The state.
+  /// The current state.
   public var state: TransferState { desk.transferState }
 
-  /// The states, from the present one to the end of the run that is under way, or of the next one.
+  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
   ///
-  /// Progress is told at most 20 times a second; a slow reader gets the newest. Each use is a sequence of its own.
+  /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
+  /// a new sequence.
   public var states: AsyncStream<TransferState> { desk.states() }
 
-  /// Runs `body` with the one run that may be.
+  /// Runs `body` while excluding other runs.
   private func withRun<Value: Sendable>(_ body: (UploadRun) async throws -> Value) async throws
     -> Value
   {
@@ -169,7 +177,7 @@ public final class ResumableUpload: Sendable {
       defer { memory.release() }
       return try await body(try newRun(to: try await ServerSnapshot.url(of: makePlan()), .memory(memory)))
     }
-    // One for each place that the file goes to: the same file may go to two.
+    // Use one journal per target, because the same file can be uploaded to several.
     let home = try await ServerSnapshot.url(of: makePlan())
     let target = job.identity(at: home)
     let name = SHA256.hexadecimal(of: "\(job.dialect.name) \(target) \(file?.path ?? "")").prefix(12)

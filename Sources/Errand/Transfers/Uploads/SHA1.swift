@@ -1,12 +1,10 @@
-/// The hash of RFC 3174, of bytes that come piece by piece. It keeps no secret and proves nothing: it finds what was damaged.
+/// An incremental SHA-1 (RFC 3174). Not for security: it only detects damaged data.
 struct SHA1 {
   private var words: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
-  /// The bytes of a block that is not whole yet.
   private var pending: [UInt8] = []
   private var length: UInt64 = 0
   private var schedule = [UInt32](repeating: 0, count: 80)
 
-  /// Adds bytes.
   mutating func update(_ bytes: some Collection<UInt8>) {
     length &+= UInt64(bytes.count)
     pending += bytes
@@ -19,7 +17,6 @@ struct SHA1 {
     pending.removeFirst(whole)
   }
 
-  /// The hash of all bytes that were added.
   consuming func finish() -> [UInt8] {
     let bits = length &* 8
     let zeros = (119 - Int(length % 64)) % 64

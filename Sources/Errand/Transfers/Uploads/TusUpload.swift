@@ -1,26 +1,28 @@
 import ErrandFoundation
 
-/// The protocol tus 1.0 (https://tus.io/protocols/resumable-upload), with the extensions creation, deferred length, checksum and
-/// termination.
+/// The protocol tus 1.0 (https://tus.io/protocols/resumable-upload), with the extensions creation, deferred length,
+/// checksum and termination.
 public struct TusUpload: UploadDialect {
-  /// The use of checksums of pieces.
+  /// Whether chunks are sent with checksums.
   public enum Checksums: Sendable, Hashable {
-    /// None.
+    /// No checksums.
     case none
-    /// One of each piece, where the server offers an algorithm of ``UploadChecksum``: it is asked once, with OPTIONS.
+    /// A checksum for each chunk, if the server supports an algorithm of ``UploadChecksum``. An OPTIONS request asks
+    /// for the supported algorithms before the upload starts.
     case whereOffered
   }
 
-  /// The metadata of the upload, beside the file's name and type (`Upload-Metadata`).
+  /// The metadata of the upload (`Upload-Metadata`), in addition to the file name and type.
   public var metadata: [String: String]
-  /// The use of checksums.
+  /// Whether chunks are sent with checksums.
   public var checksums: Checksums
 
-  /// The protocol.
+  /// Creates the dialect.
   ///
   /// - Parameters:
-  ///   - metadata: The metadata beside the file's name, `filename`, and its type, `filetype`. Keys have neither spaces nor commas.
-  ///   - checksums: The use of checksums of pieces. Each piece is read twice then.
+  ///   - metadata: The metadata, in addition to the file name (`filename`) and type (`filetype`). Keys must not contain
+  ///     spaces or commas. Defaults to none.
+  ///   - checksums: Whether chunks are sent with checksums. If so, each chunk is read twice. Defaults to `.none`.
   public init(metadata: [String: String] = [:], checksums: Checksums = .none) {
     self.metadata = metadata
     self.checksums = checksums
@@ -28,7 +30,7 @@ public struct TusUpload: UploadDialect {
 
   /// `tus`.
   public var name: String { "tus" }
-  /// True.
+  /// `true`.
   public var endsWithLastByte: Bool { true }
 
   private func headers(_ more: HTTPHeaders = [:]) -> HTTPHeaders {
@@ -37,13 +39,13 @@ public struct TusUpload: UploadDialect {
     return headers
   }
 
-  /// OPTIONS, where checksums are wanted.
+  /// An OPTIONS request if checksums are enabled, otherwise `nil`.
   public func inquiry() -> UploadRequest? {
-    // tus 1.0, OPTIONS: the one request without Tus-Resumable.
+    // tus 1.0, OPTIONS: the only request without `Tus-Resumable`.
     checksums == .none ? nil : UploadRequest(.options, headers: [:], content: .none)
   }
 
-  /// The best of the algorithms in `Tus-Checksum-Algorithm`.
+  /// The best algorithm listed in `Tus-Checksum-Algorithm`.
   public func checksum(by answer: UploadAnswer) -> UploadChecksum? {
     let extensions = FieldScanner.members(of: answer.headers.values(for: "Tus-Extension"))
     guard extensions.contains("checksum") else { return nil }
@@ -51,7 +53,7 @@ public struct TusUpload: UploadDialect {
     return UploadChecksum.allCases.first { names.contains($0.rawValue) }
   }
 
-  /// POST with the length, or that it follows, and the metadata.
+  /// A POST with the length, or a note that it follows later, and the metadata.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var all = ["filename": source.fileName, "filetype": source.type.essence]
     all.merge(metadata) { $1 }
@@ -63,7 +65,7 @@ public struct TusUpload: UploadDialect {
     return UploadRequest(.post, headers: headers(own))
   }
 
-  /// The place in `Location` of a 201.
+  /// The location in `Location` of a 201.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     guard answer.status == .created, let location = try answer.url(in: .location) else {
       throw TaskError(
@@ -74,12 +76,12 @@ public struct TusUpload: UploadDialect {
     return UploadSession(location: location)
   }
 
-  /// HEAD.
+  /// A HEAD.
   public func query(_ session: UploadSession) -> UploadRequest {
     UploadRequest(.head, headers: headers())
   }
 
-  /// PATCH with the offset, the length where it was found with this piece, and the checksum.
+  /// A PATCH with the offset, the length if this chunk revealed it, and the checksum.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     var own: HTTPHeaders = [
       "Upload-Offset": "\(piece.offset)", .contentType: "application/offset+octet-stream",
@@ -91,22 +93,22 @@ public struct TusUpload: UploadDialect {
     return UploadRequest(.patch, headers: headers(own))
   }
 
-  /// The position in `Upload-Offset`; what the server does not know any more is begun again.
+  /// The position in `Upload-Offset`. After a 404 or 410 the upload starts again.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     switch answer.status.code {
     case 404, 410: return .gone
-    // Another offset, a lock of a request that broke off, another checksum.
+    // A different offset, a lock held by a broken request, or a checksum mismatch.
     case 409, 423, 460: return .unknown
     case 200..<300:
       if let offset = answer.headers.number("Upload-Offset") { return .at(offset) }
       guard let piece else { return .failed }
-      // Without the field that every answer of the protocol has it is perhaps not the server's.
+      // Without `Tus-Resumable` the response may not come from the tus server.
       return piece.isLast && answer.headers.contains("Tus-Resumable") ? .taken : .unknown
     default: return .failed
     }
   }
 
-  /// DELETE.
+  /// A DELETE.
   public func cancel(_ session: UploadSession) -> UploadRequest? {
     UploadRequest(.delete, headers: headers())
   }

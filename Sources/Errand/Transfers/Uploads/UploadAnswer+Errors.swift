@@ -5,19 +5,18 @@ extension UploadAnswer {
     self.init(answer.status, headers: answer.headers, url: answer.response.url)
   }
 
-  /// True for an answer that stays: another one may be the server's for a while.
+  /// Whether a retry would get the same response.
   var isFinal: Bool {
     status.kind == .success || (status.kind == .clientError && ![408, 425, 429].contains(status.code))
   }
 }
 
 extension HTTPStatus {
-  /// True where another credential may be accepted.
+  /// Whether another credential may be accepted.
   var isRefusal: Bool { self == .unauthorized || self == .forbidden }
 }
 
 extension TaskError {
-  /// The error of a server that does not take an upload.
   static func refused(_ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
     let configuration = server.configuration
     let summary = configuration.redaction.summary(of: answer.data, type: answer.response.mediaType)
@@ -25,7 +24,7 @@ extension TaskError {
     return error.after(answer, configuration)
   }
 
-  /// The error of an answer that cannot be.
+  /// The error for a response that contradicts the protocol.
   static func contradicted(_ reason: String, _ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
     TaskError(.badResponse, reason, phase: .finishing).after(answer, server.configuration)
   }

@@ -1,11 +1,10 @@
-/// A checksum of pieces: RFC 3174 and FIPS 180-4.
+/// A checksum algorithm for upload chunks (RFC 3174 and FIPS 180-4).
 public enum UploadChecksum: String, Codable, Sendable, Hashable, CaseIterable {
   /// SHA-256.
   case sha256
-  /// SHA-1, which every server with checksums takes: it finds bytes that were damaged, not bytes that were forged.
+  /// SHA-1, which every server with checksums supports. It detects damaged data, not forged data.
   case sha1
 
-  /// A hash that takes bytes piece by piece.
   enum Hash {
     case sha1(SHA1)
     case sha256(SHA256)

@@ -1,15 +1,16 @@
 import ErrandFoundation
 
-/// The content of an upload: a file, or bytes that a closure gives.
+/// The content of an upload: a file, or bytes from a closure.
 enum UploadContent: Sendable {
   case file(URL)
   case given(ResumableUpload.Bytes)
 
-  /// The most bytes of a piece that are in memory at once.
+  /// The maximum size in bytes of a chunk held in memory.
   static let largestGivenPiece: Int64 = 64 << 20
 
-  /// The bytes of a piece that is in memory; nil where they are read from a file as they are sent.
-  /// Throws ``TaskError`` with code `.unreadableBody` where there are too many, and what the closure throws.
+  /// The bytes of a chunk from a closure. `nil` if they are read from a file while being sent.
+  /// Throws ``TaskError`` with code `.unreadableBody` if the closure returns too many. Rethrows the errors of the
+  /// closure.
   func bytes(of piece: UploadPiece) async throws -> Data? {
     guard case .given(let bytes) = self else { return nil }
     guard piece.count > 0 else { return Data() }
@@ -20,7 +21,6 @@ enum UploadContent: Sendable {
     return data
   }
 
-  /// The digest of a piece.
   func digest(of piece: UploadPiece, _ data: Data?, by checksum: UploadChecksum) async throws -> Data {
     var hash = checksum.hash
     if let data {

@@ -1,71 +1,75 @@
 public import ErrandFoundation
 
-/// The words in which a server takes an upload in pieces: ``TusUpload``, ``GoogleUpload``, ``IETFUpload``, or one of your own.
+/// A protocol for chunked uploads: ``TusUpload``, ``GoogleUpload``, ``IETFUpload``, or your own.
 ///
-/// It is a value that makes requests and reads answers. Sending, repeating and keeping is what ``ResumableUpload`` does.
+/// A dialect creates requests and interprets responses. ``ResumableUpload`` sends the requests, retries them and stores
+/// the state.
 public protocol UploadDialect: Sendable {
-  /// The name in journals; another dialect never has it.
+  /// The unique name of the dialect in journals.
   var name: String { get }
-  /// What the server is told of an upload when it begins: one of other metadata is another upload. Unless implemented none.
+  /// The metadata sent when an upload starts. Changed metadata starts another upload. Defaults to none.
   var metadata: [String: String] { get }
-  /// True where an upload is finished with its last byte; else a piece that says so follows, with no bytes where none are left.
+  /// Whether an upload is finished with its last byte. If not, the last chunk says that it is the last, and is empty if
+  /// no bytes are left.
   var endsWithLastByte: Bool { get }
-  /// The request that asks what a server offers before an upload begins, at the task's URL. Unless implemented nil: nothing is asked.
+  /// The request that asks the task's URL for the server's features before an upload starts. Defaults to `nil`, which
+  /// sends none.
   func inquiry() -> UploadRequest?
-  /// The checksum that each piece is to have, by the answer to ``inquiry()``. Unless implemented nil: none.
+  /// The checksum algorithm for the chunks, chosen from the response to ``inquiry()``. Defaults to `nil`, which sends
+  /// no checksums.
   func checksum(by answer: UploadAnswer) -> UploadChecksum?
-  /// The request that begins an upload; its URL is the task's.
+  /// The request that starts an upload. It is sent to the task's URL.
   func begin(_ source: UploadSource) -> UploadRequest
-  /// What a server has begun.
-  /// Throws ``TaskError`` with code `.badResponse` where the answer does not say.
+  /// The upload that the server has started.
+  /// Throws ``TaskError`` with code `.badResponse` if the response does not describe one.
   func begun(_ answer: UploadAnswer) throws -> UploadSession
-  /// The request that asks how far an upload is.
+  /// The request that asks for the position of an upload.
   func query(_ session: UploadSession) -> UploadRequest
-  /// The request that sends a piece: its bytes are put into its body.
+  /// The request that sends a chunk. ``ResumableUpload`` adds the bytes as its body.
   func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest
-  /// What an answer to ``query(_:)`` or ``send(_:of:)`` says.
+  /// The position of the upload, from the response to ``query(_:)`` or ``send(_:of:)``.
   ///
   /// - Parameters:
-  ///   - answer: The answer, whatever its status.
-  ///   - piece: The piece that was sent; nil after a query.
+  ///   - answer: The response, with any status.
+  ///   - piece: The chunk that was sent. `nil` after a query.
   func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition
-  /// The request that has the server forget an upload; nil where there is none.
+  /// The request that deletes an upload on the server. `nil` if the protocol does not support it.
   func cancel(_ session: UploadSession) -> UploadRequest?
 }
 
 extension UploadDialect {
   /// None.
   public var metadata: [String: String] { [:] }
-  /// Nil: nothing is asked.
+  /// `nil`: no request is sent.
   public func inquiry() -> UploadRequest? { nil }
-  /// Nil: pieces have no checksum.
+  /// `nil`: chunks have no checksum.
   public func checksum(by answer: UploadAnswer) -> UploadChecksum? { nil }
 }
 
-/// What goes up.
+/// The content to upload.
 public struct UploadSource: Sendable, Hashable {
   /// The name of the file, without its folder.
   public let fileName: String
-  /// Its length in bytes; nil where it is not known yet.
+  /// The length in bytes. `nil` if not known yet.
   public let length: Int64?
-  /// Its media type.
+  /// The media type.
   public let type: MediaType
 }
 
-/// An upload that a server has begun.
+/// An upload that the server has started.
 public struct UploadSession: Codable, Sendable, Hashable {
-  /// The place that takes the pieces. It may be a secret.
+  /// The URL that accepts the chunks. It may be a secret.
   public var location: URL
-  /// The number of bytes that each piece but the last is a multiple of.
+  /// The size of each chunk, except the last, is a multiple of this number of bytes. Defaults to 1.
   public var granularity: Int
-  /// The most bytes of a piece; nil where the server states no limit.
+  /// The maximum size of a chunk in bytes. `nil` if the server sets no limit.
   public var largestPiece: Int?
-  /// The fewest bytes of each piece but the last; nil where the server states no limit.
+  /// The minimum size in bytes of each chunk except the last. `nil` if the server sets no limit.
   public var smallestPiece: Int?
-  /// The checksum that each piece has; nil for none.
+  /// The checksum algorithm for the chunks. `nil` for no checksums.
   public internal(set) var checksum: UploadChecksum?
 
-  /// An upload.
+  /// Creates a session.
   public init(location: URL, granularity: Int = 1, largestPiece: Int? = nil, smallestPiece: Int? = nil) {
     self.location = location
     self.granularity = max(1, granularity)
@@ -74,23 +78,23 @@ public struct UploadSession: Codable, Sendable, Hashable {
   }
 }
 
-/// A piece of what goes up.
+/// A chunk of the content.
 public struct UploadPiece: Sendable, Hashable {
-  /// The position of its first byte.
+  /// The position of the first byte.
   public let offset: Int64
-  /// The number of its bytes; 0 for the last piece of an upload of which all bytes are there.
+  /// The number of bytes. 0 for a last chunk that only ends the upload.
   public internal(set) var count: Int64
-  /// True where all ends with it.
+  /// Whether this is the last chunk.
   public internal(set) var isLast: Bool
-  /// The length of the whole, where it was not known when the upload began, and this piece is the last.
+  /// The total length, if it was unknown at the start and this is the last chunk.
   public internal(set) var foundLength: Int64?
-  /// The digest of its bytes by the checksum of the session; nil without one.
+  /// The digest of the bytes, with the session's checksum algorithm. `nil` without one.
   public internal(set) var digest: Data?
 }
 
-/// The request of an ``UploadDialect``.
+/// A request of an ``UploadDialect``.
 public struct UploadRequest: Sendable, Hashable {
-  /// The body of a request that begins an upload.
+  /// The body of a request that starts an upload.
   public enum Content: Sendable, Hashable {
     /// The body of the task.
     case ofTask
@@ -100,12 +104,12 @@ public struct UploadRequest: Sendable, Hashable {
 
   /// The method.
   public var method: HTTPMethod
-  /// The header fields that it has beside those of the task.
+  /// The headers to add to those of the task.
   public var headers: HTTPHeaders
-  /// The body, where the request begins an upload.
+  /// The body, if the request starts an upload.
   public var content: Content
 
-  /// A request.
+  /// Creates a request.
   public init(_ method: HTTPMethod, headers: HTTPHeaders, content: Content = .ofTask) {
     self.method = method
     self.headers = headers
@@ -113,25 +117,27 @@ public struct UploadRequest: Sendable, Hashable {
   }
 }
 
-/// The answer to a request of an ``UploadDialect``.
+/// The response to a request of an ``UploadDialect``.
 public struct UploadAnswer: Sendable {
   /// The status.
   public let status: HTTPStatus
-  /// The header fields.
+  /// The headers.
   public let headers: HTTPHeaders
-  /// The URL that it came from.
+  /// The URL of the response.
   public let url: URL
 
-  /// An answer.
+  /// Creates a response.
   public init(_ status: HTTPStatus, headers: HTTPHeaders = [:], url: URL) {
     self.status = status
     self.headers = headers
     self.url = url
   }
 
-  /// Returns the URL in a header field, such as `Location`, resolved against ``url``; `nil` if the field is missing or empty.
+  /// Returns the URL in a header field, such as `Location`, resolved against ``url``; `nil` if the field is missing or
+  /// empty.
   ///
-  /// Whatever a dialect makes of it, ``ResumableUpload`` refuses a URL that leads from https to http, or names a user.
+  /// ``ResumableUpload`` rejects a URL that leads from https to http or contains a user name, whatever the dialect
+  /// returns.
   ///
   /// Throws ``TaskError`` with code `.badResponse` if the field is not a URL, or has several values that differ.
   public func url(in field: HTTPHeaderName) throws -> URL? {
@@ -144,20 +150,21 @@ public struct UploadAnswer: Sendable {
   }
 }
 
-/// How far an upload is, as its server says.
+/// The position of an upload on its server.
 public enum UploadPosition: Sendable, Hashable {
-  /// The server has the bytes before this position, and takes those from there on.
+  /// The server has the bytes before this position and expects the next ones from there.
   case at(Int64)
-  /// The server has all.
+  /// The server has the whole content.
   case finished
-  /// The server took the last piece. The answer does not say that it has all; a server that knows the upload no more afterwards has.
+  /// The server accepted the last chunk, but the response does not confirm that it has the whole content. If the server
+  /// no longer knows the upload afterwards, the upload is complete.
   case taken
-  /// The answer does not say, and a query will.
+  /// The response does not include the position. Send a query.
   case unknown
-  /// The server does not know the upload any more: it is begun again.
+  /// The server no longer knows the upload. It starts again.
   case gone
-  /// The upload failed for good, or as the status says.
+  /// The upload failed with the response's status.
   case failed
-  /// The server has all, and refuses it: whatever the status, it is not sent again.
+  /// The server has the whole content and rejects it. The upload is not sent again, whatever the status.
   case rejected
 }

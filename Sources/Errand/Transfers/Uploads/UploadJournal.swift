@@ -1,31 +1,31 @@
 import ErrandFoundation
 
-/// What is known of an upload that was begun, for the run of the program that goes on with it.
+/// The stored state of an upload, from which a later launch of the program continues.
 struct UploadJournal: Codable, Sendable, Equatable {
   static let format = 1
 
   var format = Self.format
   let dialect: String
-  /// The hash of where it goes.
+  /// The hash of the upload's target.
   let identity: String
   let stamp: FileStamp
   let session: UploadSession
-  /// True once the server may have all; nil in a journal of before that was kept.
+  /// Whether the server may have the whole content. `nil` in journals written before the field existed.
   var mayBeWhole: Bool?
 }
 
-/// The identity of a file's content: one that is changed has another.
+/// Identifies the content of a file. It differs after every change.
 struct FileStamp: Codable, Sendable, Hashable {
   let length: Int64
   private let inode: UInt64
   private let seconds: Int
   private let nanoseconds: Int
-  /// The date of the last change of anything, which cannot be set back.
+  /// The time of the last status change, which cannot be set back.
   private let changeSeconds: Int
   private let changeNanoseconds: Int
 
   /// The stamp of a regular file.
-  /// Throws ``TaskError`` with code `.unreadableBody` if it can't be found, or if the system doesn't know its size.
+  /// Throws ``TaskError`` with code `.unreadableBody` if the file is missing, or if the system doesn't know its size.
   init(of file: URL) throws {
     var status = stat()
     guard file.isFileURL, stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -1,20 +1,19 @@
 import ErrandFoundation
 
-/// The place where an upload keeps what it knows, for one run at a time: a journal beside the file, or the memory of this process.
+/// The storage of an upload's state: a journal next to the file, or memory. Used by one run at a time.
 enum UploadKeep: Sendable {
   case journal(TransferPlace)
   case memory(UploadMemory)
 
-  /// What an earlier run has begun.
   struct Restored {
     let session: UploadSession
-    /// True where the server was not told the length then.
+    /// Whether the server did not receive the length when the upload started.
     var isDeferred = false
-    /// True where the server may have all.
     let mayBeWhole: Bool
   }
 
-  /// What an earlier run has begun, of the same bytes (of any where there is no stamp) and at the same place; nil for nothing.
+  /// The upload of the same content and target that an earlier run started. Without `stamp`, any content matches. `nil`
+  /// if there was no such run.
   func restored(for dialect: any UploadDialect, _ stamp: FileStamp?, _ identity: String) -> Restored? {
     switch self {
     case .journal(let place):
@@ -35,7 +34,6 @@ enum UploadKeep: Sendable {
     return journal.format == UploadJournal.format ? journal : nil
   }
 
-  /// Keeps what the server has begun.
   func remember(
     _ session: UploadSession, for dialect: any UploadDialect, _ stamp: FileStamp?, _ identity: String, isDeferred: Bool
   ) throws {
@@ -52,7 +50,6 @@ enum UploadKeep: Sendable {
     }
   }
 
-  /// Notes whether the server may have all.
   func note(mayBeWhole: Bool) throws {
     switch self {
     case .journal(let place):
@@ -64,7 +61,6 @@ enum UploadKeep: Sendable {
     }
   }
 
-  /// Notes that the server knows the length.
   func noteLengthTold() {
     if case .memory(let memory) = self { memory.change { $0.isDeferred = false } }
   }
@@ -76,22 +72,21 @@ enum UploadKeep: Sendable {
     }
   }
 
-  /// The position behind the last byte that was given, which the server cannot be beyond; nil where an earlier program has sent them.
+  /// The position after the last byte that the closure returned, which is the server's maximum position. `nil` for a
+  /// journal, because an earlier launch may have sent more.
   var given: Int64? {
     if case .memory(let memory) = self { memory.read().given } else { nil }
   }
 
-  /// Notes that bytes up to a position were given.
   func note(given position: Int64) {
     if case .memory(let memory) = self { memory.change { $0.given = max($0.given, position) } }
   }
 }
 
-/// What is known of an upload whose bytes are given: for the next run of the same value.
+/// The state of an upload whose bytes come from a closure. Kept between runs of the same instance.
 final class UploadMemory: Sendable {
   struct Known: Sendable {
     var session: UploadSession?
-    /// The hash of where it goes.
     var identity = ""
     var isDeferred = false
     var mayBeWhole = false
@@ -105,8 +100,7 @@ final class UploadMemory: Sendable {
 
   func change(_ body: (inout Known) -> Void) { known.withLock { body(&$0) } }
 
-  /// Takes the place of the one run that may be.
-  /// Throws ``TaskError`` with code `.transferInUse` where another one has it.
+  /// Starts a run. Throws ``TaskError`` with code `.transferInUse` if another run is active.
   func take(_ name: String) throws {
     let isFirst = known.withLock { known in
       defer { known.isTaken = true }

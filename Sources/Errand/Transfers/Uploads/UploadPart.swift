@@ -1,14 +1,14 @@
 import ErrandFoundation
 
-/// One request of an upload: the task of the upload with another address, method, header and body. Its server, name, preflight and
-/// settings are those of the task.
+/// A request of an upload: the upload's task with another URL, method, headers and body. It uses the task's server,
+/// name, preflight and settings.
 struct UploadPart: ServerTask {
   enum Content: Sendable {
-    /// What the task itself sends.
+    /// The body of the task.
     case own
     case none
     case piece(UploadPiece, of: URL)
-    /// A piece that is in memory.
+    /// A chunk held in memory.
     case bytes(Data)
 
     var isChunk: Bool {
@@ -21,22 +21,15 @@ struct UploadPart: ServerTask {
 
   private let base: TaskPlan
   let url: URL
-  /// The place that the server has named; `nil` for a request to the URL of the task.
+  /// The location returned by the server. `nil` for a request to the task's URL.
   private let place: LinkedURL?
   private let content: Content
   let headers: HTTPHeaders
 
   private let isHome: Bool
 
-  /// A request.
-  ///
-  /// - Parameters:
-  ///   - base: The plan of the task.
-  ///   - request: The method, and the fields of the protocol.
-  ///   - url: The URL of the task.
-  ///   - place: The place that the server has named; `nil` to send the request to `url`.
-  ///   - content: Its body.
-  ///   - isHome: Whether it goes to an origin to which the task's own fields and credentials may go.
+  /// Creates a request. It goes to `place`, or to the task's `url` if that is `nil`. `isHome` is whether the task's own
+  /// headers and credentials may be sent there.
   init(
     _ base: TaskPlan, _ request: UploadRequest, to url: URL, at place: LinkedURL? = nil, _ content: Content,
     isHome: Bool
@@ -48,14 +41,13 @@ struct UploadPart: ServerTask {
     self.isHome = isHome
     var headers = isHome ? base.headers : [:]
     if case .own = content {} else { headers.removeFraming() }
-    headers.remove(.idempotencyKey)  // which is that of the request that begins the upload
+    headers.remove(.idempotencyKey)  // it belongs to the request that starts the upload
     headers.replace(with: request.headers)
     self.headers = headers
   }
 
   var server: Server { base.server }
   var taskTag: String { base.taskTag }
-  /// Those of the task, where its body is sent too.
   var plannedParameters: (any Encodable & Sendable)? {
     if case .own = content { base.task.plannedParameters } else { nil }
   }
@@ -75,7 +67,7 @@ struct UploadPart: ServerTask {
     if isHome { try await base.task.preflight(&request) }
   }
 
-  /// The plan of the request: each attempt is one of the upload's own.
+  /// The plan of the request, without automatic retries: the upload makes its own attempts.
   func plan(_ method: HTTPMethod, deadline: Duration?) -> TaskPlan {
     var plan = base
     (plan.task, plan.name) = (self, base.taskName)
@@ -86,15 +78,15 @@ struct UploadPart: ServerTask {
       (plan.authentication, plan.isAway) = (.inherited, true)
       if plan.cookiePolicy.statesCookies { plan.cookiePolicy = .none }
     }
-    (plan.linkedURL, plan.addedQuery) = (place, [:])  // the URL of the task has its query already
+    (plan.linkedURL, plan.addedQuery) = (place, [:])  // the task's URL already contains its query
     plan.acceptedStatuses = .all
     plan.retryPolicy = .never
     plan.redirectPolicy = .refuse
     plan.cachePolicy = .none
     plan.hedging = .none
     plan.gzipUploadThreshold = .max
-    // A piece of which some may have arrived is not sent once more before the server was asked, not even on a fresh connection. A key
-    // is among the fields of the request that has one.
+    // Never resend a chunk before asking the server for its position, not even on a new connection, because some of it
+    // may have arrived. The starting request already has its idempotency key in the headers.
     if content.isChunk {
       plan.idempotency = .neverRepeat
     } else if base.idempotency == .key {

@@ -1,13 +1,12 @@
 import ErrandFoundation
 
-/// What an answer says, and what follows from it.
 extension UploadRun {
   func follow(_ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
     let stated = answer.headers.number("Upload-Length")
-    // Of a file of another length: the server has given the place to somebody else.
+    // A different length means that the server reused the location for another upload.
     if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
     if isDeferred, isRestored || hasSentLast, let stated, answer.status.kind == .success {
-      // It came with a last piece that was cut: it is told once.
+      // The length arrived with a truncated last chunk. Do not send it again.
       (isDeferred, length) = (false, stated)
       keep.noteLengthTold()
     }
@@ -25,13 +24,13 @@ extension UploadRun {
       offset = nil
       try await detour(answer)
     case .gone:
-      // A server that has taken the last piece may have cleared up by now.
+      // A server that accepted the last chunk may have deleted the upload by now.
       if let taken { try finish(taken) } else { try await beginAgain(answer) }
     case .failed:
       if answer.status.isRefusal, retry.mayRenew() {
         offset = nil
       } else if isRestored, answer.status != .unauthorized, UploadAnswer(answer).isFinal {
-        try await beginAgain(answer)  // what an earlier run has begun is over by now
+        try await beginAgain(answer)  // the upload of an earlier run no longer exists
       } else {
         throw TaskError.refused(answer, server)
       }
@@ -43,8 +42,8 @@ extension UploadRun {
     }
   }
 
-  /// What is kept stays until another upload was begun, lest a refusal on the way there loses it.
-  /// What the server may have whole is not sent again, for there would be two.
+  /// Starts the upload again. The journal stays until the new upload has started, so that an error on the way does not
+  /// lose it. Throws if the server may have the whole content, because sending it again could duplicate it.
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
     if mayBeWhole, makePlan().idempotency != .safeToRepeat {
       var error = TaskError.refused(answer, server)
@@ -64,7 +63,7 @@ extension UploadRun {
         "the server has \(position) bytes of \(job.name), of which \(most) were sent", answer, server)
     }
     isRestored = false
-    // A length that was found is the server's only once a piece has told it.
+    // A length found at the end is known to the server only after a chunk has sent it.
     let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
     if !isWhole {
       taken = nil
@@ -74,7 +73,7 @@ extension UploadRun {
       (furthest, hasGained) = (position, true)
       standstill.end()
     } else if let piece, position <= piece.offset, !isWhole {
-      try await detour(answer)  // the piece was taken, and nothing of it is there
+      try await detour(answer)  // the chunk was accepted, but none of it was stored
     }
     offset = position
     if isWhole { try finish(answer) }
@@ -89,7 +88,7 @@ extension UploadRun {
     desk.note(.running(progress))
   }
 
-  /// Waits before what does not bring the upload on, and fails it where that does not end.
+  /// Waits before a request that makes no progress. Throws if there were too many of them.
   private func detour(_ answer: TaskResponse<Data>) async throws {
     var error = TaskError.refused(answer, server)
     guard let wait = standstill.detour() else {

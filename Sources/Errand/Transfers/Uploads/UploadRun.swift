@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// One run of an upload, from where the server is to its end. The server's position counts, whatever was sent.
+/// A single run of an upload, from the server's position to the end. The server's position is always authoritative.
 actor UploadRun {
   let makePlan: @Sendable () -> TaskPlan
   let job: ResumableUpload.Job
@@ -9,43 +9,41 @@ actor UploadRun {
   let server: Server
   var retry: TransferRetry
   var standstill = UploadStandstill()
-  /// The stamp of the file; nil where the bytes are given.
+  /// The stamp of the file. `nil` if a closure provides the bytes.
   private let stamp: FileStamp?
-  /// The length of the whole; nil until it is known.
   var length: Int64?
-  /// True where the server was not told the length when the upload began.
+  /// Whether the server did not receive the length when the upload started.
   var isDeferred = false
   var session: UploadSession? {
     didSet { if let session { name(session.location) } }
   }
-  /// Is told where the upload is.
   private let name: @Sendable (URL) -> Void
-  /// The URL of the task, where the upload begins.
+  /// The task's URL, which receives the starting request.
   private var home: URL
-  /// True where an earlier run has begun the upload, and nothing is known of it yet.
+  /// Whether an earlier run started the upload and the server has not confirmed it yet.
   var isRestored = false
-  /// The position of the server; nil where it is to be asked.
+  /// The server's position. `nil` if it has to be queried.
   var offset: Int64?
   var furthest: Int64 = 0
-  /// The position behind the last byte that was sent; nil where an earlier run has begun the upload, so that it is not known.
+  /// The position after the last sent byte. `nil` if unknown, because an earlier run started the upload.
   var sent: Int64?
-  /// True once a piece was sent that is the last.
   var hasSentLast = false
-  /// True where the server may have all: what ends the upload was sent, and the server has not said since that it has less. What is then
-  /// gone there may have been taken: it is not begun again, unless the task allows that.
+  /// Whether the server may have the whole content: the end was sent, and no response has said otherwise since. If the
+  /// upload is then gone, it may be complete, so it is not started again unless the task allows it.
   var mayBeWhole = false
-  /// True where nothing of the last request that failed has reached the server.
+  /// Whether nothing of the last failed request reached the server.
   private var isUnsent = false
-  /// The answer of a server that took the last piece, and did not say that it has all.
+  /// The response of a server that accepted the last chunk without confirming that it has the whole content.
   var taken: TaskResponse<Data>?
-  /// The `Idempotency-Key` of the request that begins the upload, the same until that is answered.
+  /// The `Idempotency-Key` of the starting request. Kept until it receives a response.
   private var key: String?
   private var attempts = 0
   var hasGained = false
-  /// True where something was gained since the last failure: the next one is then the first again, and costs no budget.
+  /// Whether there was progress since the last failure. The next failure then resets the retry count and uses no
+  /// budget.
   private var hasGainedSince = false
   var result: TaskResponse<Data>?
-  /// The error after which nothing is tried again: a server has all and refuses it, or may have all.
+  /// The error that ends the run without a retry: the server has, or may have, the whole content.
   var lastWord: TaskError?
 
   init(
@@ -69,7 +67,6 @@ actor UploadRun {
     }
   }
 
-  /// Runs until the server has all; returns its last answer.
   func run() async throws -> TaskResponse<Data> {
     if case .file(let file) = job.content, stamp == nil { _ = try FileStamp(of: file) }
     restore(stamp)
@@ -88,7 +85,7 @@ actor UploadRun {
     hasGained = false
     desk.note(.running(progress()))
     do {
-      // A pause does not cut what might then have to be sent twice.
+      // A pause must not cancel a request that would then have to be sent twice.
       if beginsWhole { try await step() } else { try await desk.attempt { try await self.step() } }
       if hasGained { retry.gained() }
       hasGainedSince = hasGainedSince || hasGained
@@ -107,31 +104,32 @@ actor UploadRun {
     }
   }
 
-  /// True where the next request begins the upload and, as there are no bytes, is the whole of it.
+  /// Whether the next request starts the upload and, because the content is empty, also completes it.
   private var beginsWhole: Bool { session == nil && length == 0 && job.dialect.endsWithLastByte }
 
-  /// The request that begins the upload, with its key where that is drawn.
+  /// The request that starts the upload, with its idempotency key if it has one.
   private var beginning: UploadRequest {
     var request = job.dialect.begin(UploadSource(fileName: job.name, length: length, type: job.type))
     if let key { request.headers[.idempotencyKey] = key }
     return request
   }
 
-  /// A key for the request that begins the upload, where the task has one.
+  /// The idempotency key of the starting request. `nil` if the task does not use one.
   private func drawnKey() -> String? {
     let plan = makePlan()
     if let own = plan.headers[.idempotencyKey] { return own }
     return plan.idempotency == .key ? server.manager.random.key() : nil
   }
 
-  /// The method of the request that begins the upload, where it was perhaps read and may not be sent twice; nil where it may.
+  /// The method of the starting request if the server may have read it and it must not be sent twice. `nil` if it can
+  /// be.
   private var onceOnly: HTTPMethod? {
     guard session == nil, mayBeWhole else { return nil }
     let request = beginning
     return makePlan().idempotency.allowsRepetition(of: request.method, request.headers) ? nil : request.method
   }
 
-  /// Sends one request: the next piece, or what has to come before it.
+  /// Sends one request: the next chunk, or a request that must precede it.
   private func step() async throws {
     try check()
     guard let session else { return try await begin() }
@@ -146,13 +144,14 @@ actor UploadRun {
     let answer = try await ending(piece.isLast) {
       try await send(request, at: place, content)
     } isRefused: { [dialect = job.dialect] answer in
-      // One that asks for a query, as where an earlier request still has the upload, tells nothing.
+      // A response that requires a query says nothing, for example if an earlier request still locks the upload.
       [.failed, .gone].contains(dialect.position(UploadAnswer(answer), after: piece))
     }
     try await follow(answer, after: piece)
   }
 
-  /// Sends what may end the upload: the server may have all from then on, unless it saw nothing of that or refuses it.
+  /// Sends a request that may complete the upload. From then on the server may have the whole content, unless the
+  /// request was not sent or was rejected.
   private func ending(
     _ isEnd: Bool, _ send: () async throws -> TaskResponse<Data>,
     isRefused: (TaskResponse<Data>) -> Bool = { _ in true }
@@ -163,7 +162,7 @@ actor UploadRun {
     mayBeWhole = true
     do {
       let answer = try await send()
-      // RFC 9110 §15.5.9: one that was waited for may have come after all.
+      // RFC 9110 §15.5.9: after a 408, the request may still have arrived.
       let isFinal = answer.status.kind == .clientError && answer.status.code != 408
       if !before, isFinal, isRefused(answer) { noteIncomplete() }
       return answer
@@ -173,16 +172,15 @@ actor UploadRun {
     }
   }
 
-  /// Notes that the server does not have all. Where the note cannot be kept a later run is more careful.
+  /// Records that the server does not have the whole content. If that cannot be stored, a later run is more careful.
   func noteIncomplete() {
     guard mayBeWhole else { return }
     mayBeWhole = false
     try? keep.note(mayBeWhole: false)
   }
 
-  /// Throws where the file is another one than at the beginning.
   func check() throws {
-    // One that is gone is found out where it is read: what was read of it before is right.
+    // A deleted file surfaces as a read error; bytes read so far are valid.
     guard let stamp, case .file(let file) = job.content, let now = try? FileStamp(of: file), now != stamp else {
       return
     }
@@ -190,7 +188,7 @@ actor UploadRun {
       "\(file.path) was changed while it was sent: run the upload again, which begins anew")
   }
 
-  /// The piece at a position. Where bytes are given, fewer than were asked for are the last.
+  /// The chunk at a position. If a closure returns fewer bytes than requested, the chunk is the last.
   private func piece(at offset: Int64, of session: UploadSession) async throws -> (UploadPiece, UploadPart.Content) {
     let slices = UploadSlices(length: length, chunkSize: job.chunkSize, session)
     var piece = slices.piece(at: offset)
@@ -222,7 +220,7 @@ actor UploadRun {
   }
 
   private func begin() async throws {
-    home = try await ServerSnapshot.url(of: makePlan())  // its signature may have expired
+    home = try await ServerSnapshot.url(of: makePlan())  // the signature of the URL may have expired
     var checksum: UploadChecksum?
     if let inquiry = job.dialect.inquiry() {
       let answer = try await send(inquiry, at: nil, .none)
@@ -240,7 +238,7 @@ actor UploadRun {
     var begun: UploadSession
     do {
       begun = try job.dialect.begun(UploadAnswer(answer))
-      _ = try place(of: begun)  // whatever the dialect: before the place is kept
+      _ = try place(of: begun)  // check before it is stored, whatever the dialect
     } catch let error as TaskError {
       throw TaskError.contradicted(error.reason, answer, server)
     }
@@ -251,7 +249,7 @@ actor UploadRun {
     try await reach(0, answer, after: nil)
   }
 
-  /// The place of an upload, checked.
+  /// The validated location of an upload.
   /// Throws ``TaskError`` with code `.badResponse` if nothing may be sent there.
   private func place(of session: UploadSession) throws -> LinkedURL {
     do {
@@ -264,15 +262,14 @@ actor UploadRun {
     }
   }
 
-  /// Sends a request to a place that the server has named, or to the URL of the task.
   private func send(
     _ request: UploadRequest, at place: LinkedURL?, _ content: UploadPart.Content
   ) async throws -> TaskResponse<Data> {
     let target = place?.url ?? home
-    // What the task sends, its credentials included, is for the origin that it names.
+    // The task's headers and credentials are only for its own origin.
     let isHome = Origin(target) == Origin(home) || server.snapshot.isHome(target)
     let part = UploadPart(makePlan(), request, to: home, at: place, content, isHome: isHome)
-    isUnsent = true  // until there is a call
+    isUnsent = true  // until the call exists
     var plan = part.plan(request.method, deadline: try retry.time())
     plan.transfer = desk.number
     plan.isRepetition = retry.hasFailed
@@ -282,9 +279,9 @@ actor UploadRun {
       return try await Self.perform(call)
     } catch {
       let failure = error as? TaskError
-      // The transport was never given it, whatever a hook or a step threw.
+      // The transport never received the chunk, even if a hook or a step threw.
       isUnsent = failure?.isSurelyNotSent == true || (content.isChunk && !call.state.withLock { $0.hasSentOnceOnly })
-      if failure?.code == .bodyLengthMismatch { try check() }  // the file was cut meanwhile
+      if failure?.code == .bodyLengthMismatch { try check() }  // the file was truncated while being sent
       throw error
     }
   }
@@ -293,7 +290,7 @@ actor UploadRun {
     try await call.perform { TaskResponse($0.data, $0) }
   }
 
-  /// Tells the desk and the task how far the whole is, while a piece goes up.
+  /// Reports the progress of the whole upload while a chunk is being sent.
   private func teller(_ own: (@Sendable (TransferProgress) -> Void)?) -> @Sendable (TransferProgress) -> Void {
     let (desk, before) = (desk, progress())
     return { told in
@@ -311,24 +308,25 @@ actor UploadRun {
   }
 }
 
-// MARK: - What is kept
+// MARK: - Persistence
 
 extension UploadRun {
-  /// Goes on with what an earlier run has begun, where it is of the same bytes and goes to the same place.
+  /// Restores the upload of an earlier run if its content and target are the same.
   private func restore(_ stamp: FileStamp?) {
     sent = keep.given
     guard let restored = keep.restored(for: job.dialect, stamp, job.identity(at: home)) else { return }
     (session, isDeferred, mayBeWhole, isRestored) = (restored.session, restored.isDeferred, restored.mayBeWhole, true)
   }
 
-  /// Has the server forget what was begun. Where it cannot be asked, it is kept, for another try.
+  /// Deletes the partial upload on the server. If the request fails, the journal is kept so that it can be tried again.
   func discard() async throws {
     restore(nil)
-    // Nothing was sent to a place that is refused, so there is nothing to cancel.
+    // Nothing was sent to an invalid location, so there is nothing to cancel.
     if let session, let request = job.dialect.cancel(session), let place = try? place(of: session) {
       let answer = try await send(request, at: place, .none)
       guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {
-        // RFC 9110 §15.5.6 and §15.6.2: it never will. Nor will one that refuses it for good, of what it may have whole.
+        // RFC 9110 §15.5.6 and §15.6.2: a retry would not help. Neither would one after a permanent refusal of a
+        // complete upload.
         let isForGood = mayBeWhole && UploadAnswer(answer).isFinal && ![401, 409, 423].contains(answer.status.code)
         if [405, 501].contains(answer.status.code) || isForGood { keep.forget() }
         throw TaskError.refused(answer, server)

@@ -1,15 +1,14 @@
-/// The back-off of an upload whose server answers, and takes nothing. Pure.
+/// The backoff of an upload whose server responds but stores nothing. Pure.
 struct UploadStandstill {
-  /// The delay that is none any more: the upload has failed.
+  /// The delay at which the upload fails.
   static let limit = Duration.seconds(16)
 
   private var detours = 0
 
-  /// Notes that bytes were gained.
   mutating func end() { detours = 0 }
 
-  /// The delay before the next request; nil where that was enough of them. The first one follows at once, for the server mostly has what
-  /// it did not take from here already; each one after it waits twice as long, from a second on.
+  /// The delay before the next request. `nil` if the limit is reached. The first request follows at once, because the
+  /// server usually already has the bytes. Then the delay starts at one second and doubles.
   mutating func detour() -> Duration? {
     detours += 1
     guard detours > 1 else { return .zero }
