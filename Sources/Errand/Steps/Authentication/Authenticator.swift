@@ -80,7 +80,6 @@ public struct RefreshContext: Sendable {
   private let dates: DatedClock
   private let transmit: @Sendable (HTTPRequest) async throws -> HTTPResponse
   private let complaint: @Sendable (String) -> Void
-  /// Hides secrets in error messages.
   let redaction: Redaction
 
   init(

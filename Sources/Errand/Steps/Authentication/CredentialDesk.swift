@@ -8,7 +8,6 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     let record: RefreshWait
   }
 
-  /// A refresh, with the context of the call that started it.
   private struct Underway: Sendable {
     let number: Int
     let context: RefreshContext
@@ -68,7 +67,6 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     return try signed(request, try await presentToken(for: request, attempt), attempt)
   }
 
-  /// The token to send, refreshed first if necessary.
   private func presentToken(for request: HTTPRequest, _ attempt: SigningAttempt) async throws -> Machine.Versioned? {
     let (present, isRefused, forgetCount) = state.withLock {
       ($0.machine.current, $0.machine.isRefused, $0.forgetCount)
@@ -83,7 +81,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
       where freshness == .ageing && !isRefused && !hasForgotten(since: forgetCount)
       && !(error is CancellationError)
     {
-      return present  // still valid
+      return present
     }
   }
 
@@ -239,7 +237,6 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     }
   }
 
-  /// Refreshes the token and checks that a request can carry it. `nil` if the authenticator has no new token.
   private func refreshed(_ token: Method.Token?, _ flight: Underway) async throws -> Method.Token? {
     guard method.isRefreshable, let next = try await method.refresh(token, flight.context) else { return nil }
     // The server never sees a token that cannot be sent, so it would never be replaced.
@@ -302,8 +299,7 @@ final class CredentialDesk<Method: Authenticator>: CredentialSource {
     try await remove()
   }
 
-  /// Called by the running refresh, or by one that it waits for: waiting for it would deadlock. The token that it
-  /// returns is new.
+  /// Called within the running refresh, so waiting for its end would deadlock. The token that it returns is new.
   private func forgetWithinRefresh() async throws {
     state.withLock { state in
       state.forgetCount += 1

@@ -6,24 +6,16 @@ struct SignedRequest: Sendable {
 
 /// A type-erased authenticator with its token.
 protocol CredentialSource: Sendable, AnyObject {
-  /// Whether a refused token can be replaced.
   var isRefreshable: Bool { get }
   /// The number of failed refreshes so far. An attempt remembers the number at its start.
   var failureCount: Int { get }
 
-  /// Authenticates a request, after a refresh if the token needs one.
-  ///
-  /// - Parameters:
-  ///   - request: The request, without a token.
-  ///   - refused: The refused version, or `nil` for the first request of an attempt.
-  /// - Returns: The authenticated request, or `nil` if no token later than the refused version is available.
-  /// - Throws: The error of the refresh, or `CancellationError`.
+  /// Authenticates a request, after a refresh if the token needs one. `refused` is the version that the server refused,
+  /// if any. Returns `nil` if no later version is available. Throws the error of the refresh, or `CancellationError`.
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest?
 
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
-  /// The server accepted a version.
   func accepted(_ version: Int)
-  /// The server refused a version.
   func refused(_ version: Int)
 
   /// Whether requests can be retried with a version. `take` spends the cost of all these retries once.
@@ -34,7 +26,6 @@ protocol CredentialSource: Sendable, AnyObject {
   func forget() async throws
 }
 
-/// The properties of an attempt that affect its authentication.
 struct SigningAttempt: Sendable {
   /// The ``CredentialSource/failureCount`` at its start.
   var known = 0
@@ -53,7 +44,6 @@ final class RefreshWait: Sendable {
 
   init(_ note: @escaping @Sendable (CallMoment) -> Void) { self.note = note }
 
-  /// Records the start of the wait, once.
   func begin() {
     let isFirst = stage.withLock { stage in
       defer { if stage == .new { stage = .beginning } }
@@ -93,7 +83,6 @@ enum RefreshScope {
       self.outer = outer
     }
 
-    /// Whether this one and `outer` have ended.
     var hasEnded: Bool { hasEndedItself && outer?.hasEnded ?? true }
 
     var hasEndedItself: Bool { isOver.withLock { $0 } }
@@ -112,17 +101,14 @@ enum RefreshScope {
     return try await $stays.withValue(stays.merging([ObjectIdentifier(source): stay]) { $1 }, operation: body)
   }
 
-  /// Whether this task is part of a running refresh or removal.
   static func contains(_ source: any CredentialSource) -> Bool {
     stays[ObjectIdentifier(source)].map { !$0.hasEnded } ?? false
   }
 
-  /// The sources with a running refresh or removal that this task is part of.
   static var underWay: Set<ObjectIdentifier> {
     stays.isEmpty ? [] : Set(stays.filter { !$0.value.hasEnded }.keys)
   }
 
-  /// Whether this task is part of a running removal.
   static func isRemoval(of source: any CredentialSource) -> Bool {
     stays[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEndedItself } ?? false
   }

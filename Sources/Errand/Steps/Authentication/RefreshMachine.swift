@@ -36,9 +36,7 @@ struct RefreshMachine<Token: Sendable> {
   private(set) var current: Versioned?
   /// Whether the running refresh has no callers left.
   private(set) var isCancelled = false
-  /// Whether the server refused the current token.
   private(set) var isRefused = false
-  /// The number of failed refreshes so far.
   private(set) var failureCount = 0
 
   private var lastVersion = 0
@@ -52,12 +50,8 @@ struct RefreshMachine<Token: Sendable> {
   private var refusal: Refusal?
   private var lastError: (any Error)?
 
-  /// Answers a caller that needs a later version than `version`.
-  ///
-  /// - Parameters:
-  ///   - version: The version that is not good enough, or 0 for no token.
-  ///   - known: The ``failureCount`` when the caller's attempt began. The caller shares later failures.
-  ///   - id: The caller, in case it has to wait.
+  /// Answers a caller that needs a later version than `version`, which is 0 without a token. `known` is the
+  /// ``failureCount`` when its attempt began: the caller shares later failures.
   mutating func demand(beyond version: Int, known: Int, id: Int, at now: Duration) -> Demand {
     if let current, current.version > version { return .use(current) }
     guard !isUnderWay else {

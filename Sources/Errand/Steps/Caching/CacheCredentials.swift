@@ -7,7 +7,6 @@ final class CacheCredentials: Sendable {
     var last: (subject: Subject, hash: String)?
   }
 
-  /// The parts of a request that can contain credentials.
   private struct Subject: Equatable {
     let headers: HTTPHeaders
     let named: Set<HTTPHeaderName>
@@ -23,15 +22,8 @@ final class CacheCredentials: Sendable {
 
   init(_ redaction: Redaction) { self.redaction = redaction }
 
-  /// Returns a hash of a request's credentials and everything else that separates its responses, or an empty string
-  /// without any. The secret cannot be recovered from it.
-  ///
-  /// - Parameters:
-  ///   - headers: The header of the request.
-  ///   - named: The fields that the request names as credentials.
-  ///   - account: The account that the request will be authenticated for, if known.
-  ///   - digest: The Digest credential, which is not in the header yet.
-  ///   - target: The parts of the target that are missing from the key's URL.
+  /// Returns a hash of everything that separates a request's responses from those of other users, or an empty string
+  /// without any. The secret cannot be recovered from it. `target` has the parts that are missing from the key's URL.
   func hash(
     of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil,
     target: CacheKey.Target = CacheKey.Target()
@@ -45,7 +37,6 @@ final class CacheCredentials: Sendable {
     return hash
   }
 
-  /// The credentials of a request as one string, or an empty string.
   private func secret(of subject: Subject) -> String {
     var secret = subject.account.map { "account \($0)\n" } ?? ""
     if let digest = subject.digest {

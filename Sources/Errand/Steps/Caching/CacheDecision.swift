@@ -2,7 +2,6 @@ import ErrandFoundation
 
 /// The decision on a request before anything is sent.
 enum CacheDecision: Equatable {
-  /// Use the stored response.
   case serve(CacheUse)
   /// Send the request, as a conditional request if `validates` is true.
   case ask(CacheStatus.Forward, validates: Bool)
@@ -10,7 +9,6 @@ enum CacheDecision: Equatable {
   case refuse
 }
 
-/// How a stored response is used.
 struct CacheUse: Equatable {
   /// The remaining time for which it is fresh. Negative if it is stale.
   let timeLeft: Duration
@@ -19,11 +17,7 @@ struct CacheUse: Equatable {
 }
 
 extension CacheDecision {
-  /// Decides on a request.
-  ///
-  /// - Parameters:
-  ///   - stored: The stored response that matches the request, if any.
-  ///   - hasOthers: Whether responses to the same URL are stored that do not match.
+  /// Decides on a request. `hasOthers` is true if responses to the same URL are stored that do not match.
   static func on(
     _ demand: CacheDemand, _ policy: CachePolicy, stored: StoredResponse?, hasOthers: Bool, now: Date
   ) -> CacheDecision {

@@ -3,7 +3,6 @@ import ErrandFoundation
 /// A request's requirements for a cached response (RFC 9111 §5.2.1).
 struct CacheDemand: Sendable {
   let method: HTTPMethod
-  /// Whether the request can be answered from a cache at all.
   let isCacheable: Bool
   var mustValidate = false
   var mayStore = true
@@ -13,11 +12,8 @@ struct CacheDemand: Sendable {
   var maxStale: Duration?
   var minFresh = Duration.zero
   var staleIfError: Duration?
-  /// The requested byte range.
   var range: ByteRange?
-  /// The caller's own `If-None-Match`.
   var ifNoneMatch: EntityTagCondition?
-  /// The caller's own `If-Modified-Since`.
   var ifModifiedSince: Date?
   /// Whether only the server can answer: the request has another condition, or a range in other units than bytes.
   var isForServer = false

@@ -25,7 +25,6 @@ extension CacheKey {
     /// The request's `Host` if it differs from the URL's. It then defines the target (RFC 9110 §7.1).
     var host: String?
 
-    /// An empty target.
     init() {}
 
     init(_ request: HTTPRequest) {
@@ -49,8 +48,7 @@ extension CacheKey {
   /// the credential, and without the fragment, which is never sent.
   static func text(of url: String) -> String { isInForm(url) ? url : inForm(url) }
 
-  /// Whether a URL is clearly normalised, as most are: a lowercase host, a path, and no default port. Can be false for
-  /// others.
+  /// Whether a URL is clearly normalised, as most are. `false` if it needs a closer look.
   private static func isInForm(_ url: String) -> Bool {
     url.utf8.withContiguousStorageIfAvailable { bytes in
       var slashes = 0
@@ -86,7 +84,6 @@ extension CacheKey {
     return "\(scheme)\(host.dropLast(hasPort ? port.count : 0))\(isRootMissing ? "/" : "")\(text[end...])"
   }
 
-  /// The user and password of a URL as written, or `nil` without them.
   private static func user(of url: String) -> String? {
     guard let authority = authority(of: url), let end = endOfUser(in: url, authority) else { return nil }
     return String(url[authority.lowerBound..<end])

@@ -81,7 +81,6 @@ public struct CacheEntry: Sendable {
     body = .source(open)
   }
 
-  /// Returns an entry with the same body and a new header.
   func with(_ response: StoredResponse) -> CacheEntry {
     switch body {
     case .bytes(let data): CacheEntry(id: id, response, body: data)

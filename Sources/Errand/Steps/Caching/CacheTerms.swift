@@ -8,7 +8,6 @@ struct CacheTerms: Sendable, Hashable {
   var lifetime = Duration.zero
   /// The age of the response when it was received (RFC 9111 §4.2.3: corrected_initial_age).
   var initialAge = Duration.zero
-  /// The time at which the response was received.
   let responseTime: Date
   /// Whether the response must be validated before each use (RFC 9111 §5.2.2.4).
   var mustValidate = false
@@ -21,8 +20,7 @@ struct CacheTerms: Sendable, Hashable {
   /// The time for which it can be used stale if the server fails (RFC 5861 §4).
   var staleIfError: Duration?
 
-  /// Without an explicit lifetime, a response is fresh for a tenth of the time since it was last modified (RFC 9111
-  /// §4.2.2).
+  /// The divisor for the heuristic lifetime: a tenth of the time since the last modification (RFC 9111 §4.2.2).
   static let heuristicShare = 10.0
   /// The maximum heuristic lifetime: content that has not changed for years can still change.
   static let longestGuess = Duration.seconds(7 * 86_400)

@@ -4,7 +4,6 @@ import ErrandFoundation
 final class InvalidationDesk: Sendable {
   private struct State {
     var count = 0
-    /// The number of the last change of each URL.
     var last: [String: Int] = [:]
     /// Changes before this number are no longer remembered individually.
     var floor = 0

@@ -35,8 +35,7 @@ struct MemoryShelf {
     return found.compactMap { slots[$0]?.entry }
   }
 
-  /// Adds a response and replaces those that it supersedes. Returns the removed entries, to be released outside of any
-  /// lock.
+  /// Adds a response and replaces superseded ones. Returns the removed entries, to be released outside of any lock.
   mutating func insert(_ response: StoredResponse, _ body: Data, for key: CacheKey) -> [CacheEntry] {
     var dropped = removeSuperseded(by: response, for: key)
     lastID += 1
@@ -54,7 +53,6 @@ struct MemoryShelf {
     return dropped
   }
 
-  /// Removes entries until the limit is met and returns them.
   private mutating func dropLeastUsed() -> [CacheEntry] {
     var dropped: [CacheEntry] = []
     while bytes > limit, oldest >= 0, let last = slots[oldest]?.entry {
@@ -64,8 +62,7 @@ struct MemoryShelf {
     return dropped
   }
 
-  /// Replaces the response of an entry if it still exists. Returns the removed entries, because the new header can be
-  /// larger.
+  /// Replaces the response of an entry, if it exists. Returns the entries removed because the new header is larger.
   mutating func update(_ id: String, to response: StoredResponse, for key: CacheKey) -> [CacheEntry] {
     guard let index = index(of: id, key), let slot = slots[index], case .bytes(let body) = slot.entry.body else {
       return []

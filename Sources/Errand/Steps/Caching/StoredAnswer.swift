@@ -4,7 +4,6 @@ import ErrandFoundation
 struct StoredAnswer {
   let status: HTTPStatus
   private(set) var headers: HTTPHeaders
-  /// The byte range of the body, or `nil` without a body.
   private(set) var range: Range<Int>?
 
   /// `nil` if the stored response does not have the requested range.
@@ -28,11 +27,7 @@ struct StoredAnswer {
     }
   }
 
-  /// Adds the fields that describe a cached response.
-  ///
-  /// - Parameters:
-  ///   - age: The age of the response, or `nil` if it was just validated.
-  ///   - cacheStatus: The value of `Cache-Status`.
+  /// Adds `Cache-Status`, and `Age` unless the response was just validated (`age` is `nil`).
   mutating func note(age: Duration?, _ cacheStatus: CacheStatus) {
     // RFC 9111 §4: a response that is used without validation has an Age.
     headers.reserve(headers.count + 2)

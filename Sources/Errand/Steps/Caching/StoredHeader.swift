@@ -1,6 +1,5 @@
 import ErrandFoundation
 
-/// The header of a stored response.
 enum StoredHeader {
   // RFC 9111 §3.1: don't store fields of the connection and of proxies, or fields named by Connection and no-cache.
   private static let perHop: Set<HTTPHeaderName> = [
@@ -8,7 +7,6 @@ enum StoredHeader {
     "Proxy-Authentication-Info", .proxyAuthorization, "Trailer",
   ]
 
-  /// The fields of a response that are stored.
   static func stored(_ headers: HTTPHeaders, responseTime: Date) -> HTTPHeaders {
     let dropped = excluded(headers, qualifiers: true)
     var kept = HTTPHeaders(headers.filter { !dropped.contains($0.name) })

@@ -23,8 +23,7 @@ public struct StoredResponse: Sendable, Hashable {
   }
 
   let terms: CacheTerms
-  /// The fields named by `Vary`, or `nil` if the response matches no other request. Parsed once, because every lookup
-  /// needs them.
+  /// The fields named by `Vary`, or `nil` if the response matches no other request. Parsed once for all lookups.
   let varying: [HTTPHeaderName]?
 
   /// Restores a response from a store.
@@ -44,7 +43,6 @@ public struct StoredResponse: Sendable, Hashable {
 
   var eTag: EntityTag? { headers.tagForCopy }
 
-  /// Whether the response can be validated.
   var hasValidator: Bool { eTag != nil || headers.dateForCopy != nil }
 
   /// Returns the age of the response, as in the `Age` header.

@@ -25,14 +25,7 @@ enum Storing {
       || ["public", "private", "max-age"].contains { control.contains($0) }
   }
 
-  /// Creates the stored form of a response.
-  ///
-  /// - Parameters:
-  ///   - response: The response.
-  ///   - request: The header of the request, from which the fields in `Vary` are stored.
-  ///   - requestTime: The time at which the request was sent.
-  ///   - responseTime: The time at which the response was received.
-  ///   - unpacks: Whether the body is decompressed.
+  /// Creates the stored form of a response. `request` has the fields named by `Vary`.
   static func stored(
     _ response: HTTPResponse, for request: HTTPHeaders, requestTime: Date, responseTime: Date, unpacks: Bool
   ) -> StoredResponse {

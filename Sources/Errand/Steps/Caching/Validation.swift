@@ -34,14 +34,8 @@ enum Validation {
     }
   }
 
-  /// Updates a stored response after a 304 or a matching HEAD response.
-  ///
-  /// - Parameters:
-  ///   - stored: The stored response.
-  ///   - headers: The new header.
-  ///   - request: The header of the validated request, because the new header can have a different `Vary`.
-  ///   - requestTime: The time at which the request was sent.
-  ///   - responseTime: The time at which the new header was received.
+  /// Updates a stored response after a 304 or a matching HEAD response. `request` is needed because `Vary` may have
+  /// changed.
   static func updated(
     _ stored: StoredResponse, by headers: HTTPHeaders, for request: HTTPHeaders, requestTime: Date,
     responseTime: Date
@@ -82,7 +76,6 @@ enum Invalidation {
     return urls
   }
 
-  /// Adds a URL and those named in its response.
   private static func add(_ named: [URL], of own: URL, to urls: inout [String]) {
     // RFC 9111 §4.4: skip other origins, which could otherwise clear this cache.
     for url in [own] + named where url == own || Origin(url).map({ $0 == Origin(own) }) ?? false {

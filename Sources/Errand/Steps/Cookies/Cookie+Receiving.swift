@@ -1,6 +1,5 @@
 import ErrandFoundation
 
-/// The reason why a cookie is rejected.
 enum CookieRefusal: String, Error {
   case malformed = "it has a control character or bytes that are no UTF-8, is empty, or is longer than 4,096 bytes"
   case notASCII = "its domain has letters beyond ASCII: they are written as they are looked up, with xn--"
@@ -23,13 +22,6 @@ extension Cookie {
   ///
   /// Step 18, for cross-site responses, never rejects a cookie: a call counts as a top-level navigation, not as part of
   /// a page.
-  ///
-  /// - Parameters:
-  ///   - field: The parsed header.
-  ///   - target: The request that it answers.
-  ///   - now: The current time.
-  ///   - suffixes: The public suffixes. Only evaluated if the cookie has a domain.
-  /// - Throws: The reason for rejecting it.
   init(
     _ field: SetCookie, from target: CookieTarget, now: Date, _ suffixes: @autoclosure () -> PublicSuffixes
   ) throws(CookieRefusal) {

@@ -59,8 +59,8 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
   /// `name=value`, or only the value if the name is empty (RFC 6265bis §5.8.3, step 4).
   var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-  /// Whether another process set the cookie more than a second after `time`, because clocks differ a little. Future
-  /// dates, from a wrong clock, are ignored.
+  /// Whether another process set the cookie after `time`. Clocks may differ by one second; later dates, from a wrong
+  /// clock, are ignored.
   func wasSet(after time: Date, now: Date) -> Bool {
     set > time.addingTimeInterval(1) && set <= now.addingTimeInterval(1)
   }

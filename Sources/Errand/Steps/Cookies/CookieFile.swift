@@ -13,8 +13,8 @@ struct CookieFile: Sendable {
   private var aside: String { ".\(name).new" }
   private var lock: String { ".\(name).lock" }
 
-  /// Creates the folder if necessary and reads the cookies.
-  /// Throws an error if the folder or file is not trusted, or if the file contains something else.
+  /// Creates the folder if necessary and reads the cookies. Throws if the folder, the file or its content is not
+  /// trusted.
   func open() throws -> [Cookie] {
     try PrivateFolder.make(folder)
     return try read(PrivateFolder(folder))

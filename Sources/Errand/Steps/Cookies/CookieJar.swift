@@ -125,12 +125,8 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 // MARK: Requests and responses
 
 extension CookieJar {
-  /// The `Cookie` header of a request, or `nil` without cookies.
-  ///
-  /// - Parameters:
-  ///   - url: The URL of the request.
-  ///   - method: The method of the request.
-  ///   - first: The URL of the first request, if this one follows redirects.
+  /// The `Cookie` header of a request, or `nil` without cookies. `first` is the URL of the first request before
+  /// redirects.
   func line(for url: URL, _ method: HTTPMethod, from first: URL?) -> String? {
     guard let target = CookieTarget(url) else { return nil }
     // Not under the lock, because this may load the list of suffixes.

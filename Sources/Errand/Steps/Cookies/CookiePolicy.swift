@@ -48,7 +48,6 @@ extension CookiePolicy {
     if case .sending = kind { true } else { false }
   }
 
-  /// The jar of a policy, if any. `own` is the server's jar.
   func jar(own: CookieJar) -> CookieJar? {
     switch kind {
     case .inherited, .perServer: own
@@ -57,8 +56,7 @@ extension CookiePolicy {
     }
   }
 
-  /// The `Cookie` header with the policy's own cookies, if any.
-  /// Throws ``TaskError`` for an invalid name or value.
+  /// The `Cookie` header with the policy's own cookies, if any. Throws ``TaskError`` for an invalid name or value.
   func statedLine() throws(TaskError) -> String? {
     guard case .sending(let cookies) = kind, !cookies.isEmpty else { return nil }
     for cookie in cookies {

@@ -12,7 +12,6 @@ struct CookieShelf {
   /// requests, because most servers limit the header size, as does ``HTTPRequest/maximumHeadSize``.
   static let maximumHeaderSize = 32 << 10
 
-  /// A change since the file was written.
   enum Change {
     case kept(Cookie)
     /// A cookie that another process sets after this time is kept.
@@ -20,7 +19,6 @@ struct CookieShelf {
   }
 
   private let limits: Limits
-  /// Unordered, by domain.
   private var byDomain: [String: [Cookie]] = [:]
   /// The number of cookies, including expired ones that were not removed yet.
   private(set) var count = 0
@@ -28,7 +26,6 @@ struct CookieShelf {
   /// The changes not yet written to the file. `nil` for a jar in memory.
   private(set) var journal: [Cookie.ID: Change]?
 
-  /// Creates an empty store. `isJournaled` records changes for a file.
   init(_ limits: Limits = Limits(), isJournaled: Bool = false) {
     self.limits = limits
     journal = isJournaled ? [:] : nil
@@ -36,7 +33,6 @@ struct CookieShelf {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The cookies that have not expired, in order of arrival.
   func cookies(at now: Date) -> [Cookie] {
     byDomain.values.joined().filter { !$0.hasExpired(at: now) }.sorted {
       $0.created == $1.created ? $0.number < $1.number : $0.created < $1.created
@@ -45,9 +41,8 @@ struct CookieShelf {
 
   // MARK: Storing
 
-  /// Stores a cookie and replaces the existing one: steps 16, 23 and 24 of §5.7. An expired cookie removes it.
-  ///
-  /// - Returns: `false` if the cookie is rejected because it would hide a secure one.
+  /// Stores a cookie and replaces the existing one: steps 16, 23 and 24 of §5.7. An expired cookie removes it. Returns
+  /// `false` if the cookie is rejected because it would hide a secure one.
   mutating func keep(_ cookie: Cookie, from target: CookieTarget, now: Date) -> Bool {
     // Step 16: "leave secure cookies alone".
     if !cookie.isSecure, !target.isSecure, hidesSecure(cookie, target, now) { return false }
@@ -108,8 +103,8 @@ struct CookieShelf {
 
   // MARK: Limits
 
-  // §5.7: remove expired cookies first, then insecure and other cookies of a full domain, then cookies of any domain.
-  // The least recently used cookie comes first.
+  // §5.7: remove expired cookies first. In a domain with too many, insecure cookies go next. The least recently used
+  // come first.
   private mutating func evict(_ domain: String, _ now: Date) {
     if byDomain[domain].map({ $0.count > limits.perDomain }) ?? false {
       removeExpired(of: domain, now)
@@ -138,12 +133,6 @@ struct CookieShelf {
   // MARK: Retrieving
 
   /// The cookies for a request, in the order in which they are sent (§5.8.3). Marks them as used.
-  ///
-  /// - Parameters:
-  ///   - target: The request's URL.
-  ///   - isSafe: Whether the method is safe.
-  ///   - isSameSite: Whether the call began at the same site.
-  ///   - now: The current time.
   mutating func cookies(for target: CookieTarget, isSafe: Bool, isSameSite: Bool, now: Date) -> [Cookie] {
     var found: [Cookie] = []
     for domain in target.domains {
@@ -223,12 +212,11 @@ extension CookieShelf {
     for domain in Array(byDomain.keys) { evict(domain, now) }
   }
 
-  /// Applies the changes to the cookies of a file.
   static func merged(_ stored: [Cookie], _ changes: [Cookie.ID: Change], now: Date) -> [Cookie] {
     var cookies = stored.filter { cookie in
       switch changes[cookie.id] {
       case nil: true
-      // The file can be newer if it could not be written for a while.
+      // The file has a newer cookie if the change could not be written for a while.
       case .kept(let mine): cookie.wasSet(after: mine.set, now: now)
       case .removed(let time): cookie.wasSet(after: time, now: now)
       }

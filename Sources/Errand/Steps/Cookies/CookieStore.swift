@@ -24,7 +24,6 @@ final class CookieStore: Sendable {
     try explaining { try file.open() }
   }
 
-  /// Schedules a write of the jar's changes, if any.
   func save(_ jar: CookieJar) {
     guard jar.hasChanges else { return }
     let isFirst = state.withLock { state in
@@ -42,7 +41,6 @@ final class CookieStore: Sendable {
     }
   }
 
-  /// Writes the changes of a jar and reads those of other processes.
   func synchronize(_ jar: CookieJar) async throws {
     // Not cancellable: the write only waits for the file's lock, and not for long.
     let result: Result<Void, any Error> = await answer { waiter in

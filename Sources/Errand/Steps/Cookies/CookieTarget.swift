@@ -3,11 +3,8 @@ import ErrandFoundation
 /// The parts of a URL that are relevant for cookies.
 struct CookieTarget: Sendable {
   let origin: Origin
-  /// The canonical host.
   let host: String
-  /// The path, percent-encoded.
   let path: String
-  /// Whether the host is an IP address.
   let isAddress: Bool
 
   /// `nil` if requests cannot be sent to the URL.
@@ -32,7 +29,6 @@ struct CookieTarget: Sendable {
   /// Whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3).
   func matches(domain: String) -> Bool { Self.isName(host, in: domain) && (!isAddress || host == domain) }
 
-  /// Whether a name is `domain` or one of its subdomains.
   static func isName(_ name: String, in domain: String) -> Bool {
     name == domain || (name.hasSuffix(domain) && name.utf8.dropLast(domain.utf8.count).last == UInt8(ascii: "."))
   }

@@ -1,14 +1,8 @@
 import ErrandFoundation
 
 extension HTTPRequest {
-  /// The next request after a redirect (RFC 9110 §15.4).
-  ///
-  /// - Parameters:
-  ///   - target: The URL that the response points to.
-  ///   - status: The status of the response.
-  ///   - isSecret: Whether a field must not be sent to another origin.
-  ///   - mayKeep: Whether a secret field can be sent to the target nevertheless.
-  /// - Returns: The next request. Fields that were dropped do not return with later redirects.
+  /// The next request after a redirect (RFC 9110 §15.4). Header fields that it drops do not return with later
+  /// redirects. Secret fields only go to another origin if `mayKeep` allows it.
   func redirected(
     to target: URL, _ status: HTTPStatus, isSecret: (HTTPHeaders.Field) -> Bool,
     mayKeep: (HTTPHeaders.Field) -> Bool

@@ -2,7 +2,6 @@ import ErrandFoundation
 
 /// The redirects of one attempt, and the decision on the next one. Does no I/O.
 struct RedirectChain {
-  /// Identifies repeated requests.
   private struct Key: Hashable {
     let method: HTTPMethod
     let address: Substring
@@ -18,11 +17,9 @@ struct RedirectChain {
   private let policy: RedirectPolicy
   private let redaction: Redaction
   private(set) var request: HTTPRequest
-  /// The redirects followed so far.
   private(set) var redirects: [Redirect] = []
   private var seen: Set<Key>
 
-  /// Starts a chain. `redaction` defines which header fields are secret.
   init(_ request: HTTPRequest, _ policy: RedirectPolicy, _ redaction: Redaction) {
     self.request = request
     self.policy = policy

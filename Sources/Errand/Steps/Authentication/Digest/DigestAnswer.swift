@@ -7,7 +7,6 @@ struct DigestSession: Sendable, Equatable {
   let clientNonce: String
   /// The nonce of the first challenge, which `-sess` continues to use after later ones.
   let firstNonce: String
-  /// The number of requests with the current nonce.
   var count: UInt32 = 0
 
   init(_ challenge: DigestChallenge, clientNonce: String) {
@@ -28,7 +27,6 @@ struct DigestAnswer {
 
   private var challenge: DigestChallenge { session.challenge }
 
-  /// The value of `Authorization`.
   var authorization: String {
     var parts: [String] = []
     // RFC 7616 servers read `username*`; older ones take plain UTF-8 (§3.4 and §3.9.2).

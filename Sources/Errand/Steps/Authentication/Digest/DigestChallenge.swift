@@ -12,7 +12,6 @@ struct DigestChallenge: Sendable, Equatable {
     case body = "auth-int"
   }
 
-  /// The reason why a challenge cannot be answered.
   struct Refusal: Error, Equatable {
     let reason: String
   }
@@ -30,22 +29,14 @@ struct DigestChallenge: Sendable, Equatable {
   let domain: [String]?
   /// Whether only the nonce has expired and the credential is still valid.
   let isStale: Bool
-  /// Whether the user name is sent in UTF-8.
   let isUTF8: Bool
-  /// Whether the user name is sent as a hash.
   let hashesUser: Bool
 
-  /// The maximum total size of realm, nonce and opaque in bytes: every request carries them. A domain that exceeds the
-  /// rest of it is ignored and matches nothing, because it would be kept and searched for every request.
+  /// The maximum total size of realm, nonce and opaque, in bytes. A domain that exceeds the rest of it matches nothing.
   static let largestSize = 8 << 10
 
-  /// The challenge to answer: the one with the strongest algorithm (RFC 7616 §3.7), then the first one.
-  ///
-  /// - Parameters:
-  ///   - headers: The header of the response.
-  ///   - origin: The origin of the response.
-  ///   - hasBodyInMemory: Whether the request body can be hashed.
-  /// - Returns: The challenge, or why none can be answered. `nil` if the response has no Digest challenge.
+  /// The challenge to answer: the one with the strongest algorithm (RFC 7616 §3.7), then the first one. Otherwise the
+  /// reason why none can be answered, or `nil` if the response has no Digest challenge.
   static func best(in headers: HTTPHeaders, of origin: Origin, hasBodyInMemory: Bool) -> Result<
     DigestChallenge, Refusal
   >? {
@@ -125,7 +116,6 @@ struct DigestChallenge: Sendable, Equatable {
     }
   }
 
-  /// Whether a target is in the protection space of this challenge.
   func covers(_ target: String) -> Bool { domain?.contains { target.hasPrefix($0) } ?? true }
 }
 
@@ -136,7 +126,6 @@ enum DigestAlgorithm: String, Sendable {
   case sha256 = "SHA-256"
   case sha256Session = "SHA-256-sess"
 
-  /// The algorithm with this name, ignoring case, or `nil` if it is unknown.
   init?(_ name: String) {
     let known = [Self.md5, .md5Session, .sha256, .sha256Session]
     guard let algorithm = known.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else { return nil }
@@ -150,7 +139,6 @@ enum DigestAlgorithm: String, Sendable {
 
   var strength: Int { isSHA256 ? 1 : 0 }
 
-  /// A hash in hexadecimal.
   func hash(_ bytes: [UInt8]) -> String { SHA256.hexadecimal(isSHA256 ? SHA256.hash(bytes) : MD5.hash(bytes)) }
 
   func hash(_ text: String) -> String { hash(Array(text.utf8)) }

@@ -1,6 +1,5 @@
 import ErrandFoundation
 
-/// The Digest sessions of a server.
 final class DigestDesk: Sendable {
   fileprivate let memory = Lock(DigestMemory())
 }
@@ -20,10 +19,8 @@ final class DigestExchange: Sendable {
   }
 
   private struct State {
-    /// The challenge to answer with the next request.
     var challenge: DigestChallenge?
     var session: DigestSession?
-    /// The number of challenges answered so far.
     var answers = 0
     var verdict = Verdict.stands
   }

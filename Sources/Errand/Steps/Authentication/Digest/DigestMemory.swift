@@ -2,7 +2,6 @@ import ErrandFoundation
 
 /// The challenges of a server's origins, and how often each nonce was used. Bounded, and does no I/O.
 struct DigestMemory {
-  /// A credential and the origin it is used for.
   struct Owner: Hashable {
     let origin: Origin
     let credential: Credential
@@ -39,8 +38,7 @@ struct DigestMemory {
     return index.map { use($0) }
   }
 
-  /// Returns the session that answers a challenge, and counts the use. Several challenges can have the same nonce: they
-  /// share its session.
+  /// Returns the session that answers a challenge, and counts the use. Challenges with the same nonce share a session.
   mutating func session(for challenge: DigestChallenge, _ owner: Owner, clientNonce: @autoclosure () -> String)
     -> DigestSession
   {
@@ -52,7 +50,6 @@ struct DigestMemory {
     return use(entries.count - 1)
   }
 
-  /// Stores a challenge for later requests.
   mutating func keep(_ challenge: DigestChallenge, _ owner: Owner, clientNonce: @autoclosure () -> String) {
     if let index = self.index(of: challenge, owner) {
       entries[index].standing = .known

@@ -24,8 +24,7 @@ public struct AccessToken: Sendable, Hashable, Codable {
     self.scope = scope
   }
 
-  /// The state of the token at a time. It is `.ageing` for the last `leeway`, but for no more than half of its
-  /// lifetime.
+  /// Returns `.ageing` for the last `leeway` before the expiry, but for no more than half of the lifetime.
   func freshness(at now: Date, leeway: Duration) -> TokenFreshness {
     guard let expiry else { return .good }
     let left = expiry.timeIntervalSince(now)

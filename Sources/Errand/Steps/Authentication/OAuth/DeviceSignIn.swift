@@ -6,13 +6,8 @@ struct DeviceSignIn: Sendable {
   let context: RefreshContext
 
   /// Shows the code and polls for the token until the user has signed in or the code expires.
-  ///
-  /// - Parameters:
-  ///   - url: The device authorization endpoint.
-  ///   - show: Shows the code and the page to the user.
-  /// - Returns: The token.
-  /// - Throws: ``OAuth2/Refusal`` if the user refuses, ``TaskError`` if the code expires, errors of `show`, or
-  ///   `CancellationError`.
+  /// Throws ``OAuth2/Refusal`` if the user refuses, ``TaskError`` if the code expires, errors of `show`, or
+  /// `CancellationError`.
   func token(at url: URL, _ show: @Sendable (OAuth2.DevicePrompt) async throws -> Void) async throws -> AccessToken {
     let code = try await endpoint.deviceCode(at: url, context)
     let end = context.clock.now + code.prompt.lifetime
@@ -39,7 +34,6 @@ struct DeviceSignIn: Sendable {
       phase: .authenticating)
   }
 
-  /// Whether a status means that the server is temporarily unavailable.
   private static func mayPass(_ status: HTTPStatus) -> Bool { RetryableStatuses.standard.contains(status) }
 
   /// The polling interval after a refusal, or `nil` to stop polling.

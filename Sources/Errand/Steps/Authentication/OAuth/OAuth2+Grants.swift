@@ -128,9 +128,7 @@ extension OAuth2 {
 }
 
 extension OAuth2.DevicePrompt {
-  /// Throws ``TaskError`` with code `.authenticationFailed` if the user must not be sent to one of the pages.
-  ///
-  /// - Parameter url: The device authorization endpoint that returned them.
+  /// Throws ``TaskError`` with code `.authenticationFailed` if `url` returned a page that the user must not be sent to.
   func check(from url: URL) throws {
     for page in [verificationURL, completeURL].compactMap({ $0 }) {
       do {

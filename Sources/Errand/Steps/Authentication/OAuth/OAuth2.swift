@@ -55,7 +55,6 @@ public struct OAuth2: Sendable {
     return "oauth2 \(client.id) \(SHA256.hexadecimal(of: text))"
   }
 
-  /// The account that the grant identifies, if any.
   private var account: String {
     switch grant.kind {
     case .password(let credential): "user \(credential.user)"

@@ -97,7 +97,6 @@ final class OAuth2Authenticator: Authenticator {
     return stored.issued > token.issued ? stored : token
   }
 
-  /// A refresh token that was neither used nor refused.
   private func usableRefreshToken(of token: AccessToken?) -> String? {
     let state = state.withLock { $0 }
     if let token = token?.refreshToken, token != state.refused { return token }
@@ -107,8 +106,7 @@ final class OAuth2Authenticator: Authenticator {
 
   // MARK: One-time requests
 
-  /// Finishes an exchange and stores its token, even if the caller is cancelled. The code or refresh token is used up,
-  /// so the new token would be lost.
+  /// Finishes an exchange and stores its token even if cancelled: the code or refresh token that it sends is used up.
   private func concluding(
     _ context: RefreshContext, _ exchange: @escaping @Sendable () async throws -> AccessToken
   ) async throws -> AccessToken {
@@ -132,8 +130,7 @@ final class OAuth2Authenticator: Authenticator {
     }
   }
 
-  /// Stores a token before it is used. If that fails, the token is still used, because the previous one no longer
-  /// works.
+  /// Stores a token before it is used. It is used even if that fails, because the previous one no longer works.
   private func keep(_ token: AccessToken, _ context: RefreshContext) async {
     do {
       let stored = StoredToken(token, origin: state.withLock { $0.origin })

@@ -5,10 +5,6 @@ struct SentSecrets: Sendable {
   /// Longest first, because one can be part of another.
   private let secrets: [String]
 
-  /// - Parameters:
-  ///   - exchange: The contents of the request.
-  ///   - request: The request as it is sent.
-  ///   - redaction: Names additional fields and parameters that are secret.
   init(_ exchange: OAuth2.Exchange, _ request: HTTPRequest, _ redaction: Redaction) {
     let parameters = exchange.parameters.items
       .filter { item in
@@ -26,16 +22,14 @@ struct SentSecrets: Sendable {
       .sorted { $0.utf8.count > $1.utf8.count }
   }
 
-  /// Hides the secrets in a text. If it has them in another form, such as with lowercase escapes, the whole text is
-  /// hidden.
+  /// Hides the secrets in a text, or the whole text if it has them in another form, such as lowercase escapes.
   func hidden(in text: String) -> String {
     let shown = secrets.reduce(text) { $0.replacing($1, with: Redaction.mark) }
     let plain = [shown, shown.replacing("+", with: " ")].map(\.percentDecodedAsFarAsPossible)
     return secrets.contains { secret in plain.contains { $0.contains(secret) } } ? Redaction.mark : shown
   }
 
-  /// Hides the secrets in an error code. A registered code is returned as is; an invalid one is hidden completely (RFC
-  /// 6749 §5.2).
+  /// Hides the secrets in an error code, or the whole code if it is invalid (RFC 6749 §5.2).
   func hidden(inCode code: String) -> String {
     if OAuth2.Refusal.words.contains(code) { return code }
     let isWord = code.hasOnlyBytes {

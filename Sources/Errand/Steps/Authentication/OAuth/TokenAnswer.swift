@@ -4,7 +4,6 @@ import ErrandFoundation
 struct TokenAnswer: Sendable {
   let response: HTTPResponse
   let data: Data
-  /// The secrets of the request, which the response can repeat.
   let secrets: SentSecrets
   let redaction: Redaction
 
@@ -25,8 +24,7 @@ struct TokenAnswer: Sendable {
     return members
   }
 
-  /// The body for error messages, with secrets hidden. Empty if it is not text or if the redaction hides bodies of its
-  /// type.
+  /// The body for error messages, without secrets. Empty if it is not text or if the redaction hides it.
   private var body: Data {
     let type = response.mediaType
     guard !redaction.hidesBody(of: type), !redaction.hidesBody(of: .json), !data.contains(0) else { return Data() }
@@ -44,7 +42,6 @@ struct TokenAnswer: Sendable {
       status: response.status, type: response.mediaType, body: body)
   }
 
-  /// The error for an unsuccessful status without an OAuth error code.
   var failure: TaskError {
     let body = body
     let words = redaction.summary(of: body, type: response.mediaType)
@@ -54,7 +51,6 @@ struct TokenAnswer: Sendable {
         + (words.isEmpty ? "" : ": \(words)") + advice, body)
   }
 
-  /// The error for a response without a token.
   func failure(_ reason: String) -> TaskError {
     error("no token came from \(Redaction.standard(response.url)): \(reason)", body)
   }

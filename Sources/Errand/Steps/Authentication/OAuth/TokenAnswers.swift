@@ -35,9 +35,8 @@ struct StatedToken: Decodable {
   let refresh_token: Lenient<String>?
   let scope: Lenient<String>?
 
-  /// The token, received at `now`. Some servers return a lifetime of 0 for tokens that don't expire, so it is ignored:
-  /// the token is replaced after a 401.
-  /// Throws ``OtherType`` if it is not a bearer token.
+  /// The token, received at `now`. A lifetime of 0, which some servers send for tokens that don't expire, is ignored:
+  /// such a token is replaced after a 401.
   func token(_ now: Date) throws(OtherType) -> AccessToken {
     let type = token_type?.value ?? "Bearer"
     guard type.lowercased() == "bearer" else { throw OtherType(type: type) }
@@ -48,7 +47,6 @@ struct StatedToken: Decodable {
   }
 }
 
-/// An unsupported token type.
 struct OtherType: Error {
   let type: String
 }

@@ -5,12 +5,7 @@ struct TokenEndpoint: Sendable {
   let settings: OAuth2
 
   /// Requests a token.
-  ///
-  /// - Parameters:
-  ///   - grant: The grant and its parameters.
-  ///   - context: Sends the request.
-  /// - Returns: The token.
-  /// - Throws: ``OAuth2/Refusal`` for a refusal, ``TaskError`` for an invalid response, or `CancellationError`.
+  /// Throws ``OAuth2/Refusal`` for a refusal, ``TaskError`` for an invalid response, or `CancellationError`.
   func token(_ grant: HTTPQuery, _ context: RefreshContext) async throws -> AccessToken {
     var parameters = grant
     for item in settings.parameters.items { parameters.add(item.name, item.value) }

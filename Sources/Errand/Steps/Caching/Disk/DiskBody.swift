@@ -10,7 +10,6 @@ final class DiskBody: HTTPBodySource {
   private let layout: DiskLayout
   private let range: Range<Int>
   private let state: Lock<State>
-  /// Called if the file is damaged.
   private let onDamage: @Sendable () -> Void
 
   /// Takes ownership of an open file.
@@ -69,7 +68,6 @@ final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Returns a new descriptor for the same file.
   func copy() throws -> Int32 {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EMFILE) }

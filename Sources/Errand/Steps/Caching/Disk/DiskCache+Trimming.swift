@@ -2,11 +2,9 @@ import Dispatch
 import ErrandFoundation
 
 extension DiskCache {
-  /// The known size of the folder.
   struct Trimming {
     /// The size of all files when they were last counted, or `nil` if they never were.
     var counted: Int?
-    /// The bytes added since then.
     var added = 0
     var isUnderWay = false
 

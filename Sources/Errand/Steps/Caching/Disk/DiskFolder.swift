@@ -14,7 +14,7 @@ final class DiskFolder: Sendable {
 
   private let descriptor: Int32
 
-  /// Opens a folder. Creates it and its parents if necessary.
+  /// Opens a folder, or creates it with its parents.
   /// Throws ``TaskError`` with code `.fileNotWritable` if it cannot be created or belongs to another user.
   init(_ url: URL) throws {
     do {
@@ -45,7 +45,6 @@ final class DiskFolder: Sendable {
 
   static let shardCount = 4096
 
-  /// The name of the subfolder for a hash.
   static func shard(_ hash: UInt64) -> String { String(hash.hexadecimal.prefix(3)) }
 
   /// Calls `body` with the descriptor of a subfolder, or returns `nil` if it does not exist.

@@ -20,8 +20,7 @@ struct DiskHead: Equatable {
     writer.add(key.url)
     writer.add(key.credential)
     writer.add(UInt64(response.status.code))
-    // Use the reference date of `Date`. Converting to another epoch changes the last bits, so responses would become
-    // stale too early.
+    // Other epochs change the last bits of a date, which would make a response stale too early.
     writer.add(response.requestTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.responseTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.isUnpacked ? 1 : 0)
@@ -30,7 +29,6 @@ struct DiskHead: Equatable {
     return writer.data
   }
 
-  /// `nil` if the bytes are not a valid head.
   init?(_ bytes: Data) {
     var reader = ByteReader(bytes)
     guard let url = reader.text(), let credential = reader.text(), let status = reader.number(), status < 1000,

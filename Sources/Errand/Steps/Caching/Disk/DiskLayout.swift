@@ -23,7 +23,6 @@ struct DiskLayout: Equatable {
     self.bodyLength = bodyLength
   }
 
-  /// `nil` if the bytes are not the start of such a file.
   init?(_ bytes: Data) {
     guard bytes.count >= Self.size, bytes.number(at: 0) == Self.magic,
       bytes.number(at: 32) == Self.checksum(bytes.prefix(32), number: 0),
@@ -47,7 +46,6 @@ struct DiskLayout: Equatable {
 
   var frameCount: Int { (bodyLength + Self.frameSize - 1) / Self.frameSize }
 
-  /// The number of body bytes in a frame.
   func length(ofFrame number: Int) -> Int { min(Self.frameSize, bodyLength - number * Self.frameSize) }
 
   var fileSize: Int { Self.size + headLength + bodyLength + 8 * frameCount }
