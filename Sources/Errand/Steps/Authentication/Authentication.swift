@@ -43,7 +43,7 @@ public struct Authentication: Sendable {
 
   var isInherited: Bool { rules == nil }
 
-  /// Whether requests are not authenticated.
+  /// Whether requests are sent without authentication.
   public var isNone: Bool { rules?.isEmpty ?? false }
 }
 
@@ -121,11 +121,11 @@ extension Authentication {
       })
   }
 
-  /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is not
-  /// authenticated.
+  /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without
+  /// one.
   ///
-  /// A running refresh is cancelled first and awaited. A refresh can also call this itself: it forgets the previous
-  /// token, and the token it then returns is used.
+  /// A running refresh is cancelled and awaited first. A refresh can call this too: it forgets the previous token, and
+  /// the token that the refresh then returns is used.
   /// Throws an error if a token cannot be forgotten.
   public func forget() async throws {
     for rule in rules ?? [] { try await rule.source.forget() }

@@ -30,8 +30,7 @@ public protocol Authenticator: Sendable {
   func freshness(of token: Token, at now: Date) -> TokenFreshness
 
   /// Sets the header fields that carry the token. They count as credentials: they are not sent to other origins and
-  /// never shown. Also called on a trial request when a token is refreshed, and a token that cannot be sent is not
-  /// kept.
+  /// never shown. After a refresh, this is also called on a trial request: a token that cannot be sent is not kept.
   /// Throws an error if the token cannot be sent.
   func apply(_ token: Token, to request: inout HTTPRequest) throws
 
@@ -41,7 +40,7 @@ public protocol Authenticator: Sendable {
   ///   - token: The token that is expiring or was refused, or `nil` for the first one.
   ///   - context: Sends requests and provides the time.
   /// - Returns: The new token, or `nil` if none is available. Requests then continue with the token they have.
-  /// - Throws: An error that all calls waiting for the token fail with. `CancellationError` once the last of them was
+  /// - Throws: The error for all calls that wait for the token. `CancellationError` when the last of them was
   ///   cancelled.
   func refresh(_ token: Token?, _ context: RefreshContext) async throws -> Token?
 
@@ -104,9 +103,7 @@ public struct RefreshContext: Sendable {
   /// The request is sent as is, without the server's header fields, hooks, steps and authentication. Echoes and
   /// recordings do not show it.
   ///
-  /// - Parameter request: The request.
-  /// - Returns: The response, whose body can be read.
-  /// - Throws: ``TaskError``, or `CancellationError`.
+  /// Throws ``TaskError``, or `CancellationError`.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transmit(request) }
 
   func complain(_ text: String) { complaint(text) }

@@ -12,11 +12,8 @@ struct RefreshMachine<Token: Sendable> {
     case use(Versioned)
     /// No token is available for now.
     case none
-    /// The last refresh failed.
     case fail(any Error)
-    /// Wait for the running refresh.
     case wait
-    /// Start a refresh and wait for it.
     case begin
   }
 

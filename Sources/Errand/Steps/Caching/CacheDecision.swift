@@ -10,7 +10,6 @@ enum CacheDecision: Equatable {
 }
 
 struct CacheUse: Equatable {
-  /// The remaining time for which it is fresh. Negative if it is stale.
   let timeLeft: Duration
   /// Whether to validate it after returning it to the caller.
   var validatesAfterwards = false

@@ -64,13 +64,8 @@ public struct CacheEntry: Sendable {
     self.body = .bytes(body)
   }
 
-  /// Creates an entry whose body is read on demand.
-  ///
-  /// - Parameters:
-  ///   - id: The identifier of the entry in its store.
-  ///   - response: The response without its body.
-  ///   - length: The length of the body in bytes.
-  ///   - open: Opens the body at a byte range. Throws if the body no longer exists.
+  /// Creates an entry whose body is read on demand. `open` opens the body at a byte range, and throws if it no longer
+  /// exists.
   public init(
     id: String, _ response: StoredResponse, length: Int,
     open: @escaping @Sendable (_ range: Range<Int>) throws -> any HTTPBodySource

@@ -22,7 +22,6 @@ final class InvalidationDesk: Sendable {
     }
   }
 
-  /// Whether a URL has not changed since the change number `count`.
   func isUnchanged(_ url: String, since count: Int) -> Bool {
     state.withLock { count >= max($0.floor, $0.last[url] ?? 0) }
   }

@@ -56,7 +56,6 @@ public struct StoredResponse: Sendable, Hashable {
     return varying.allSatisfy { Vary.isSame(selecting[$0], Vary.value(of: $0, in: request)) }
   }
 
-  /// The request fields that selected a response with these headers.
   static func selecting(_ headers: HTTPHeaders, _ request: HTTPHeaders) -> HTTPHeaders {
     guard case .fields(let names) = Vary(headers) else { return [:] }
     var selecting = HTTPHeaders()

@@ -2,7 +2,6 @@ import ErrandFoundation
 
 /// The rules for storing responses (RFC 9111 §3).
 enum Storing {
-  /// Whether a private cache can store a response.
   static func allows(_ demand: CacheDemand, _ response: HTTPResponse, now: Date) -> Bool {
     let (status, headers) = (response.status, response.headers)
     guard demand.isCacheable, demand.method == .get, demand.mayStore, status.code >= 200 else { return false }

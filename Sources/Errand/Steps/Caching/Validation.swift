@@ -46,8 +46,7 @@ enum Validation {
       selecting: StoredResponse.selecting(updated, request), isUnpacked: stored.isUnpacked)
   }
 
-  /// The part of an updated response to store. The caller receives all of it; later callers receive only what can be
-  /// reused.
+  /// The part of an updated response to store. Fields that must not be reused are only returned to the first caller.
   static func reusable(_ updated: StoredResponse) -> StoredResponse {
     StoredResponse(
       status: updated.status, headers: StoredHeader.reusable(updated.headers, responseTime: updated.responseTime),

@@ -41,14 +41,13 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   /// Creates a jar that stores its cookies in a file, except those without an expiry date.
   ///
   /// The file has mode 0600 and is written to a temporary file and renamed, so a crash leaves the old one or the new
-  /// one. Changes are written soon on a separate thread, and no call waits for it; ``synchronize()`` waits. Several
-  /// jars, also in other processes, can use the same file. Each one adds its own changes, and reads those of the others
-  /// when it writes.
+  /// one. Changes are written shortly afterwards on a separate thread. No call waits for that; ``synchronize()`` does.
+  /// Several jars, also in other processes, can use the same file. Each one adds its own changes, and reads those of
+  /// the others when it writes.
   ///
   /// - Parameters:
   ///   - file: The file. Its folder is created if necessary, accessible to this user only. A folder that belongs to
-  ///     another user, or that
-  ///     everybody can write to, is refused.
+  ///     another user, or that everybody can write to, is refused.
   ///   - clock: The clock that decides when cookies expire.
   ///   - log: Receives a message when writing fails, once until it succeeds again.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder or file cannot be used, or if the file contains

@@ -165,8 +165,7 @@ struct CookieShelf {
     }
   }
 
-  // Step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have equal-length
-  // path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
+  // Step 2: longer paths first, then earlier creation times.
   private static func isSentBefore(_ left: Cookie, _ right: Cookie) -> Bool {
     let lengths = (left.path.utf8.count, right.path.utf8.count)
     if lengths.0 != lengths.1 { return lengths.0 > lengths.1 }

@@ -1,6 +1,5 @@
 import ErrandFoundation
 
-/// The parts of a URL that are relevant for cookies.
 struct CookieTarget: Sendable {
   let origin: Origin
   let host: String

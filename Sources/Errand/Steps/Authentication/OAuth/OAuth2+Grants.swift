@@ -106,7 +106,6 @@ extension OAuth2 {
   ///   - redirectURL: The URL that the browser is redirected to after the sign-in.
   ///   - state: A value that the redirect returns, to be compared. Use a new random value each time.
   ///   - pkce: The PKCE value, also needed for the grant.
-  /// - Returns: The URL.
   /// - Throws: ``TaskError`` with code `.badURL` if the result is not a valid URL.
   public func authorizationURL(
     _ endpoint: URL, redirectURL: URL, state: String, pkce: PKCE

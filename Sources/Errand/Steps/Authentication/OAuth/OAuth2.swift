@@ -10,7 +10,7 @@ public import ErrandFoundation
 /// The token is requested before the first call, kept in memory or in ``store``, and replaced shortly before it expires
 /// and after a 401, once for all waiting calls. A refresh token is used if there is one. With rotation, each refresh
 /// token is sent once, and the new one is stored before the access token is used. Token requests don't use the server's
-/// hooks, steps and header fields.
+/// hooks, steps or header fields.
 public struct OAuth2: Sendable {
   /// The token endpoint.
   public var tokenURL: URL

@@ -22,7 +22,7 @@ public final class DiskCache: CacheStore {
   /// Opens a cache in a folder, which is created if necessary.
   ///
   /// - Parameters:
-  ///   - folder: A folder used only by caches.
+  ///   - folder: A folder that contains nothing else.
   ///   - sizeLimit: The maximum disk space in bytes. Defaults to 256 MiB. A body larger than an eighth of it is not
   ///     stored.
   ///   - ageLimit: The time for which a response is kept after it was received or last validated. Defaults to 90 days.
