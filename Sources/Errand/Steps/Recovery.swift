@@ -1,29 +1,29 @@
-/// A step that gives an answer, or another error, where a call has failed for a stated reason.
+/// Recovers from a failed call: returns a response, or throws another error.
 ///
 ///     configuration.perCallSteps.append(Recovery(from: .offline) { request, error in
 ///       if let kept = shelf[request.url] { return kept }
 ///       throw error
 ///     })
 ///
-/// It runs once the call has given up: all attempts have failed, the last with an error of this kind. Its answer is
-/// checked, decoded and seen by hooks like any other response.
+/// Runs once all attempts of the call have failed, the last one with an error of the given kind. The response is
+/// checked, decoded and passed to hooks like any other.
 public struct Recovery: PerCallStep {
-  /// Errors that can be recovered from.
+  /// The kind of error to recover from.
   public struct Cause: Sendable {
     let includes: @Sendable (TaskError) -> Bool
 
-    /// The remote could not be reached: ``TaskError/isOffline``.
+    /// The server could not be reached: ``TaskError/isOffline``.
     public static let offline = Cause { $0.isOffline }
 
-    /// A time limit was exceeded: ``TaskError/isTimeout``; ``TaskError/timer`` says which one. The deadline of the call itself,
-    /// ``Timeouts/call``, ends this step too and cannot be recovered from here.
+    /// A timeout expired: ``TaskError/isTimeout``. ``TaskError/timer`` says which one. The deadline of the call,
+    /// ``Timeouts/call``, also ends this step, so it cannot be recovered from here.
     public static let timeout = Cause { $0.isTimeout && $0.timer != .call }
   }
 
   private let cause: Cause
   private let recover: @Sendable (HTTPRequest, TaskError) async throws -> HTTPResponse
 
-  /// A step that asks `recover`, which answers or throws: the error that it is given, or another.
+  /// Creates a step that calls `recover`, which returns a response or throws: the given error, or another.
   public init(
     from cause: Cause,
     _ recover: @escaping @Sendable (_ request: HTTPRequest, _ error: TaskError) async throws -> HTTPResponse
@@ -32,8 +32,8 @@ public struct Recovery: PerCallStep {
     self.recover = recover
   }
 
-  /// Passes the request on, and recovers where that fails for the stated reason.
-  /// Throws what `next` throws for any other, and what the closure throws.
+  /// Sends the request and recovers if it fails with an error of the given kind.
+  /// Throws what `recover` throws. Other errors of `next` are rethrown.
   public func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     do {
       return try await next(request)

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The way in which requests are signed in: none, one authenticator, or several for different places.
+/// How requests are authenticated: not at all, by one authenticator, or by several for different origins and paths.
 ///
 ///     await shop.update { $0.authentication = .bearer(token) }
 ///     try await GetWidget(id: 7).authenticated(.basic(user: "ann", password: password)).download()
@@ -8,67 +8,69 @@ import ErrandFoundation
 ///       $0.authentication = [.bearer(admin).forPaths(below: "/admin"), .bearer { try await tokens.current() }]
 ///     }
 ///
-/// Of a server, it signs in what goes to the origin of its remote and to its ``ServerConfiguration/trustedOrigins``, unless
-/// it names origins itself; fields that the task or a hook has set stay. Of a task, it signs in the request wherever that
-/// goes, and its fields override others. Where several fit, the first does.
+/// A server's authentication applies to requests to the origin of its remote and to its
+/// ``ServerConfiguration/trustedOrigins``, unless it names origins itself. It does not replace header fields set by the
+/// task or a hook. A task's authentication applies to its request at any origin and replaces such fields. If several
+/// rules match, the first one is used.
 ///
-/// Make it once and keep it: a copy shares the token with the original, another one has a token of its own.
+/// Create a value once and keep it. Copies share its token, but another value has its own.
 public struct Authentication: Sendable {
   private struct Rule: Sendable {
     var source: any CredentialSource
-    /// Nil is everywhere that the owner's credentials may go.
+    /// `nil` for every origin that the owner's credentials may be sent to.
     var origins: Set<Origin>?
     var includesPath: (@Sendable (String) -> Bool)?
     var account: String
-    /// True where the app has named the account.
     var isNamed = false
 
-    /// The account of the present token: another one once that was forgotten, where no name says that it is the same.
+    /// The account of the current token. Unless the app named it, forgetting the token starts a new account.
     var presentAccount: String {
       let count = isNamed ? 0 : source.forgetCount
       return count == 0 ? account : "\(account) \(count)"
     }
   }
 
-  /// Nil is as the server says.
+  /// `nil` inherits the server's.
   private var rules: [Rule]?
 
   private init(rules: [Rule]?) { self.rules = rules }
 
-  /// As the server says.
+  /// The server's authentication.
   public static let inherited = Authentication(rules: nil)
 
-  /// Nothing signs requests in.
+  /// No authentication.
   public static let none = Authentication(rules: [])
 
   var isInherited: Bool { rules == nil }
 
-  /// True when nothing signs requests in.
+  /// Whether requests are sent without authentication.
   public var isNone: Bool { rules?.isEmpty ?? false }
 }
 
 // MARK: Ways
 
 extension Authentication {
-  /// A user and a password in every request (RFC 7617). A 401 is the answer: there is nothing to refresh.
+  /// Sends a user name and a password with every request (RFC 7617). A 401 is returned as is: there is nothing to
+  /// refresh.
   public static func basic(user: String, password: String) -> Authentication {
     let credential = Credential(user: user, password: password)
-    // A password can be guessed: what is kept beyond this process does not help with that.
+    // Salted: a stored unsalted hash would allow guessing the password.
     let account = String.hashed("\(user.utf8.count):\(user)\(password)", salt: .processSalt)
     return Authentication(BasicAuthenticator(credential: credential), account: account)
   }
 
-  /// A token in every request (RFC 6750). A 401 is the answer: there is nothing to refresh.
+  /// Sends a fixed token with every request (RFC 6750). A 401 is returned as is: there is nothing to refresh.
   public static func bearer(_ token: String) -> Authentication {
     Authentication(BearerAuthenticator(token), account: .hashed(token, salt: ""))
   }
 
-  /// A token that `provide` gives: asked for at the first request, and again after a 401, once for all calls that wait.
+  /// Sends a token returned by `provide`, which is called before the first request and again after a 401, once for all
+  /// waiting calls.
   public static func bearer(_ provide: @escaping @Sendable () async throws -> String) -> Authentication {
     Authentication(BearerAuthenticator(provide), account: .unique())
   }
 
-  /// An authenticator of one's own.
+  /// Uses your own authenticator.
   public static func custom(_ authenticator: some Authenticator) -> Authentication {
     Authentication(authenticator, account: .unique())
   }
@@ -81,30 +83,31 @@ extension Authentication {
 // MARK: Places
 
 extension Authentication {
-  /// The same for these origins only, such as `https://api.example.com`. An entry that is no origin matches nothing.
+  /// Limits this to the given origins, such as `https://api.example.com`. Entries that are not origins match nothing.
   public func forOrigins(_ origins: String...) -> Authentication {
     let origins = Set(origins.compactMap { URL(string: $0).flatMap { Origin($0) } })
     return changed { $0.origins = origins }
   }
 
-  /// The same for the paths that `includes` is true for. It gets them as they are sent, escapes and all, without the query.
+  /// Limits this to the paths for which `includes` returns `true`. The path is percent-encoded and has no query.
   public func forPaths(_ includes: @escaping @Sendable (_ path: String) -> Bool) -> Authentication {
     changed { $0.includesPath = includes }
   }
 
-  /// The same for a path and those below it: `/admin` is for `/admin` and `/admin/users`, and not for `/administration`.
+  /// Limits this to a path and the paths below it: `/admin` matches `/admin` and `/admin/users`, but not
+  /// `/administration`.
   public func forPaths(below prefix: String) -> Authentication {
     let folder = prefix.hasSuffix("/") ? prefix : prefix + "/"
     return forPaths { $0.hasPrefix(folder) || $0 + "/" == folder }
   }
 
-  /// Names the account. Cached responses are stored per account: the same name finds them again after a restart. Without a name they are
-  /// found only by this process, or with the same token.
+  /// Names the account. Cached responses are stored per account, and the same name finds them again after a restart.
+  /// Without a name, they are only found by this process or with the same token.
   public func forAccount(_ name: String) -> Authentication {
     changed { ($0.account, $0.isNamed) = ("account \(name)", true) }
   }
 
-  /// These and then those of `others`.
+  /// Returns these rules followed by those of `others`.
   public func adding(_ others: Authentication) -> Authentication {
     Authentication(rules: (rules ?? []) + (others.rules ?? []))
   }
@@ -118,23 +121,23 @@ extension Authentication {
       })
   }
 
-  /// Forgets all tokens, those in a ``SecretStore`` too: the next request gets a new one, or is not signed in.
+  /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without
+  /// one.
   ///
-  /// A refresh that is under way is cancelled first, and waited for. A refresh may call this itself: that forgets the token that
-  /// there was, and the one that it then gives is a new one.
-  /// Throws what keeps a token from being forgotten.
+  /// A running refresh is cancelled and awaited first. A refresh can call this too: it forgets the previous token, and
+  /// the token that the refresh then returns is used.
+  /// Throws an error if a token cannot be forgotten.
   public func forget() async throws {
     for rule in rules ?? [] { try await rule.source.forget() }
   }
 
-  /// Those whose refresh or removal the surrounding Swift task is no part of: what that sends is not signed in by them, for it
-  /// would wait for itself.
+  /// Without the rules that are being refreshed or cleared in this task: the requests of a refresh would wait for it.
   var outsideOfRefreshes: Authentication {
     guard let rules, rules.contains(where: { RefreshScope.contains($0.source) }) else { return self }
     return Authentication(rules: rules.filter { !RefreshScope.contains($0.source) })
   }
 
-  /// The source that signs a request for `url` in, and the account that it signs in to; nil where there is none.
+  /// The source that authenticates requests for `url`, and its account. `nil` if no rule matches.
   func source(for url: URL, isHome: (URL) -> Bool) -> (source: any CredentialSource, account: String)? {
     let rule = (rules ?? []).first { rule in
       if let origins = rule.origins {
@@ -149,28 +152,25 @@ extension Authentication {
 }
 
 extension Authentication: ExpressibleByArrayLiteral {
-  /// The given ones, the first that fits before the others.
+  /// Combines the elements. The first one that matches a request is used.
   public init(arrayLiteral elements: Authentication...) {
     self = elements.reduce(.none) { $0.adding($1) }
   }
 }
 
 extension Authentication: CustomStringConvertible {
-  /// Nothing that is secret.
+  /// A description without secrets.
   public var description: String {
     isInherited ? "Authentication.inherited" : "Authentication(\(rules?.count ?? 0))"
   }
 }
 
 extension String {
-  /// The salt of this process.
   fileprivate static let processSalt = CallRandom.system.key()
 
-  /// An account that is the same for the same secret.
   fileprivate static func hashed(_ secret: String, salt: String) -> String {
     "secret " + Data(SHA256.hash(Array((salt + secret).utf8))).base64EncodedString()
   }
 
-  /// A unique account name.
   static func unique() -> String { "object " + CallRandom.system.key() }
 }

@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// A way to sign requests in: sets what proves who is asking, and gets a new proof when the old one has aged.
+/// Authenticates requests: adds a token to each one, and gets a new token when the old one has expired.
 ///
 ///     struct SessionKey: Authenticator {
 ///       func storedToken() async throws -> String? { nil }
@@ -9,54 +9,56 @@ public import ErrandFoundation
 ///     }
 ///     await shop.update { $0.authentication = .custom(SessionKey()) }
 ///
-/// An authenticator decides nothing about *when*. Errand keeps the token and its version, and asks for another before it
-/// ends and after a 401: once, however many calls wait for it. Calls that ``refresh(_:_:)`` makes are not signed in by this
-/// authenticator, so that they cannot wait for themselves.
+/// Errand decides *when* to refresh. It keeps the current token, and calls ``refresh(_:_:)`` before the token expires
+/// and after a 401, once for all waiting calls. Calls made by ``refresh(_:_:)`` are not authenticated by this
+/// authenticator, so they cannot deadlock.
 ///
-/// Basic, bearer tokens and OAuth 2 are there already: see ``Authentication``.
+/// For Basic, bearer tokens and OAuth 2, see ``Authentication``.
 public protocol Authenticator: Sendable {
-  /// The proof that requests carry: a token with its end, a session, a key.
+  /// The credential that requests carry, such as a token with its expiry, a session or a key.
   associatedtype Token: Sendable
 
-  /// True where ``refresh(_:_:)`` may give another token. Where it never does, a 401 is the answer. True unless stated.
+  /// Whether ``refresh(_:_:)`` can return another token. If not, a 401 is returned as is. Defaults to `true`.
   var isRefreshable: Bool { get }
 
-  /// The token to begin with; asked for once, before the first request. With nil, ``refresh(_:_:)`` gets the first one.
-  /// Throws what keeps it from being read; the calls that need it fail with that.
+  /// Returns the initial token. Called once, before the first request. If it returns `nil`, ``refresh(_:_:)`` gets the
+  /// first token.
+  /// Throws an error if the token cannot be read. The calls that need it fail with that error.
   func storedToken() async throws -> Token?
 
-  /// The state of a token at a time. `.good` unless stated: it is replaced after a 401.
+  /// Returns the state of a token at a time. Defaults to `.good`: the token is only replaced after a 401.
   func freshness(of token: Token, at now: Date) -> TokenFreshness
 
-  /// Sets the header fields that carry a token. Those that it sets are credentials from then on: they stay with the origin
-  /// of the request, and nothing shows them. Called once more for a new token: one that cannot be sent is not kept.
-  /// Throws where the token cannot be sent.
+  /// Sets the header fields that carry the token. They count as credentials: they are not sent to other origins and
+  /// never shown. After a refresh, this is also called on a trial request: a token that cannot be sent is not kept.
+  /// Throws an error if the token cannot be sent.
   func apply(_ token: Token, to request: inout HTTPRequest) throws
 
-  /// Gets another token.
+  /// Gets a new token.
   ///
   /// - Parameters:
-  ///   - token: The one that has aged or was refused; nil where there was none.
-  ///   - context: What a refresh may use: a way to send, the time.
-  /// - Returns: The new token; nil where there is none, and requests go on with what they have.
-  /// - Throws: What all calls that wait for the token fail with. `CancellationError` when the last of them was cancelled.
+  ///   - token: The token that is expiring or was refused, or `nil` for the first one.
+  ///   - context: Sends requests and provides the time.
+  /// - Returns: The new token, or `nil` if none is available. Requests then continue with the token they have.
+  /// - Throws: The error for all calls that wait for the token. `CancellationError` when the last of them was
+  ///   cancelled.
   func refresh(_ token: Token?, _ context: RefreshContext) async throws -> Token?
 
-  /// True when the head of a response says that the token was refused. A 401 unless stated.
+  /// Whether a response refuses the token. Only its head is available. Defaults to `true` for a 401.
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
 
-  /// Forgets whatever is kept of the token beyond this process's memory. Nothing unless stated. Calls that it makes are not signed in
-  /// by this authenticator.
-  /// Throws what keeps it from being forgotten.
+  /// Removes the token from any storage outside of this process's memory. Does nothing by default. Calls it makes are
+  /// not authenticated by this authenticator.
+  /// Throws an error if the token cannot be removed.
   func forget() async throws
 }
 
 extension Authenticator {
-  /// True.
+  /// Returns `true`.
   public var isRefreshable: Bool { true }
-  /// `.good`.
+  /// Returns `.good`.
   public func freshness(of token: Token, at now: Date) -> TokenFreshness { .good }
-  /// True for a 401.
+  /// Returns `true` for a 401.
   public func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { response.status == .unauthorized }
   /// Does nothing.
   public func forget() async throws {}
@@ -64,20 +66,19 @@ extension Authenticator {
 
 /// The state of a token at a time.
 public enum TokenFreshness: Sendable, Hashable {
-  /// It may be sent.
+  /// The token can be sent.
   case good
-  /// It is near its end: another is got before it is sent. Where that fails it may still be sent.
+  /// The token is about to expire. It is refreshed before it is sent; if the refresh fails, it can still be used.
   case ageing
-  /// It has ended: it is not sent any more.
+  /// The token has expired and is no longer sent.
   case ended
 }
 
-/// The means of a refresh.
+/// The clock and transport available to a refresh.
 public struct RefreshContext: Sendable {
   private let dates: DatedClock
   private let transmit: @Sendable (HTTPRequest) async throws -> HTTPResponse
   private let complaint: @Sendable (String) -> Void
-  /// Hides secrets in what an error says of a response.
   let redaction: Redaction
 
   init(
@@ -90,23 +91,20 @@ public struct RefreshContext: Sendable {
     self.redaction = redaction
   }
 
-  /// The clock of the call that began it.
+  /// The clock of the call that started the refresh.
   public var clock: CallClock { dates.clock }
 
-  /// The present time, by the clock of the call.
+  /// The current time, according to the call's clock.
   public var now: Date { dates.now }
 
-  /// Sends a request by the transport of the server, with its limits and its retry policy, and returns the response with
-  /// all of its body, up to 1 MiB, whatever its status is. A POST is not repeated once the remote may have seen it.
+  /// Sends a request with the server's transport, limits and retry policy. Returns any response, whatever its status,
+  /// with its complete body of up to 1 MiB. A POST is not retried once the server may have received it.
   ///
-  /// The request goes as it is: without the server's header fields, hooks, steps and authenticators. Echoes and recordings
-  /// show nothing of it.
+  /// The request is sent as is, without the server's header fields, hooks, steps and authentication. Echoes and
+  /// recordings do not show it.
   ///
-  /// - Parameter request: The request.
-  /// - Returns: The response; its body can be read.
-  /// - Throws: ``TaskError``, or `CancellationError`.
+  /// Throws ``TaskError``, or `CancellationError`.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transmit(request) }
 
-  /// Writes a line to the log of the server.
   func complain(_ text: String) { complaint(text) }
 }

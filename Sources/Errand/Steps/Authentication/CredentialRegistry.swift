@@ -1,19 +1,17 @@
-/// Keeps the token of an authenticator, and has it refreshed once for all that wait: the owner of ``RefreshMachine``.
+/// Keeps an authenticator's token and refreshes it once for all waiting callers. Owns the ``RefreshMachine``.
 final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private typealias Machine = RefreshMachine<Method.Token>
   private typealias Answer = Result<Machine.Versioned?, any Error>
 
-  /// A caller that waits, and the record of that.
   private struct Waiting {
     let waiter: Waiter<Answer>
     let record: RefreshWait
   }
 
-  /// A refresh, and what the call that has begun it gives it.
   private struct Underway: Sendable {
     let number: Int
     let context: RefreshContext
-    /// The request on which a new token is tried.
+    /// The request used to check that a new token can be sent.
     let request: HTTPRequest
   }
 
@@ -21,15 +19,15 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     var machine = Machine()
     var waiters: [Int: Waiting] = [:]
     var lastID = 0
-    /// True once those who wait do so for a new token, and not for the stored one.
+    /// Whether callers wait for a new token rather than for the stored one.
     var hasLoaded = false
-    /// The version for whose replays the retry budget has paid.
+    /// The version whose retries were charged to the retry budget.
     var paidVersion = 0
     var forgetCount = 0
-    /// The number of refreshes that have begun, and the last one.
+    /// The number of refreshes started so far, and the last one.
     var flights = 0
     var flight: Task<Void, Never>?
-    /// The removal of what is stored: no refresh begins before it has ended.
+    /// The removal of the stored token. A refresh waits for it.
     var forgetting: Task<Void, any Error>?
   }
 
@@ -69,7 +67,6 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     return try signed(request, try await presentToken(for: request, attempt), attempt)
   }
 
-  /// The token to send, a new one where it is due.
   private func presentToken(for request: HTTPRequest, _ attempt: SigningAttempt) async throws -> Machine.Versioned? {
     let (present, isRefused, forgetCount) = state.withLock {
       ($0.machine.current, $0.machine.isRefused, $0.forgetCount)
@@ -84,7 +81,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       where freshness == .ageing && !isRefused && !hasForgotten(since: forgetCount)
       && !(error is CancellationError)
     {
-      return present  // nearly at its end, and still good
+      return present
     }
   }
 
@@ -96,7 +93,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     try method.apply(present.token, to: &signed)
     let names = Set(
       signed.headers.map(\.name).filter { signed.headers.values(for: $0) != request.headers.values(for: $0) })
-    // A server's authenticator leaves alone what the task or a hook has said.
+    // Don't replace header fields set by the task or a hook.
     if attempt.yields, names.contains(where: { request.headers.contains($0) }) {
       return SignedRequest(request: request, version: 0)
     }
@@ -106,7 +103,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: Waiting
 
-  /// A token later than `version`, waited for where it has to be got; nil where there is none for now.
+  /// Returns a token later than `version`, waiting for a refresh if necessary. `nil` if none is available for now.
   private func token(
     beyond version: Int, for request: HTTPRequest, _ attempt: SigningAttempt
   ) async throws -> Machine.Versioned? {
@@ -116,7 +113,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     }
     let record = RefreshWait(attempt.note)
     defer { record.end() }
-    // What a refresh sends is not signed in by it, nor by one that waits for it.
+    // A refresh's requests are not authenticated by a source that waits for that refresh.
     guard let wait = RefreshWaits.begin(for: self) else { return nil }
     defer { RefreshWaits.end(wait) }
     let answer: Answer = await answer { waiter in
@@ -127,7 +124,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     return try answer.get()
   }
 
-  /// The answer where there is one already; otherwise the waiter is kept, and a refresh is under way.
+  /// Returns the answer if it is known. Otherwise queues the waiter and makes sure that a refresh is running.
   private func demand(
     _ version: Int, _ id: Int, _ waiting: Waiting, _ request: HTTPRequest, _ attempt: SigningAttempt
   ) -> Answer? {
@@ -152,7 +149,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     return answer
   }
 
-  /// A caller waits no longer. The refresh goes on for the others; without any it is cancelled.
+  /// Removes a waiting caller. The refresh continues for the others, and is cancelled after the last one.
   private func leave(_ id: Int) {
     let (waiting, flight) = state.withLock { state -> (Waiting?, Task<Void, Never>?) in
       guard let waiting = state.waiters.removeValue(forKey: id) else { return (nil, nil) }
@@ -164,11 +161,11 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: The refresh
 
-  /// Begins a refresh: in a Swift task of its own, for none of those who wait for it may end it for the others.
+  /// Starts a refresh in its own Swift task, so that cancelling one caller does not end it for the others.
   private func begin(_ flight: Underway) {
     let cancelled = state.withLock { state -> Task<Void, Never>? in
-      guard state.flights == flight.number else { return nil }  // another has begun
-      // It waits for removals that began before it, or would find the token that is about to go; later ones wait for it.
+      guard state.flights == flight.number else { return nil }  // another one was started
+      // Earlier removals come first, or the refresh would read the token that is being removed.
       let flight = Task { [self, forgetting = state.forgetting] in
         _ = await forgetting?.result
         await refresh(flight)
@@ -207,7 +204,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     begin(Underway(number: again, context: flight.context, request: flight.request))
   }
 
-  /// The error for those who wait, who were not cancelled themselves.
+  /// The error for waiting callers, which were not cancelled themselves.
   private static func explained(_ error: any Error) -> any Error {
     guard error is CancellationError else { return error }
     return TaskError(
@@ -215,7 +212,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       phase: .authenticating, underlying: error)
   }
 
-  /// The stored token where it is still good, else a refreshed one; and whether it replaces another.
+  /// The stored token if it is still good, otherwise a refreshed one, and whether it replaces another token.
   private func nextToken(_ flight: Underway) async throws -> (token: Method.Token?, isNew: Bool) {
     let (present, hasLoaded, forgetCount) = state.withLock {
       ($0.machine.current?.token, $0.hasLoaded, $0.forgetCount)
@@ -225,7 +222,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let usable = stored.flatMap { isUsable($0, flight) ? $0 : nil }
     let freshness = usable.map { method.freshness(of: $0, at: flight.context.now) }
     if let usable, freshness == .good { return (usable, false) }
-    // Until now they waited for the store.
+    // Callers have waited for the store until now.
     let records = state.withLock { state in
       state.hasLoaded = true
       return state.waiters.values.map(\.record)
@@ -240,15 +237,14 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     }
   }
 
-  /// Another token, which a request can carry; nil where there is none.
   private func refreshed(_ token: Method.Token?, _ flight: Underway) async throws -> Method.Token? {
     guard method.isRefreshable, let next = try await method.refresh(token, flight.context) else { return nil }
-    // No server ever refuses one that is not sent: it would be kept for ever.
+    // The server never sees a token that cannot be sent, so it would never be replaced.
     try tryOut(next, flight)
     return next
   }
 
-  /// True for a stored token that a request can carry. Without another one, its error is the answer.
+  /// Whether a request can carry a stored token. Always true if it cannot be replaced: the caller then gets its error.
   private func isUsable(_ token: Method.Token, _ flight: Underway) -> Bool {
     guard method.isRefreshable else { return true }
     do {
@@ -259,7 +255,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     }
   }
 
-  /// Throws where a request cannot carry a token: neither that of the call, which may be a special one, nor a plain one.
+  /// Throws an error if neither the call's request, which can be special, nor a simple one can carry the token.
   private func tryOut(_ token: Method.Token, _ flight: Underway) throws {
     var request = flight.request
     do {
@@ -272,17 +268,17 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: Forgetting
 
-  /// True where the token was forgotten meanwhile, perhaps by the refresh itself: the one before is not to be sent any more.
+  /// Whether the token was forgotten in between, perhaps by the refresh itself. The old one must not be sent then.
   private func hasForgotten(since count: Int) -> Bool { forgetCount != count }
 
   func forget() async throws {
-    if RefreshScope.isRemoval(of: self) { return }  // it is under way
+    if RefreshScope.isRemoval(of: self) { return }  // already running
     guard let wait = RefreshWaits.begin(for: self) else { return try await forgetWithinRefresh() }
     defer { RefreshWaits.end(wait) }
     let forgetting = state.withLock { state in
       state.forgetCount += 1
       state.machine.forget()
-      state.hasLoaded = true  // what is stored is about to go
+      state.hasLoaded = true  // the stored token is being removed
       let (flight, earlier) = (state.flight, state.forgetting)
       let forgetting = Task { try await forget(after: flight, earlier) }
       state.forgetting = forgetting
@@ -293,18 +289,17 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   private func forget(after flight: Task<Void, Never>?, _ earlier: Task<Void, any Error>?) async throws {
     flight?.cancel()
-    await flight?.value  // what it still gets would be stored after the rest was forgotten
+    await flight?.value  // otherwise its token would be stored after the removal
     _ = await earlier?.result
     state.withLock { state in
-      // A call that came meanwhile may have the old token: what it stores is for no account that comes after.
+      // A call made in between can have the old token. Its cached responses must not belong to the next account.
       state.forgetCount += 1
       state.machine.forget()
     }
     try await remove()
   }
 
-  /// Forgets for the refresh that is under way, or for one that waits for that, and would wait for itself: what the first gives after
-  /// that is a new token.
+  /// Called within the running refresh, so waiting for its end would deadlock. The token that it returns is new.
   private func forgetWithinRefresh() async throws {
     state.withLock { state in
       state.forgetCount += 1

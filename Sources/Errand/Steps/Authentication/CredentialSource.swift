@@ -1,55 +1,41 @@
-/// A request that was signed in, with the version of the token in it; 0 where there was none.
+/// An authenticated request, with the version of its token, or 0 if it has none.
 struct SignedRequest: Sendable {
   let request: HTTPRequest
   let version: Int
 }
 
-/// An authenticator with its token, its type forgotten.
+/// A type-erased authenticator with its token.
 protocol CredentialSource: Sendable, AnyObject {
-  /// False where a refused token is never replaced.
   var isRefreshable: Bool { get }
-  /// The number of refreshes that have failed so far; what an attempt knows when it begins.
+  /// The number of failed refreshes so far. An attempt remembers the number at its start.
   var failureCount: Int { get }
 
-  /// Signs a request in, after a refresh where the token is due.
-  ///
-  /// - Parameters:
-  ///   - request: The request, without a token.
-  ///   - refused: The version that was refused; nil for the first request of an attempt.
-  ///   - attempt: The attempt.
-  /// - Returns: The signed request; nil where nothing later than the refused version is to be had.
-  /// - Throws: What the refresh threw, or `CancellationError`.
+  /// Authenticates a request, after a refresh if the token needs one. `refused` is the version that the server refused,
+  /// if any. Returns `nil` if no later version is available. Throws the error of the refresh, or `CancellationError`.
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest?
 
-  /// True when the head of a response says that the token was refused.
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
-  /// The server has accepted a version.
   func accepted(_ version: Int)
-  /// The server has refused a version.
   func refused(_ version: Int)
 
-  /// True where the replays that a version is for may be sent: `take` spends what they cost, once for all of them.
+  /// Whether requests can be retried with a version. `take` spends the cost of all these retries once.
   func spend(_ version: Int, _ take: () -> Bool) -> Bool
 
-  /// The number of times that the token was forgotten.
   var forgetCount: Int { get }
 
-  /// Forgets the token.
   func forget() async throws
 }
 
-/// An attempt that is signed in, as far as that concerns those who do it.
 struct SigningAttempt: Sendable {
-  /// The ``CredentialSource/failureCount`` when it began.
+  /// The ``CredentialSource/failureCount`` at its start.
   var known = 0
-  /// True where a field that the request has already stays as it is.
+  /// Whether header fields that the request already has are kept.
   let yields: Bool
   let context: RefreshContext
-  /// Notes a moment of the call.
   let note: @Sendable (CallMoment) -> Void
 }
 
-/// The record of one caller's wait for a token: noted from the moment that a refresh is under way.
+/// Records one caller's wait for a token, from when a refresh is running.
 final class RefreshWait: Sendable {
   private enum Stage { case new, beginning, begun, ending, ended }
 
@@ -58,7 +44,6 @@ final class RefreshWait: Sendable {
 
   init(_ note: @escaping @Sendable (CallMoment) -> Void) { self.note = note }
 
-  /// The caller waits for a refresh; noted once.
   func begin() {
     let isFirst = stage.withLock { stage in
       defer { if stage == .new { stage = .beginning } }
@@ -73,24 +58,23 @@ final class RefreshWait: Sendable {
     if hasEnded { note(.refreshEnded) }
   }
 
-  /// The caller waits no longer.
   func end() {
     let wasBegun = stage.withLock { stage in
-      defer { stage = stage == .beginning ? .ending : .ended }  // whoever notes the beginning notes the end after it
+      defer { stage = stage == .beginning ? .ending : .ended }  // if `begin()` is running, it notes the end
       return stage == .begun
     }
     if wasBegun { note(.refreshEnded) }
   }
 }
 
-/// The authenticators whose refresh, or removal, the surrounding Swift task is: what that sends is not signed in by them.
+/// Authenticators that are being refreshed or cleared in this task. Their requests are not authenticated.
 enum RefreshScope {
   enum Work { case refresh, removal }
 
-  /// A refresh, or a removal. Swift tasks that it has begun may outlive it.
+  /// A refresh or a removal. Swift tasks it started can outlive it.
   private final class Stay: Sendable {
     let work: Work
-    /// The refresh that has begun this removal, and goes on after it.
+    /// The refresh that started this removal and continues after it.
     private let outer: Stay?
     private let isOver = Lock(false)
 
@@ -99,7 +83,6 @@ enum RefreshScope {
       self.outer = outer
     }
 
-    /// True once that has ended too.
     var hasEnded: Bool { hasEndedItself && outer?.hasEnded ?? true }
 
     var hasEndedItself: Bool { isOver.withLock { $0 } }
@@ -118,17 +101,14 @@ enum RefreshScope {
     return try await $stays.withValue(stays.merging([ObjectIdentifier(source): stay]) { $1 }, operation: body)
   }
 
-  /// True where the surrounding Swift task is part of a refresh or a removal that is under way.
   static func contains(_ source: any CredentialSource) -> Bool {
     stays[ObjectIdentifier(source)].map { !$0.hasEnded } ?? false
   }
 
-  /// The sources of which the surrounding Swift task is part of a refresh or a removal that is under way.
   static var underWay: Set<ObjectIdentifier> {
     stays.isEmpty ? [] : Set(stays.filter { !$0.value.hasEnded }.keys)
   }
 
-  /// True where the surrounding Swift task is part of a removal that is under way.
   static func isRemoval(of source: any CredentialSource) -> Bool {
     stays[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEndedItself } ?? false
   }

@@ -1,67 +1,54 @@
-/// The token of an authenticator, and the one refresh that may be under way; pure.
+/// The state of an authenticator's token and its refresh. Does no I/O.
 ///
-/// Every new token has the next version. Callers say which version will not do; they get a later one, at once or
-/// after a refresh.
+/// Every new token has the next version. Callers name the version that is not good enough and get a later one,
+/// immediately or after a refresh.
 struct RefreshMachine<Token: Sendable> {
   struct Versioned: Sendable {
     let token: Token
     let version: Int
   }
 
-  /// The answer to a caller.
   enum Demand {
-    /// There is a later token.
     case use(Versioned)
-    /// There will be none for now.
+    /// No token is available for now.
     case none
-    /// The refresh has failed.
     case fail(any Error)
-    /// A refresh is under way: the caller waits.
     case wait
-    /// The caller waits, and a refresh is to begin.
     case begin
   }
 
-  /// The next step after a refresh.
   enum Ending {
-    /// These get its result.
+    /// These callers get the result.
     case tell([Int])
-    /// It was cancelled, but others wait by now: it is to begin again.
+    /// The refresh was cancelled, but others have arrived: start another.
     case beginAgain
   }
 
   private struct Refusal {
     let until: Duration
-    /// The error of the refresh; nil where it gave a token that was refused at once.
+    /// The error of the refresh. `nil` if its token was refused immediately.
     let error: (any Error)?
   }
 
-  /// The present token.
   private(set) var current: Versioned?
-  /// True once no caller waits for the refresh that is under way.
+  /// Whether the running refresh has no callers left.
   private(set) var isCancelled = false
-  /// True once the server has refused the present token.
   private(set) var isRefused = false
-  /// The number of refreshes that have failed so far.
   private(set) var failureCount = 0
 
   private var lastVersion = 0
   private var waiters: [Int] = []
   private var isUnderWay = false
-  /// The time of the last refresh that gave the present token; nil where no refresh did, or the server has accepted it.
+  /// The time of the refresh that returned the current token. `nil` once the server accepts it, or if it was not
+  /// refreshed.
   private var unproven: Duration?
-  /// The refreshes in a row that were of no use.
+  /// The number of consecutive refreshes that failed or whose token was refused.
   private var setbacks = 0
   private var refusal: Refusal?
   private var lastError: (any Error)?
 
-  /// A caller needs a later version than `version`.
-  ///
-  /// - Parameters:
-  ///   - version: The version that will not do; 0 where there was no token.
-  ///   - known: What ``failureCount`` was when the caller's attempt began: a later failure is its own as well.
-  ///   - id: The caller, should it have to wait.
-  ///   - now: The time.
+  /// Answers a caller that needs a later version than `version`, which is 0 without a token. `known` is the
+  /// ``failureCount`` when its attempt began: the caller shares later failures.
   mutating func demand(beyond version: Int, known: Int, id: Int, at now: Duration) -> Demand {
     if let current, current.version > version { return .use(current) }
     guard !isUnderWay else {
@@ -75,7 +62,7 @@ struct RefreshMachine<Token: Sendable> {
     return .begin
   }
 
-  /// A caller waits no longer. True when it was the last, and the refresh is to be cancelled.
+  /// Removes a waiting caller. Returns whether it was the last one and the refresh must be cancelled.
   mutating func leave(_ id: Int) -> Bool {
     guard let index = waiters.firstIndex(of: id) else { return false }
     waiters.remove(at: index)
@@ -84,8 +71,8 @@ struct RefreshMachine<Token: Sendable> {
     return true
   }
 
-  /// A refresh has given a token, or nil where there is none. One that was cancelled too late has given its token all the
-  /// same: with rotation, the one before is of no use any more.
+  /// Ends a successful refresh and returns the callers to resume. A token that arrives after cancellation is kept as
+  /// well: with rotation, the old one no longer works.
   mutating func succeeded(_ token: Token?, isNew: Bool, at now: Duration) -> [Int] {
     finish()
     refusal = nil
@@ -100,8 +87,8 @@ struct RefreshMachine<Token: Sendable> {
     return waiters
   }
 
-  /// A refresh has failed. Whatever one throws that was cancelled is of the cancellation: other HTTP clients have errors of their
-  /// own for that, and nobody who waits by now has asked for it.
+  /// Ends a failed refresh. After a cancellation any error counts as cancelled, because HTTP clients throw various
+  /// errors for it and the callers waiting now did not ask for it.
   mutating func failed(_ error: any Error, at now: Duration) -> Ending {
     if isCancelled {
       isCancelled = false
@@ -118,14 +105,14 @@ struct RefreshMachine<Token: Sendable> {
     return .tell(waiters)
   }
 
-  /// The server has accepted a version.
   mutating func accepted(_ version: Int) {
     guard current?.version == version, unproven != nil || setbacks > 0 else { return }
     unproven = nil
     setbacks = 0
   }
 
-  /// The server has refused a version. A new one that it never accepted is not replaced at once: that would go on for ever.
+  /// The server refused a version. A new one that it never accepted is not replaced immediately, to avoid an endless
+  /// loop.
   mutating func refused(_ version: Int) {
     guard current?.version == version, !isRefused else { return }
     isRefused = true
@@ -134,7 +121,7 @@ struct RefreshMachine<Token: Sendable> {
     refusal = Refusal(until: since + Self.pause(after: setbacks), error: nil)
   }
 
-  /// Forgets the token. A refresh that is under way still tells its callers.
+  /// Forgets the token. A running refresh still resumes its callers.
   mutating func forget() {
     current = nil
     isRefused = false
@@ -149,6 +136,6 @@ struct RefreshMachine<Token: Sendable> {
     isCancelled = false
   }
 
-  /// The time before another refresh, after so many that were of no use: a second, then twice as long each time.
+  /// The pause after a number of consecutive setbacks: 1 second, doubled each time, up to 60 seconds.
   static func pause(after setbacks: Int) -> Duration { .seconds(min(60, 1 << min(max(setbacks, 1) - 1, 6))) }
 }

@@ -1,4 +1,4 @@
-/// The refreshes that wait for those of others: none waits for itself, by way of others too.
+/// Tracks which refresh waits for which, to prevent cycles.
 enum RefreshWaits {
   private struct Wait {
     let refreshes: Set<ObjectIdentifier>
@@ -12,8 +12,8 @@ enum RefreshWaits {
 
   private static let state = Lock(State())
 
-  /// The surrounding Swift task is about to wait for the refresh of a source. Returns the number of the wait, for ``end(_:)``; nil where
-  /// that refresh waits for one that the Swift task is part of, or is it.
+  /// Registers that this task waits for the refresh of `source`. Returns a number for ``end(_:)``, or `nil` if waiting
+  /// would deadlock because this task belongs to that refresh or to one that it waits for.
   static func begin(for source: any CredentialSource) -> Int? {
     let refreshes = RefreshScope.underWay
     if refreshes.isEmpty { return 0 }
@@ -26,12 +26,11 @@ enum RefreshWaits {
     }
   }
 
-  /// It waits no longer.
   static func end(_ number: Int) {
     if number > 0 { state.withLock { $0.waits[number] = nil } }
   }
 
-  /// A source, and all for which its refresh waits.
+  /// A source, and all sources whose refreshes it waits for, directly or indirectly.
   private static func reached(from source: ObjectIdentifier, by waits: [Int: Wait]) -> Set<ObjectIdentifier> {
     var reached: Set = [source]
     var next = [source]

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A user and a password in every request (RFC 7617).
+/// Sends a user name and a password with every request (RFC 7617).
 struct BasicAuthenticator: Authenticator {
   let credential: Credential
 
@@ -15,7 +15,7 @@ struct BasicAuthenticator: Authenticator {
   func refresh(_ token: Credential?, _ context: RefreshContext) async throws -> Credential? { nil }
 }
 
-/// A token in every request (RFC 6750 §2.1), replaced after a 401.
+/// Sends a token with every request (RFC 6750 §2.1) and replaces it after a 401.
 struct BearerAuthenticator: Authenticator {
   private let fixed: String?
   private let provide: (@Sendable () async throws -> String)?
@@ -36,7 +36,6 @@ struct BearerAuthenticator: Authenticator {
 }
 
 extension HTTPRequest {
-  /// Sets a bearer token.
   /// Throws ``TaskError`` with code `.badRequest` for a token that would break the header.
   mutating func setBearer(_ token: String) throws {
     guard token.isBearerToken else {
@@ -49,15 +48,14 @@ extension HTTPRequest {
 }
 
 extension String {
-  /// True where it can be sent as a bearer token.
   var isBearerToken: Bool {
-    // RFC 6750 §2.1 has letters, digits and -._~+/= only; some servers give others, which are no harm in a header.
+    // RFC 6750 §2.1 allows letters, digits and -._~+/= only. Some servers issue others, which are harmless in a header.
     !isEmpty && hasOnlyBytes { $0 > 0x20 && $0 < 0x7F }
   }
 }
 
 extension HTTPResponse {
-  /// True for a 401 that another token may mend. RFC 6750 §3.1: one that lacks a scope is not mended by its like.
+  /// Whether another token could help. One that lacks a scope is not replaced by a better one (RFC 6750 §3.1).
   var refusesBearer: Bool {
     status == .unauthorized
       && !headers.challenges.contains { $0.isScheme("Bearer") && $0["error"] == "insufficient_scope" }
@@ -66,7 +64,7 @@ extension HTTPResponse {
 
 extension Credential {
   /// The value of `Authorization` (RFC 7617 §2), in UTF-8.
-  /// Throws ``TaskError`` with code `.badRequest` where user or password cannot be said in it.
+  /// Throws ``TaskError`` with code `.badRequest` if the user name has a colon, or either one a control character.
   func basicAuthorization() throws -> String {
     guard !user.utf8.contains(UInt8(ascii: ":")), user.hasNoControls, password.hasNoControls else {
       throw TaskError(

@@ -1,13 +1,12 @@
-/// The parts of a request by which the responses to different users are kept apart.
+/// Hashes the parts of a request that separate the responses of different users.
 final class CacheCredentials: Sendable {
   private struct State {
-    /// True for the names of such fields: the rule looks at parts of a name, so its result is kept.
+    /// Whether each field name is secret. The rule looks at parts of a name, so results are cached.
     var names: [HTTPHeaderName: Bool] = [:]
-    /// The last request and its hash: most of a server have the same credential, and the same header.
+    /// The last request and its hash. Most requests to a server have the same credential and header.
     var last: (subject: Subject, hash: String)?
   }
 
-  /// The parts of a request that may be credentials.
   private struct Subject: Equatable {
     let headers: HTTPHeaders
     let named: Set<HTTPHeaderName>
@@ -18,20 +17,13 @@ final class CacheCredentials: Sendable {
 
   private let redaction: Redaction
   private let state = Lock(State())
-  /// Passwords are short enough to be guessed from a hash: theirs are different in every process.
+  /// Passwords could be guessed from a hash, so theirs are salted per process.
   private static let salt = CallRandom.system.key()
 
   init(_ redaction: Redaction) { self.redaction = redaction }
 
-  /// A hash of the credential of a request, and of what else keeps its responses apart; empty where there is none. The secret cannot
-  /// be read from it.
-  ///
-  /// - Parameters:
-  ///   - headers: The header of the request.
-  ///   - named: The fields that the request names as credentials.
-  ///   - account: The account that it will be signed in to, where that is known.
-  ///   - digest: The credential that answers a challenge. No field of the request shows it yet.
-  ///   - target: The parts of the target that the key's URL does not have.
+  /// Returns a hash of everything that separates a request's responses from those of other users, or an empty string
+  /// without any. The secret cannot be recovered from it. `target` has the parts that are missing from the key's URL.
   func hash(
     of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil,
     target: CacheKey.Target = CacheKey.Target()
@@ -45,7 +37,6 @@ final class CacheCredentials: Sendable {
     return hash
   }
 
-  /// The credentials of a request as one text; empty where it has none.
   private func secret(of subject: Subject) -> String {
     var secret = subject.account.map { "account \($0)\n" } ?? ""
     if let digest = subject.digest {
@@ -60,17 +51,17 @@ final class CacheCredentials: Sendable {
     return secret
   }
 
-  /// A header as a response may be chosen by it: without the values of credentials, which the key keeps apart.
+  /// The header for selecting variants, without the values of credentials, which are part of the key.
   func withoutSecrets(_ headers: HTTPHeaders, named: Set<HTTPHeaderName> = []) -> HTTPHeaders {
     guard headers.contains(where: { isCredential($0, named) }) else { return headers }
     return HTTPHeaders(headers.map { isCredential($0, named) ? .init($0.name, "") : $0 })
   }
 
-  // RFC 7617 §2: the scheme in any case, then the user and the password.
+  // RFC 7617 §2: the scheme is case-insensitive, followed by user and password.
   private static func holdsPassword(_ value: String) -> Bool { value.prefix(6).lowercased() == "basic " }
 
-  /// The rule of ``Redaction/keepsHome(_:named:)``: `Authorization`, `Cookie`, every field that the request names as a
-  /// credential, and every field whose value is hidden from people, be it shown by the redaction of this server or not.
+  /// Follows ``Redaction/keepsHome(_:named:)``: `Authorization`, `Cookie`, fields that the request names as
+  /// credentials, and fields with a secret value, even if this server's redaction shows it.
   private func isCredential(_ field: HTTPHeaders.Field, _ named: Set<HTTPHeaderName>) -> Bool {
     let name = field.name
     if name == .authorization || name == .cookie || named.contains(name) { return true }
@@ -81,7 +72,7 @@ final class CacheCredentials: Sendable {
     if let known = state.withLock({ $0.names[name] }) { return known }
     let isSecret = redaction.keepsHome(name)
     state.withLock { state in
-      if state.names.count >= 200 { state.names = [:] }  // names that an app makes up, without end
+      if state.names.count >= 200 { state.names = [:] }  // an app may generate field names
       state.names[name] = isSecret
     }
     return isSecret

@@ -1,29 +1,22 @@
 import ErrandFoundation
 
-/// The decision on a request, before anything is sent.
+/// The decision on a request before anything is sent.
 enum CacheDecision: Equatable {
-  /// The stored response answers it.
   case serve(CacheUse)
-  /// The remote answers it; on the condition that the stored response is no longer good where `validates` says so.
+  /// Send the request, as a conditional request if `validates` is true.
   case ask(CacheStatus.Forward, validates: Bool)
-  /// Nothing may be sent, and nothing that will do is stored.
+  /// Fail, because nothing can be sent and no suitable response is stored.
   case refuse
 }
 
-/// The way in which a stored response is used.
 struct CacheUse: Equatable {
-  /// The time for which it is still fresh; below zero, that for which it has been stale.
   let timeLeft: Duration
-  /// True where it is validated once the caller has it.
+  /// Whether to validate it after returning it to the caller.
   var validatesAfterwards = false
 }
 
 extension CacheDecision {
-  /// Decides on a request by a policy.
-  ///
-  /// - Parameters:
-  ///   - stored: The stored response that fits the request; nil where there is none.
-  ///   - hasOthers: True where responses to the same URL are stored that do not fit.
+  /// Decides on a request. `hasOthers` is true if responses to the same URL are stored that do not match.
   static func on(
     _ demand: CacheDemand, _ policy: CachePolicy, stored: StoredResponse?, hasOthers: Bool, now: Date
   ) -> CacheDecision {
@@ -40,7 +33,7 @@ extension CacheDecision {
     case .cacheOnly, .cacheFirst: return .serve(CacheUse(timeLeft: timeLeft))
     case .reload: return isSilent ? .refuse : .ask(.request, validates: false)
     case .validated where stored.terms.isImmutable && timeLeft > .zero:
-      // RFC 8246 §2: no conditional request while such a response is fresh.
+      // RFC 8246 §2: don't send a conditional request while an immutable response is fresh.
       return .serve(CacheUse(timeLeft: timeLeft))
     case .validated, .networkFirst:
       return isSilent ? .refuse : .ask(timeLeft > .zero ? .request : .stale, validates: true)
@@ -48,11 +41,11 @@ extension CacheDecision {
     }
   }
 
-  // RFC 9111 §4: the rules of the protocol alone.
+  // RFC 9111 §4: the decision without a policy.
   private static func bySelf(
     _ demand: CacheDemand, _ terms: CacheTerms, _ timeLeft: Duration, _ now: Date, _ isSilent: Bool, _ stores: Bool
   ) -> CacheDecision {
-    // RFC 8246 §2: a fresh response that does not change is not validated for a reload.
+    // RFC 8246 §2: a fresh immutable response is not validated on a reload.
     let isTooOld =
       demand.maxAge.map { terms.age(at: now) > $0 && !(terms.isImmutable && timeLeft > .zero) } ?? false
     let isRefused = demand.mustValidate || terms.mustValidate || isTooOld
@@ -61,7 +54,7 @@ extension CacheDecision {
     if !isRefused, !terms.mustValidateWhenStale, demand.minFresh == .zero {
       // RFC 9111 §5.2.1.2 and RFC 5861 §3.
       if let limit = demand.maxStale, staleness <= limit { return .serve(CacheUse(timeLeft: timeLeft)) }
-      // Where nothing is stored, no validation would make it fresh.
+      // A validation that is not stored would not make it fresh.
       if stores, let limit = terms.staleWhileValidating, staleness <= limit {
         return .serve(CacheUse(timeLeft: timeLeft, validatesAfterwards: !isSilent))
       }
@@ -69,12 +62,12 @@ extension CacheDecision {
     return isSilent ? .refuse : .ask(timeLeft > .zero ? .request : .stale, validates: true)
   }
 
-  /// True where a stored response may answer a request that failed at its server.
+  /// Whether a stored response can replace a failed request.
   static func mayServe(_ stored: StoredResponse, _ demand: CacheDemand, _ policy: CachePolicy, now: Date) -> Bool {
     guard demand.isCacheable, !demand.isForServer, demand.canBeAnswered(by: stored) else { return false }
     if case .networkFirst = policy.mode { return true }
     guard policy.mode == .standard || policy.mode == .inherited || policy.mode == .validated else { return false }
-    // RFC 9111 §4.2.4: never a stale one that an explicit directive forbids.
+    // RFC 9111 §4.2.4: don't use a stale response if an explicit directive forbids it.
     let terms = stored.terms
     guard !terms.mustValidate, !terms.mustValidateWhenStale, !demand.mustValidate else { return false }
     guard let limit = [terms.staleIfError, demand.staleIfError].compactMap({ $0 }).max() else { return false }
@@ -83,18 +76,18 @@ extension CacheDecision {
 }
 
 extension CacheDemand {
-  /// True where a stored response has the requested part, which comes only of a whole body as it was over the wire.
+  /// Whether a stored response has the requested range. This requires a complete body without `Content-Encoding`.
   func canBeAnswered(by stored: StoredResponse) -> Bool {
     guard range != nil else { return true }
     return stored.status == .ok && !stored.headers.isCompressed
   }
 
-  /// True where the caller's own copy is as good as the stored response (RFC 9111 §4.3.2).
+  /// Whether the caller's own copy is as good as the stored response (RFC 9111 §4.3.2).
   func isSatisfied(by stored: StoredResponse) -> Bool {
     guard stored.status == .ok else { return false }
     if let ifNoneMatch { return ifNoneMatch.names(stored.eTag) }
     guard let ifModifiedSince else { return false }
-    // RFC 9111 §4.3.2: without Last-Modified, the Date counts, and without that the time at which it came.
+    // RFC 9111 §4.3.2: without Last-Modified, use Date or the time of receipt.
     let modified =
       stored.headers.firstDate(.lastModified, now: stored.responseTime)
       ?? stored.headers.firstDate(.date, now: stored.responseTime) ?? stored.responseTime
@@ -103,6 +96,6 @@ extension CacheDemand {
 }
 
 extension HTTPStatus {
-  /// True for a status that says of its server that it failed (RFC 5861 §4).
+  /// Whether the status means that the server failed (RFC 5861 §4).
   var isServerFailure: Bool { code == 500 || code == 502 || code == 503 || code == 504 }
 }

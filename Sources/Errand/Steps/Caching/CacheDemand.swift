@@ -1,25 +1,21 @@
 import ErrandFoundation
 
-/// The demands of a request on a cache, beside its URL (RFC 9111 §5.2.1).
+/// A request's requirements for a cached response (RFC 9111 §5.2.1).
 struct CacheDemand: Sendable {
   let method: HTTPMethod
-  /// False where the request cannot be answered from a cache at all.
   let isCacheable: Bool
   var mustValidate = false
   var mayStore = true
   var onlyIfCached = false
   var maxAge: Duration?
-  /// The time for which a response may have been stale; nil where it may not.
+  /// The maximum time for which a response can have been stale, or `nil` if it must be fresh.
   var maxStale: Duration?
   var minFresh = Duration.zero
   var staleIfError: Duration?
-  /// The requested part.
   var range: ByteRange?
-  /// The caller's own condition on tags.
   var ifNoneMatch: EntityTagCondition?
-  /// The caller's own condition on the date.
   var ifModifiedSince: Date?
-  /// True where the request has a condition that only its server can judge, or a range that is not one of bytes.
+  /// Whether only the server can answer: the request has another condition, or a range in other units than bytes.
   var isForServer = false
 
   init(_ request: HTTPRequest, now: Date) {
@@ -57,10 +53,10 @@ struct CacheDemand: Sendable {
     maxAge = control.seconds("max-age") == .malformed ? .zero : control.seconds("max-age").value
     minFresh = control.seconds("min-fresh").value ?? .zero
     staleIfError = control.seconds("stale-if-error").value
-    // RFC 9111 §5.2.1.2: without an argument, a response of any age.
+    // RFC 9111 §5.2.1.2: without a value, any staleness is acceptable.
     maxStale = control.isUnqualified("max-stale") ? .seconds(DeltaSeconds.largest) : control.seconds("max-stale").value
   }
 
-  /// True where the caller asks on a condition of its own, and may be answered that its copy is still good.
+  /// Whether the caller sent its own condition and can receive a 304.
   var isConditional: Bool { ifNoneMatch != nil || ifModifiedSince != nil }
 }

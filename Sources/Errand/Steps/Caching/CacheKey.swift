@@ -1,16 +1,16 @@
 import ErrandFoundation
 
-/// The name under which responses are stored: the URL, and the credential that the request carried.
+/// The key under which responses are stored: the URL and the request's credential.
 ///
-/// A response to a request with a credential is found by requests with the same one only.
+/// A response to a request with a credential is only used for requests with the same credential.
 public struct CacheKey: Sendable, Hashable {
-  /// The URL without its user and its fragment.
+  /// The URL without user and fragment.
   public let url: String
-  /// A hash of the credential, that of the URL's user included, and of a `Host` that is not the URL's own; empty where there was
-  /// none.
+  /// A hash of the credential, including the URL's user, and of a `Host` that differs from the URL's. Empty if there is
+  /// nothing to hash.
   public let credential: String
 
-  /// A key by its parts.
+  /// Creates a key.
   public init(url: String, credential: String = "") {
     self.url = url
     self.credential = credential
@@ -18,14 +18,13 @@ public struct CacheKey: Sendable, Hashable {
 }
 
 extension CacheKey {
-  /// The parts of a request's target that the URL of its key does not have.
+  /// The parts of a request's target that are not in the key's URL.
   struct Target: Sendable, Hashable {
-    /// User and password of the URL: a secret, by which users are kept apart.
+    /// The user and password of the URL: a secret that separates users.
     var user: String?
-    /// The `Host` that the request states where that is not the URL's own: it is that of the target (RFC 9110 §7.1).
+    /// The request's `Host` if it differs from the URL's. It then defines the target (RFC 9110 §7.1).
     var host: String?
 
-    /// Those of a request that has none.
     init() {}
 
     init(_ request: HTTPRequest) {
@@ -45,12 +44,11 @@ extension CacheKey {
     }
   }
 
-  /// The text of a URL as a key has it: without a user, who may have a password and is kept apart as a credential is, without a
-  /// fragment, which is never sent, and with scheme, host, port and root in the one form in which they are compared (RFC 9110
-  /// §4.2.3).
+  /// The URL for a key: normalised in scheme, host, port and root (RFC 9110 §4.2.3), without the user, which is part of
+  /// the credential, and without the fragment, which is never sent.
   static func text(of url: String) -> String { isInForm(url) ? url : inForm(url) }
 
-  /// True for a URL that surely has that form already, as most have: host in lower case, another port or none, a path.
+  /// Whether a URL is clearly normalised, as most are. `false` if it needs a closer look.
   private static func isInForm(_ url: String) -> Bool {
     url.utf8.withContiguousStorageIfAvailable { bytes in
       var slashes = 0
@@ -58,7 +56,7 @@ extension CacheKey {
         switch byte {
         case UInt8(ascii: "/"):
           slashes += 1
-          // A port of three digits at most, which may be that of the scheme.
+          // This could be the default port, which has at most three digits.
           if slashes == 3, bytes[max(0, index - 4)..<index].contains(UInt8(ascii: ":")) { return false }
         case UInt8(ascii: "#"): return false
         case UInt8(ascii: "@") where slashes < 3: return false
@@ -86,7 +84,6 @@ extension CacheKey {
     return "\(scheme)\(host.dropLast(hasPort ? port.count : 0))\(isRootMissing ? "/" : "")\(text[end...])"
   }
 
-  /// User and password of a URL as they are written; nil where it has none.
   private static func user(of url: String) -> String? {
     guard let authority = authority(of: url), let end = endOfUser(in: url, authority) else { return nil }
     return String(url[authority.lowerBound..<end])

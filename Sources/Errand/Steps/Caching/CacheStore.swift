@@ -1,54 +1,54 @@
 public import ErrandFoundation
 
-/// A place for responses: ``MemoryCache``, ``DiskCache``, or one of your own.
+/// A store for responses: ``MemoryCache``, ``DiskCache``, or your own.
 ///
-/// A store keeps and finds; what may be stored, and used, is decided elsewhere. It is called from many calls at once. What it
-/// throws fails no call: the response is then not stored. A store may forget whatever it likes at any time.
+/// A store only saves and returns responses: Errand decides what can be stored and used. It is called concurrently. Its
+/// errors don't fail a call; the response is just not stored. A store can drop responses at any time.
 public protocol CacheStore: Sendable {
-  /// The responses that are stored under a key, in any order.
+  /// Returns the responses stored under a key, in any order.
   func entries(for key: CacheKey) async -> [CacheEntry]
 
-  /// Begins to store a response, whose body is written piece by piece. Nothing of it is found before it is committed; it then
-  /// takes the place of those that it supersedes (``StoredResponse/supersedes(_:)``).
-  /// Throws what keeps it from being stored.
+  /// Starts storing a response, whose body is written in chunks. The response cannot be found until it is committed. It
+  /// then replaces the responses that it supersedes (``StoredResponse/supersedes(_:)``).
+  /// Throws an error if it cannot be stored.
   func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter
 
-  /// Replaces the header of a stored response, which was validated; its body stays.
-  /// Throws what keeps it from being stored.
+  /// Replaces the header of a stored response after a validation. The body is kept.
+  /// Throws an error if it cannot be stored.
   func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws
 
   /// Removes a stored response.
   func remove(_ entry: CacheEntry, for key: CacheKey) async
 
-  /// Removes all that is stored for a URL, whatever the credential.
+  /// Removes all responses for a URL, regardless of the credential.
   func removeAll(for url: String) async
 
   /// Removes everything.
   func removeAll() async
 }
 
-/// Takes the body of a response that is being stored; ends with ``commit()`` or ``discard()``.
+/// Writes the body of a response to a store. Ends with ``commit()`` or ``discard()``.
 public protocol CacheWriter: Sendable {
-  /// Adds a piece of the body.
-  /// Throws what keeps it from being stored; ``discard()`` follows.
+  /// Appends a chunk of the body.
+  /// Throws an error if it cannot be stored. ``discard()`` is called next.
   func write(_ data: Data) async throws
 
-  /// The body is complete: the response can be found from now on.
-  /// Throws what keeps it from being stored; nothing of it is left then.
+  /// Completes the body. The response can be found from now on.
+  /// Throws an error if it cannot be stored. Nothing is kept then.
   func commit() async throws
 
-  /// The body will not be complete: nothing of it is kept.
+  /// Discards an incomplete body.
   func discard()
 }
 
-/// A stored response, with the way to its body.
+/// A stored response with access to its body.
 public struct CacheEntry: Sendable {
   enum Body: Sendable {
     case bytes(Data)
     case source(@Sendable (Range<Int>) throws -> any HTTPBodySource)
   }
 
-  /// The name by which its store knows it.
+  /// The identifier of the entry in its store.
   public let id: String
   /// The response without its body.
   public let response: StoredResponse
@@ -56,7 +56,7 @@ public struct CacheEntry: Sendable {
   public let length: Int
   let body: Body
 
-  /// An entry whose body is in memory.
+  /// Creates an entry with a body in memory.
   public init(id: String, _ response: StoredResponse, body: Data) {
     self.id = id
     self.response = response
@@ -64,13 +64,8 @@ public struct CacheEntry: Sendable {
     self.body = .bytes(body)
   }
 
-  /// An entry whose body is read as it is used.
-  ///
-  /// - Parameters:
-  ///   - id: The name by which its store knows it.
-  ///   - response: The response without its body.
-  ///   - length: The length of the body in bytes.
-  ///   - open: Opens the body at a range of its bytes; throws where it is no longer there.
+  /// Creates an entry whose body is read on demand. `open` opens the body at a byte range, and throws if it no longer
+  /// exists.
   public init(
     id: String, _ response: StoredResponse, length: Int,
     open: @escaping @Sendable (_ range: Range<Int>) throws -> any HTTPBodySource
@@ -81,7 +76,6 @@ public struct CacheEntry: Sendable {
     body = .source(open)
   }
 
-  /// The same body under another header.
   func with(_ response: StoredResponse) -> CacheEntry {
     switch body {
     case .bytes(let data): CacheEntry(id: id, response, body: data)
@@ -89,8 +83,7 @@ public struct CacheEntry: Sendable {
     }
   }
 
-  /// The body, or a part of it.
-  /// Throws where it is no longer there.
+  /// Opens the body at a byte range. Throws if it no longer exists.
   func open(_ range: Range<Int>? = nil) throws -> HTTPResponseBody {
     switch body {
     case .bytes(let data): HTTPResponseBody(range.map { Data(data.dropFirst($0.lowerBound).prefix($0.count)) } ?? data)
@@ -99,7 +92,7 @@ public struct CacheEntry: Sendable {
   }
 }
 
-/// The cache of a call that may neither read nor write it: what the call changes is still removed.
+/// The cache of a call that neither reads nor writes it, but still removes the responses that it invalidates.
 struct RemovingStore: CacheStore {
   private struct NotStored: Error {}
 

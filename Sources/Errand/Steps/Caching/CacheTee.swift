@@ -1,10 +1,10 @@
 import ErrandFoundation
 
-/// The body of a response that is stored while its reader reads it. It is stored once it is complete, and never in part; a
-/// store that fails keeps nothing from the reader.
+/// A body that is stored while it is read. It is stored once it is complete, never partially. A failing store does not
+/// affect the reader.
 final class CacheTee: HTTPBodySource {
   private let body: HTTPResponseBody
-  /// Nil once it has ended, or failed.
+  /// `nil` after the end or an error.
   private let writer: Lock<(any CacheWriter)?>
 
   init(_ body: HTTPResponseBody, _ writer: any CacheWriter) {
@@ -54,11 +54,11 @@ final class CacheTee: HTTPBodySource {
     do {
       try await writer.write(chunk)
     } catch {
-      discard()  // too large, or a full disk: the response is then not stored
+      discard()  // too large, or the disk is full: don't store the response
     }
   }
 
-  private func commit() async { try? await take()?.commit() }  // as in `write`
+  private func commit() async { try? await take()?.commit() }  // errors don't matter, as in `write`
 
   private func discard() { take()?.discard() }
 

@@ -1,29 +1,28 @@
 import ErrandFoundation
 
-/// The terms on which a stored response may be used, as its header states them; read once for every response.
+/// The rules for using a stored response, read from its header once.
 ///
-/// They are those of a private cache: `s-maxage`, `private` and `proxy-revalidate` are for shared ones.
+/// These are the rules of a private cache: `s-maxage`, `private` and `proxy-revalidate` only apply to shared ones.
 struct CacheTerms: Sendable, Hashable {
-  /// The time for which it is fresh, counted from its generation (RFC 9111 §4.2.1).
+  /// The time for which the response is fresh, from its generation (RFC 9111 §4.2.1).
   var lifetime = Duration.zero
-  /// Its age when it came (RFC 9111 §4.2.3: corrected_initial_age).
+  /// The age of the response when it was received (RFC 9111 §4.2.3: corrected_initial_age).
   var initialAge = Duration.zero
-  /// The moment at which it came.
   let responseTime: Date
-  /// True where it may not be used without validation (RFC 9111 §5.2.2.4).
+  /// Whether the response must be validated before each use (RFC 9111 §5.2.2.4).
   var mustValidate = false
-  /// True where it may not be used once it is stale (RFC 9111 §5.2.2.2).
+  /// Whether the response must not be used when stale (RFC 9111 §5.2.2.2).
   var mustValidateWhenStale = false
-  /// True where it does not change while it is fresh (RFC 8246 §2).
+  /// Whether the response does not change while it is fresh (RFC 8246 §2).
   var isImmutable = false
-  /// The time for which it may be used stale while it is validated (RFC 5861 §3).
+  /// The time for which it can be used stale during a validation (RFC 5861 §3).
   var staleWhileValidating: Duration?
-  /// The time for which it may be used stale where its server fails (RFC 5861 §4).
+  /// The time for which it can be used stale if the server fails (RFC 5861 §4).
   var staleIfError: Duration?
 
-  /// The share of the time since a response was last modified for which it is taken to be fresh (RFC 9111 §4.2.2).
+  /// The divisor for the heuristic lifetime: a tenth of the time since the last modification (RFC 9111 §4.2.2).
   static let heuristicShare = 10.0
-  /// The longest such time: what has not changed for years may change tomorrow.
+  /// The maximum heuristic lifetime: content that has not changed for years can still change.
   static let longestGuess = Duration.seconds(7 * 86_400)
 
   init(_ status: HTTPStatus, _ headers: HTTPHeaders, requestTime: Date, responseTime: Date) {
@@ -39,7 +38,7 @@ struct CacheTerms: Sendable, Hashable {
     initialAge = Self.initialAge(headers, date, requestTime, responseTime)
   }
 
-  // RFC 9111 §4.2.1: max-age, then Expires, then a guess. What is malformed is stale.
+  // RFC 9111 §4.2.1: max-age, then Expires, then a heuristic. Malformed values mean stale.
   private static func lifetime(
     _ status: HTTPStatus, _ headers: HTTPHeaders, _ control: CacheControl, _ date: Date
   ) -> Duration {
@@ -49,7 +48,7 @@ struct CacheTerms: Sendable, Hashable {
     case .absent: break
     }
     if headers.contains(.expires) {
-      // RFC 9111 §5.3: an invalid date, the value 0 above all, is one in the past.
+      // RFC 9111 §5.3: an invalid date, especially 0, is in the past.
       guard let expires = headers.firstDate(.expires, now: date) else { return .zero }
       return max(.zero, .seconds(expires.timeIntervalSince(date)))
     }
@@ -63,25 +62,25 @@ struct CacheTerms: Sendable, Hashable {
   private static func initialAge(
     _ headers: HTTPHeaders, _ date: Date?, _ requestTime: Date, _ responseTime: Date
   ) -> Duration {
-    // Dates are in whole seconds, and so is what is compared with them.
+    // HTTP dates have whole seconds, so compare in whole seconds.
     let second = responseTime.timeIntervalSince1970.rounded(.down)
     let apparent = date.map { Duration.seconds(second - $0.timeIntervalSince1970) } ?? .zero
     let delay = max(.zero, Duration.seconds(responseTime.timeIntervalSince(requestTime)))
     return max(.zero, apparent, .seconds(Age.seconds(in: headers) ?? 0) + delay)
   }
 
-  // RFC 9111 §4.2.3: current_age. A clock that was set back makes nothing younger.
+  // RFC 9111 §4.2.3: current_age. Setting the clock back does not make a response younger.
   func age(at now: Date) -> Duration { initialAge + max(.zero, .seconds(now.timeIntervalSince(responseTime))) }
 
-  /// The most by which the clocks of two processes, or of one before and after it was set, may differ.
+  /// The maximum clock difference between two processes, or after setting the clock, in seconds.
   static let slack = 300.0
 
-  /// True for a response that came later than the present: the clock by which it was stored was wrong, and nobody knows its age.
+  /// Whether the response was stored with a wrong clock, in the future. Its age is unknown.
   static func isFromFuture(_ responseTime: Date, now: Date) -> Bool {
     responseTime.timeIntervalSince(now) > slack
   }
 
-  /// The time for which it is still fresh; below zero, that for which it has been stale.
+  /// The remaining time for which the response is fresh. Negative if it is stale.
   func timeLeft(at now: Date) -> Duration {
     if Self.isFromFuture(responseTime, now: now) {
       return .seconds(now.timeIntervalSince(responseTime))
@@ -91,7 +90,7 @@ struct CacheTerms: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-  /// The date in the first line of a field; nil where it is missing or malformed.
+  /// The date in the first line of a field, or `nil` if it is missing or malformed.
   func firstDate(_ name: HTTPHeaderName, now: Date) -> Date? {
     guard contains(name) else { return nil }
     return values(for: name).first.flatMap { HTTPDate.parse($0, now: now) }
@@ -99,8 +98,8 @@ extension HTTPHeaders {
 }
 
 extension HTTPStatus {
-  /// True for a status whose responses may be stored, and taken to be fresh by a guess, without a word from the server
-  /// (RFC 9110 §15.1). 206 is one as well, but parts are never stored.
+  /// Whether responses can be stored, and their lifetime estimated, without explicit cache directives (RFC 9110 §15.1).
+  /// 206 qualifies too, but partial responses are never stored.
   var isHeuristicallyCacheable: Bool {
     switch code {
     case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true

@@ -1,22 +1,19 @@
 import ErrandFoundation
 
-/// The URLs whose responses were made stale, and when: a response that was requested earlier is not stored.
+/// Remembers which URLs were invalidated, and when. A response requested before that is not stored.
 final class InvalidationLog: Sendable {
   private struct State {
     var count = 0
-    /// The last change of each URL, by its number.
     var last: [String: Int] = [:]
-    /// The number before which changes are no longer known one by one.
+    /// Changes before this number are no longer remembered individually.
     var floor = 0
   }
 
   private let state = Lock(State())
   private static let limit = 1000
 
-  /// The number of changes so far.
   var count: Int { state.withLock { $0.count } }
 
-  /// Notes a change of a URL.
   func note(_ url: String) {
     state.withLock { state in
       state.count += 1
@@ -25,7 +22,6 @@ final class InvalidationLog: Sendable {
     }
   }
 
-  /// True where a URL has not changed since there were `count` changes.
   func isUnchanged(_ url: String, since count: Int) -> Bool {
     state.withLock { count >= max($0.floor, $0.last[url] ?? 0) }
   }
@@ -37,7 +33,6 @@ struct CurrentWriter: CacheWriter {
   let store: any CacheStore
   let url: String
   let desk: InvalidationLog
-  /// The number of changes when the request was sent.
   let count: Int
 
   private var isCurrent: Bool { desk.isUnchanged(url, since: count) }
@@ -47,13 +42,13 @@ struct CurrentWriter: CacheWriter {
   func commit() async throws {
     guard isCurrent else { return writer.discard() }
     try await writer.commit()
-    // Changed while it was committed: it may have come after what the change removed.
+    // Invalidated during the commit: the removal may have come before it.
     if !isCurrent { await store.removeAll(for: url) }
   }
 
   func discard() { writer.discard() }
 
-  /// Stores a body that is complete. If the store fails, nothing is kept, and the caller still has the body.
+  /// Stores a complete body. If the store fails, nothing is kept and the caller still has the body.
   func fill(from contents: HTTPBody) async {
     do {
       try await contents.forEachChunk { try await write($0) }

@@ -1,37 +1,39 @@
 import ErrandFoundation
 
-/// A cache in memory, which drops the least recently used responses where they grow beyond a number of bytes.
+/// A cache in memory that removes the least recently used responses when it exceeds a size limit.
 ///
 ///     await shop.update { $0.cache = MemoryCache() }
 public final class MemoryCache: CacheStore {
-  /// The most bytes that it keeps: bodies, header fields and URLs.
+  /// The maximum size in bytes, including bodies, header fields and URLs.
   public let byteLimit: Int
   private let shelf: Lock<MemoryShelf>
-  /// The bytes of the bodies that are on their way.
+  /// The number of bytes in incomplete bodies.
   private let coming = Lock(0)
 
   private var mostBytesOfOne: Int { byteLimit / 4 }
 
-  /// A cache of nothing.
+  /// Creates an empty cache.
   ///
-  /// - Parameter byteLimit: The most bytes that it keeps. A response that takes more than a quarter of that is not stored.
+  /// - Parameter byteLimit: The maximum size in bytes. Defaults to 32 MiB. A response larger than a quarter of it is
+  ///   not stored.
   public init(byteLimit: Int = 32 << 20) {
     self.byteLimit = max(0, byteLimit)
     shelf = Lock(MemoryShelf(limit: max(0, byteLimit)))
   }
 
-  /// The bytes that it keeps.
+  /// The current size in bytes.
   public var byteCount: Int { shelf.withLock { $0.bytes } }
 
-  /// The number of responses that it keeps.
+  /// The number of stored responses.
   public var count: Int { shelf.withLock { $0.count } }
 
-  /// The responses that are stored under a key.
+  /// Returns the responses stored under a key.
   public func entries(for key: CacheKey) async -> [CacheEntry] { shelf.withLock { $0.entries(for: key) } }
 
-  /// Begins to store a response.
+  /// Starts storing a response.
   ///
-  /// Bodies on their way have as many bytes as the cache at most; where all are taken, nothing more is stored.
+  /// Incomplete bodies can use up to ``byteLimit`` bytes in addition to stored ones. Beyond that, responses are not
+  /// stored.
   public func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
     guard (response.statedLength ?? 0) <= mostBytesOfOne else { throw TooLarge() }
     return Writer(self, response, key)
@@ -46,13 +48,13 @@ public final class MemoryCache: CacheStore {
   /// Removes a stored response.
   public func remove(_ entry: CacheEntry, for key: CacheKey) async { shelf.withLock { $0.remove(entry.id, for: key) } }
 
-  /// Removes all that is stored for a URL.
+  /// Removes all responses for a URL.
   public func removeAll(for url: String) async { shelf.withLock { $0.removeAll(for: url) } }
 
   /// Removes everything.
   public func removeAll() async {
     let limit = byteLimit
-    // To be released outside of the lock.
+    // Release the old entries outside of the lock.
     let old = shelf.withLock { shelf in
       defer { shelf = MemoryShelf(limit: limit) }
       return shelf
@@ -73,10 +75,8 @@ public final class MemoryCache: CacheStore {
     }
   }
 
-  /// A response is larger than a cache takes.
   struct TooLarge: Error {}
 
-  /// Gathers the body of one response.
   private final class Writer: CacheWriter {
     private let cache: MemoryCache
     private let response: StoredResponse
@@ -95,7 +95,7 @@ public final class MemoryCache: CacheStore {
       let limit = cache.mostBytesOfOne
       try body.withLock { body in
         guard body.count + data.count <= limit, cache.takeRoom(data.count) else { throw TooLarge() }
-        // One piece is kept as it came: most bodies are one.
+        // Most bodies have one chunk, which does not need to be copied.
         if body.isEmpty { body = data } else { body.append(data) }
       }
     }

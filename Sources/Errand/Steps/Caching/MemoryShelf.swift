@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// Entries by key, the least recently used of them dropped where they grow beyond a number of bytes; pure.
+/// Entries by key. Removes the least recently used ones when they exceed a size limit. Does no I/O.
 struct MemoryShelf {
   private struct Slot {
     var key: CacheKey
     var entry: CacheEntry
     var size: Int
-    /// The slots that were used before and after this one; -1 at the ends.
+    /// The next older and newer slots; -1 at the ends.
     var older = -1
     var newer = -1
   }
@@ -25,7 +25,7 @@ struct MemoryShelf {
 
   var count: Int { slots.count - free.count }
 
-  /// The entries under a key. All of them count as used.
+  /// The entries under a key. Marks them as used.
   mutating func entries(for key: CacheKey) -> [CacheEntry] {
     guard let found = byKey[key] else { return [] }
     for index in found where index != newest {
@@ -35,8 +35,7 @@ struct MemoryShelf {
     return found.compactMap { slots[$0]?.entry }
   }
 
-  /// Adds a response in the place of those that it supersedes. Returns what is no longer kept, to be released outside of any
-  /// lock.
+  /// Adds a response and replaces superseded ones. Returns the removed entries, to be released outside of any lock.
   mutating func insert(_ response: StoredResponse, _ body: Data, for key: CacheKey) -> [CacheEntry] {
     var dropped = removeSuperseded(by: response, for: key)
     lastID += 1
@@ -54,7 +53,6 @@ struct MemoryShelf {
     return dropped
   }
 
-  /// Drops entries until the limit holds; returns them.
   private mutating func dropLeastUsed() -> [CacheEntry] {
     var dropped: [CacheEntry] = []
     while bytes > limit, oldest >= 0, let last = slots[oldest]?.entry {
@@ -64,8 +62,7 @@ struct MemoryShelf {
     return dropped
   }
 
-  /// Replaces the response of an entry, where that is still there. Returns what is no longer kept, for a header may be larger
-  /// than the one before.
+  /// Replaces the response of an entry, if it exists. Returns the entries removed because the new header is larger.
   mutating func update(_ id: String, to response: StoredResponse, for key: CacheKey) -> [CacheEntry] {
     guard let index = index(of: id, key), let slot = slots[index], case .bytes(let body) = slot.entry.body else {
       return []
@@ -94,12 +91,12 @@ struct MemoryShelf {
 
   private func index(of id: String, _ key: CacheKey) -> Int? { byKey[key]?.first { slots[$0]?.entry.id == id } }
 
-  /// The bytes that an entry takes beside its body, about.
+  /// The approximate size of an entry without its body.
   private static func size(of response: StoredResponse, _ key: CacheKey) -> Int {
     500 + 2 * key.url.utf8.count + response.headers.reduce(0) { $0 + 80 + $1.size }
   }
 
-  // MARK: The line of slots, from the least to the most recently used
+  // MARK: Linked list, from the least to the most recently used slot
 
   private mutating func add(_ slot: Slot) {
     let index = free.popLast() ?? slots.count

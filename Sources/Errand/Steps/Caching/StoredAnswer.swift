@@ -1,13 +1,12 @@
 import ErrandFoundation
 
-/// The response that a stored one gives to a request: its status, its header, and the requested part of the body.
+/// A response created from a stored one: status, header and requested part of the body.
 struct StoredAnswer {
   let status: HTTPStatus
   private(set) var headers: HTTPHeaders
-  /// The bytes of the body; nil where it has none.
   private(set) var range: Range<Int>?
 
-  /// Nil where the stored response has nothing of the requested part.
+  /// `nil` if the stored response does not have the requested range.
   init?(_ entry: CacheEntry, _ demand: CacheDemand) {
     headers = entry.response.headers
     if demand.isConditional, demand.isSatisfied(by: entry.response) {
@@ -28,13 +27,9 @@ struct StoredAnswer {
     }
   }
 
-  /// Adds what the cache says of the response.
-  ///
-  /// - Parameters:
-  ///   - age: Its age; nil where it was just validated.
-  ///   - cacheStatus: What the cache did.
+  /// Adds `Cache-Status`, and `Age` unless the response was just validated (`age` is `nil`).
   mutating func note(age: Duration?, _ cacheStatus: CacheStatus) {
-    // RFC 9111 §4: a response that is used without validation states its age.
+    // RFC 9111 §4: a response that is used without validation has an Age.
     headers.reserve(headers.count + 2)
     if let age { headers[.age] = String(max(0, age.wholeSeconds)) }
     headers.add(cacheStatus.description, for: .cacheStatus)

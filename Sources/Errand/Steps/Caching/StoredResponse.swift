@@ -1,32 +1,32 @@
 public import ErrandFoundation
 
-/// A response in a cache, without its body.
+/// A cached response without its body.
 public struct StoredResponse: Sendable, Hashable {
-  /// The most responses that are kept under one key: a server may choose by a field that is another each time.
+  /// The maximum number of responses under one key. Some servers vary by a field that always changes.
   static let mostVariants = 32
 
-  /// The status.
+  /// The status of the response.
   public let status: HTTPStatus
   /// The header fields as they were stored.
   public let headers: HTTPHeaders
-  /// The moment at which its request was sent.
+  /// The time at which the request was sent.
   public let requestTime: Date
-  /// The moment at which it came, or was last validated.
+  /// The time at which the response was received or last validated.
   public let responseTime: Date
-  /// The fields of its request by which it was chosen; one that the request did not have is missing.
+  /// The request fields that selected this response (`Vary`). Fields that the request did not have are missing.
   public let selecting: HTTPHeaders
-  /// True where the body was unpacked, so that `Content-Encoding` says what it was over the wire.
+  /// Whether the body was decompressed. `Content-Encoding` then describes the body as it was sent.
   public let isUnpacked: Bool
-  /// The length of the body as it is stored, where the server says so.
+  /// The length of the stored body, if known from the header.
   var statedLength: Int? {
     isUnpacked && headers.isCompressed ? nil : headers.number(.contentLength).map { Int($0) }
   }
 
   let terms: CacheTerms
-  /// The fields that `Vary` names; nil where the response fits no other request. Read once, for every hit looks at them.
+  /// The fields named by `Vary`, or `nil` if the response matches no other request. Parsed once for all lookups.
   let varying: [HTTPHeaderName]?
 
-  /// A response by its parts, as a store has kept them.
+  /// Restores a response from a store.
   public init(
     status: HTTPStatus, headers: HTTPHeaders, requestTime: Date, responseTime: Date, selecting: HTTPHeaders = [:],
     isUnpacked: Bool = true
@@ -43,21 +43,19 @@ public struct StoredResponse: Sendable, Hashable {
 
   var eTag: EntityTag? { headers.tagForCopy }
 
-  /// True when it can be validated at its server.
   var hasValidator: Bool { eTag != nil || headers.dateForCopy != nil }
 
-  /// Its age, as a response from a cache states it.
+  /// Returns the age of the response, as in the `Age` header.
   public func age(at now: Date) -> Duration { terms.age(at: now) }
 
-  // RFC 9111 §4.1: every field that Vary names is absent from both requests, or the same.
-  /// True when it was chosen by the same fields as a response to this request would be.
+  /// Whether the request would select this response (RFC 9111 §4.1): every field in `Vary` is absent from both
+  /// requests, or the same.
   func fits(_ request: HTTPHeaders, unpacks: Bool) -> Bool {
     guard let varying else { return false }
     guard isUnpacked == unpacks || !headers.isCompressed else { return false }
     return varying.allSatisfy { Vary.isSame(selecting[$0], Vary.value(of: $0, in: request)) }
   }
 
-  /// The fields of a request by which a response with this header was chosen.
   static func selecting(_ headers: HTTPHeaders, _ request: HTTPHeaders) -> HTTPHeaders {
     guard case .fields(let names) = Vary(headers) else { return [:] }
     var selecting = HTTPHeaders()
@@ -65,7 +63,7 @@ public struct StoredResponse: Sendable, Hashable {
     return selecting
   }
 
-  /// True when it takes the place of a response that was chosen by the same values of the same fields.
+  /// Whether this response replaces `other`: both were selected by the same values of the same request fields.
   public func supersedes(_ other: StoredResponse) -> Bool {
     selecting.count == other.selecting.count && isUnpacked == other.isUnpacked
       && selecting.allSatisfy { Vary.isSame(other.selecting[$0.name], $0.value) }

@@ -1,9 +1,8 @@
 import ErrandFoundation
 
-/// Asking a server whether a stored response is still good, and its answer (RFC 9111 §4.3).
+/// Validates stored responses with the server (RFC 9111 §4.3).
 enum Validation {
-  // RFC 9111 §4.3.1: the tag where there is one, and the date where there is one.
-  /// The header fields of a request, on the condition that a stored response is no longer good.
+  /// The header of a conditional request for validation. Uses the `ETag` and the date if available (RFC 9111 §4.3.1).
   static func conditions(_ headers: HTTPHeaders, for stored: StoredResponse) -> HTTPHeaders {
     var headers = headers
     if let tag = stored.eTag { headers[.ifNoneMatch] = tag.text }
@@ -11,11 +10,10 @@ enum Validation {
     return headers
   }
 
-  // RFC 9111 §4.3.4: the validators of the 304 choose which stored response it is about.
-  /// True where a 304 is about a stored response.
+  /// Whether a 304 applies to a stored response, which is identified by its validators (RFC 9111 §4.3.4).
   static func isAbout(_ stored: StoredResponse, _ headers: HTTPHeaders) -> Bool {
     if let line = headers.values(for: .eTag).first {
-      // Also where the tag is none that is sent: the date was.
+      // Also compare tags that cannot be sent: the request had a date instead.
       if let own = stored.headers.values(for: .eTag).first, own.hasSameBytes(as: line) { return true }
       guard let tag = EntityTag(lenient: line), let own = stored.eTag else {
         return false
@@ -27,8 +25,8 @@ enum Validation {
     return modified == own
   }
 
-  // RFC 9111 §4.3.5: validators that came are the same, and so is the length where it came.
-  /// True where the response to HEAD is about a stored response to GET.
+  /// Whether a HEAD response is about a stored GET response: its validators and its length, if present, are the same
+  /// (RFC 9111 §4.3.5).
   static func isAboutSame(_ stored: StoredResponse, _ head: HTTPHeaders) -> Bool {
     [HTTPHeaderName.eTag, .lastModified, .contentLength].allSatisfy { name in
       guard let value = head.values(for: name).first else { return true }
@@ -36,14 +34,8 @@ enum Validation {
     }
   }
 
-  /// A stored response after a 304, or a response to HEAD, that is about it.
-  ///
-  /// - Parameters:
-  ///   - stored: The stored response.
-  ///   - headers: The header that updates it.
-  ///   - request: The fields of the request that was validated: the header may name others by which the response was chosen.
-  ///   - requestTime: The moment at which the request was sent.
-  ///   - responseTime: The moment at which the header came.
+  /// Updates a stored response after a 304 or a matching HEAD response. `request` is needed because `Vary` may have
+  /// changed.
   static func updated(
     _ stored: StoredResponse, by headers: HTTPHeaders, for request: HTTPHeaders, requestTime: Date,
     responseTime: Date
@@ -54,7 +46,7 @@ enum Validation {
       selecting: StoredResponse.selecting(updated, request), isUnpacked: stored.isUnpacked)
   }
 
-  /// The part of an updated response that is stored: the caller of the 304 sees all of it, later ones what may be used again.
+  /// The part of an updated response to store. Fields that must not be reused are only returned to the first caller.
   static func reusable(_ updated: StoredResponse) -> StoredResponse {
     StoredResponse(
       status: updated.status, headers: StoredHeader.reusable(updated.headers, responseTime: updated.responseTime),
@@ -63,14 +55,10 @@ enum Validation {
   }
 }
 
-/// The URLs whose stored responses a request has made stale (RFC 9111 §4.4).
+/// Finds the URLs whose stored responses are invalidated by a request (RFC 9111 §4.4).
 enum Invalidation {
-  /// The URLs, in order: of the redirects that were followed, whatever came of them, and of the request. None where a method
-  /// is safe, or its request has failed.
-  ///
-  /// - Parameters:
-  ///   - request: The last request.
-  ///   - response: Its response.
+  /// The URLs to invalidate, in order: those of redirects followed with an unsafe method, whatever their result, then
+  /// that of the request if its method is unsafe and it did not fail.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
     var urls: [String] = []
     let targets = response.redirects.dropFirst().map(\.url) + [request.url]
@@ -87,9 +75,8 @@ enum Invalidation {
     return urls
   }
 
-  /// Adds a URL, and those that its response names.
   private static func add(_ named: [URL], of own: URL, to urls: inout [String]) {
-    // RFC 9111 §4.4: not those of another origin, which could make this cache forget them.
+    // RFC 9111 §4.4: skip other origins, which could otherwise clear this cache.
     for url in [own] + named where url == own || Origin(url).map({ $0 == Origin(own) }) ?? false {
       let text = CacheKey.text(of: url.absoluteString)
       if !urls.contains(text) { urls.append(text) }

@@ -1,6 +1,5 @@
 import ErrandFoundation
 
-/// The reason why a cookie is not kept.
 enum CookieRefusal: String, Error {
   case malformed = "it has a control character or bytes that are no UTF-8, is empty, or is longer than 4,096 bytes"
   case notASCII = "its domain has letters beyond ASCII: they are written as they are looked up, with xn--"
@@ -16,19 +15,13 @@ enum CookieRefusal: String, Error {
 }
 
 extension Cookie {
-  /// The longest that a cookie is kept: 400 days (RFC 6265bis §5.5).
+  /// The maximum lifetime of a cookie in seconds: 400 days (RFC 6265bis §5.5).
   static let longestAge = 400 * 86_400
 
-  /// The cookie that a line of `Set-Cookie` asks to be kept, by steps 5 to 22 of RFC 6265bis §5.7.
+  /// Creates a cookie from a `Set-Cookie` header, following steps 5 to 22 of RFC 6265bis §5.7.
   ///
-  /// Step 18, on responses to other sites' requests, never refuses: a call is a navigation of its own, not a part of a page.
-  ///
-  /// - Parameters:
-  ///   - field: The line.
-  ///   - target: The request that it answers.
-  ///   - now: The present.
-  ///   - suffixes: The public suffixes; asked for where the cookie is for a domain.
-  /// - Throws: The reason not to keep it.
+  /// Step 18, for cross-site responses, never rejects a cookie: a call counts as a top-level navigation, not as part of
+  /// a page.
   init(
     _ field: SetCookie, from target: CookieTarget, now: Date, _ suffixes: @autoclosure () -> PublicSuffixes
   ) throws(CookieRefusal) {
@@ -45,7 +38,7 @@ extension Cookie {
       expiry: Self.expiry(of: field, now), created: now, accessed: now)
   }
 
-  /// The domain to which the cookie goes, with the names below it; nil where it goes to the host alone. Steps 7 to 10.
+  /// The domain that the cookie is sent to, including its subdomains, or `nil` for the host only. Steps 7 to 10.
   private static func domain(
     of field: SetCookie, from target: CookieTarget, _ suffixes: () -> PublicSuffixes
   ) throws(CookieRefusal) -> String? {
@@ -53,18 +46,17 @@ extension Cookie {
     guard !domain.isEmpty else { return nil }
     guard domain.utf8.allSatisfy({ $0 < 0x80 }) else { throw .notASCII }
     guard target.matches(domain: domain) else { throw .foreignDomain }
-    // An address has no names below it.
+    // An address has no subdomains.
     if target.isAddress { return nil }
     let suffixes = suffixes()
     if suffixes.isSuffix(domain) {
       guard domain == target.host else { throw .publicSuffix }
       return nil
     }
-    // Others may have names below it, as below `ngrok.io`.
+    // An incomplete list may lack this suffix, as with `ngrok.io`.
     return suffixes.isComplete || domain == target.host ? domain : nil
   }
 
-  // Steps 20 to 22: "case-insensitive match".
   private static func checkPrefixes(_ field: SetCookie, isHostOnly: Bool, _ path: String) throws(CookieRefusal) {
     guard !field.name.isEmpty else {
       if begins(field.value, with: "__secure-") || begins(field.value, with: "__host-") { throw .namelessPrefix }
@@ -80,11 +72,11 @@ extension Cookie {
     text.utf8.count >= prefix.utf8.count && zip(text.utf8, prefix.utf8).allSatisfy { ($0 | 0x20) == ($1 | 0x20) }
   }
 
-  /// The date at which the cookie expires; nil where it lasts as long as the jar. Step 6: `Max-Age` before `Expires`.
+  /// The expiry date, or `nil` for a session cookie. Step 6: `Max-Age` takes precedence over `Expires`.
   private static func expiry(of field: SetCookie, _ now: Date) -> Date? {
     let limit = now.addingTimeInterval(Double(longestAge))
     if let age = field.maxAge {
-      // §5.6.2: nothing or less is the earliest date there is.
+      // §5.6.2: zero or less means the earliest date.
       return age <= 0 ? .distantPast : min(now.addingTimeInterval(Double(age)), limit)
     }
     return field.expires.map { min($0, limit) }

@@ -1,35 +1,34 @@
 public import ErrandFoundation
 
-/// A cookie of a ``CookieJar``. Its description does not show its value.
+/// A cookie in a ``CookieJar``. Its description does not show its value.
 public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
-  /// The name; empty where the server gave none.
+  /// The name. Empty if the server set none.
   public let name: String
-  /// The value, which is mostly a secret.
+  /// The value, usually a secret.
   public let value: String
-  /// The host that it belongs to, in lower case; unless ``isHostOnly``, also the names below it.
+  /// The host in lowercase. Unless ``isHostOnly``, the cookie is also sent to its subdomains.
   public let domain: String
-  /// The path at which it begins to be sent.
+  /// The path for which the cookie is sent, including the paths below it.
   public let path: String
-  /// True when it goes to no other host than ``domain``.
+  /// Whether the cookie is only sent to ``domain`` itself.
   public let isHostOnly: Bool
-  /// True when it goes over TLS alone, and to this machine.
+  /// Whether the cookie is only sent over TLS or to this machine.
   public let isSecure: Bool
-  /// True when the server keeps it from scripts, which makes no difference here.
+  /// Whether the server hides the cookie from scripts. Has no effect here.
   public let isHTTPOnly: Bool
-  /// The rule for requests that another site has caused; nil where the server states none, which is `lax`.
+  /// The rule for cross-site requests, or `nil` if the server set none, which means `lax`.
   public let sameSite: SameSite?
-  /// The date from which it is no longer sent; nil where it lasts as long as the jar is in memory.
+  /// The date from which the cookie is no longer sent. `nil` if it lasts as long as the jar is in memory.
   public let expiry: Date?
-  /// The date at which it came; that of the first of its kind where it was replaced since.
+  /// The date at which the cookie was first set. Kept when the cookie is replaced.
   public internal(set) var created: Date
-  /// The date at which it, or the last of its kind, was set.
+  /// The date at which the cookie was last set.
   var set: Date
-  /// The date at which it was last sent, or came.
+  /// The date at which the cookie was last sent or received.
   var accessed: Date
-  /// The order in which cookies came.
   var number = 0
 
-  /// The parts that tell cookies apart (RFC 6265bis §5.7, step 23).
+  /// The identity of a cookie (RFC 6265bis §5.7, step 23).
   struct ID: Hashable, Sendable {
     let name: String
     let domain: String
@@ -39,7 +38,6 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
 
   var id: ID { ID(name: name, domain: domain, path: path, isHostOnly: isHostOnly) }
 
-  /// A cookie by its parts.
   init(
     _ id: ID, _ value: String, isSecure: Bool, isHTTPOnly: Bool, sameSite: SameSite?, expiry: Date?, created: Date,
     accessed: Date
@@ -58,19 +56,18 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
     set = created
   }
 
-  /// `name=value` as it is sent; the value alone where there is no name (RFC 6265bis §5.8.3, step 4).
+  /// `name=value`, or only the value if the name is empty (RFC 6265bis §5.8.3, step 4).
   var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-  /// True where it was set after that time, by another process. Their clocks differ a little; what one that is wrong says of the future
-  /// counts for nothing.
+  /// Whether another process set the cookie after `time`. Clocks may differ by one second; later dates, from a wrong
+  /// clock, are ignored.
   func wasSet(after time: Date, now: Date) -> Bool {
     set > time.addingTimeInterval(1) && set <= now.addingTimeInterval(1)
   }
 
-  /// True from its expiry on.
   func hasExpired(at now: Date) -> Bool { expiry.map { $0 <= now } ?? false }
 
-  /// Name, domain and path, and its rules.
+  /// The name, domain, path and rules, without the value.
   public var description: String {
     var text = "\(name) of \(isHostOnly ? "" : "*.")\(domain)\(path)"
     if isSecure { text += ", secure" }
@@ -79,6 +76,6 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
     return text
   }
 
-  /// Nothing of the value, which `dump` would show.
+  /// Hides the value from `dump`.
   public var customMirror: Mirror { Mirror(self, children: ["cookie": description]) }
 }

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// The file of a jar: 0600, written aside and renamed, so that a crash leaves the old one or the new one. Several processes
-/// may share it.
+/// A jar's file. It has mode 0600 and is written to a temporary file and renamed, so a crash leaves the old one or the
+/// new one. Several processes can share it.
 struct CookieFile: Sendable {
-  /// The most milliseconds that it waits for another process, which holds the lock for a few.
+  /// The time to wait for another process, in milliseconds. It holds the lock for a few.
   static let patience = 2000
 
   let url: URL
@@ -13,19 +13,19 @@ struct CookieFile: Sendable {
   private var aside: String { ".\(name).new" }
   private var lock: String { ".\(name).lock" }
 
-  /// Makes the folder where there is none, and reads the cookies of the file.
-  /// Throws where the folder or the file is not to be trusted, or the file has something else.
+  /// Creates the folder if necessary and reads the cookies. Throws if the folder, the file or its content is not
+  /// trusted.
   func open() throws -> [Cookie] {
     try PrivateFolder.make(folder)
     return try read(PrivateFolder(folder))
   }
 
-  /// Changes the cookies of the file, alone; returns them.
+  /// Changes the cookies under the file's lock and returns them.
   func update(_ change: ([Cookie]) -> [Cookie]) throws -> [Cookie] {
     try PrivateFolder.make(folder)
     let cookies = try PrivateFolder(folder).locked(lock, patience: Self.patience) { folder in
       let cookies = change(try read(folder))
-      // One that a crash left behind is removed, not written to.
+      // `create` replaces a file left by a crash instead of writing to it.
       let content = StoredCookies(cookies: cookies.compactMap(StoredCookie.init))
       try folder.create(aside, JSONEncoder().encode(content), isSynchronised: true)
       do {
@@ -49,7 +49,6 @@ struct CookieFile: Sendable {
     return content.cookies.compactMap(\.cookie)
   }
 
-  /// The reason not to use the file.
   enum Problem: String, Error, CustomStringConvertible {
     case locked = "another process holds its lock"
     case otherContent = "it has something else than cookies: move it away"
@@ -58,7 +57,6 @@ struct CookieFile: Sendable {
   }
 }
 
-/// The content of a file.
 private struct StoredCookies: Codable {
   var version = 1
   var cookies: [StoredCookie] = []
@@ -76,12 +74,12 @@ private struct StoredCookie: Codable {
   var expiry: Double
   var created: Double
   var accessed: Double
-  /// Nil for one of an earlier version, which is that of its creation.
+  /// `nil` in older files, which only have the creation time.
   var set: Double?
 }
 
 extension StoredCookie {
-  /// Nil for a cookie that ends with the jar.
+  /// `nil` for a session cookie.
   fileprivate init?(_ cookie: Cookie) {
     guard let expiry = cookie.expiry else { return nil }
     self.init(
@@ -91,7 +89,7 @@ extension StoredCookie {
       accessed: cookie.accessed.timeIntervalSince1970, set: cookie.set.timeIntervalSince1970)
   }
 
-  /// Nil for what no server may have set: it would keep every request from being sent.
+  /// `nil` for an invalid cookie, which would make every request fail.
   fileprivate var cookie: Cookie? {
     let isSound = [name, value, domain, path].allSatisfy { text in
       text.hasOnlyBytes { ($0 >= 0x20 && $0 != 0x7F) || $0 == 9 }

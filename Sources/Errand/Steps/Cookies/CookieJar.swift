@@ -1,15 +1,16 @@
 public import ErrandFoundation
 
-/// The cookies that servers have set, by the rules of RFC 6265bis.
+/// Stores cookies set by servers, following RFC 6265bis.
 ///
 ///     let jar = try CookieJar(file: support.appendingPathComponent("cookies.json"))
 ///     await shop.update { $0.cookiePolicy = .shared(jar) }
 ///
-/// Every server has one of its own in memory; see ``CookiePolicy``. At most 50 cookies of a domain are kept and 3,000 in all,
-/// none for longer than 400 days. A jar may be shared by servers that trust each other. Its description shows no values.
+/// Every server has its own jar in memory; see ``CookiePolicy``. A jar keeps at most 50 cookies per domain and 3,000 in
+/// total, none for longer than 400 days. Servers that trust each other can share a jar. Its description shows no
+/// values.
 public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectable {
   private let shelf: Lock<CookieShelf>
-  /// The removals that the file has not seen yet: it may have cookies of other processes.
+  /// Removals not yet applied to the file, which can have cookies of other processes.
   private let removals = Lock<[Removal]>([])
   private let dates: DatedClock
   private let store: CookieStore?
@@ -18,38 +19,39 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     let time: Date
     let isUnwanted: @Sendable (Cookie) -> Bool
 
-    /// True for a cookie that was there then.
+    /// Whether the removal applies to a cookie. Cookies set after it are kept.
     func takes(_ cookie: Cookie, now: Date) -> Bool { isUnwanted(cookie) && !cookie.wasSet(after: time, now: now) }
   }
 
-  /// The most removals that wait for the file; more than that are not made while it cannot be written.
+  /// The maximum number of pending removals. The oldest ones are dropped while the file cannot be written.
   private static let mostRemovals = 10_000
 
-  /// A jar of the process, for servers that are to share one.
+  /// A jar in memory that the servers of this process can share.
   public static let shared = CookieJar()
 
-  /// An empty jar in memory.
+  /// Creates an empty jar in memory.
   ///
-  /// - Parameter clock: The clock by which cookies expire.
+  /// - Parameter clock: The clock that decides when cookies expire.
   public init(clock: CallClock = .continuous) {
     dates = DatedClock(clock)
     shelf = Lock(CookieShelf())
     store = nil
   }
 
-  /// A jar whose cookies are kept in a file, those that have no expiry excepted.
+  /// Creates a jar that stores its cookies in a file, except those without an expiry date.
   ///
-  /// The file is 0600, and written aside and renamed: a crash leaves the old one or the new one. It is written soon after a
-  /// change, on a thread that no call waits for; ``synchronize()`` waits. Several jars, also of other processes, may have the
-  /// same file: each adds its changes to it, and sees those of the others when it writes.
+  /// The file has mode 0600 and is written to a temporary file and renamed, so a crash leaves the old one or the new
+  /// one. Changes are written shortly afterwards on a separate thread. No call waits for that; ``synchronize()`` does.
+  /// Several jars, also in other processes, can use the same file. Each one adds its own changes, and reads those of
+  /// the others when it writes.
   ///
   /// - Parameters:
-  ///   - file: The file; its folder is made if it is not there, for this user alone. A folder of another user, or one that
-  ///     everybody may write to, is refused.
-  ///   - clock: The clock by which cookies expire.
-  ///   - log: Where a failure to write is told, once until writing succeeds again.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` when the folder or the file cannot be used, or the file has something
-  ///   else than cookies.
+  ///   - file: The file. Its folder is created if necessary, accessible to this user only. A folder that belongs to
+  ///     another user, or that everybody can write to, is refused.
+  ///   - clock: The clock that decides when cookies expire.
+  ///   - log: Receives a message when writing fails, once until it succeeds again.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder or file cannot be used, or if the file contains
+  ///   something else.
   public init(file: URL, clock: CallClock = .continuous, log: TextSink = .standardError) throws {
     dates = DatedClock(clock)
     let store = CookieStore(CookieFile(url: file), log)
@@ -61,24 +63,24 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 
   // MARK: Cookies
 
-  /// The cookies that have not expired, in the order in which they came.
+  /// The cookies that have not expired, in order of arrival.
   public var cookies: [Cookie] {
     let now = dates.now
     return shelf.withLock { $0.cookies(at: now) }
   }
 
-  /// The cookies that a GET of a URL would send, in their order.
+  /// The cookies sent with a GET request for `url`, in the order they are sent.
   public func cookies(for url: URL) -> [Cookie] {
     guard let target = CookieTarget(url) else { return [] }
     let now = dates.now
     return shelf.withLock { $0.cookies(for: target, isSafe: true, isSameSite: true, now: now) }
   }
 
-  /// Keeps a cookie as if the server of a URL had set it: `session=abc; Path=/; Secure`.
+  /// Stores a cookie as if the server of `url` had set it: `session=abc; Path=/; Secure`.
   ///
-  /// A cookie that has expired, as with `Max-Age=0`, removes the one that it replaces.
+  /// An expired cookie, such as one with `Max-Age=0`, removes the one that it replaces.
   ///
-  /// Throws ``TaskError`` with code `.badRequest` for one that that server may not set.
+  /// Throws ``TaskError`` with code `.badRequest` if that server is not allowed to set the cookie.
   public func set(_ setCookie: String, from url: URL) throws {
     do throws(CookieRefusal) {
       guard let target = CookieTarget(url) else { throw .noURL }
@@ -91,7 +93,8 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     store?.save(self)
   }
 
-  /// Removes the cookies for which `isUnwanted` holds, those in the jar's file too; it must be quick, and not use the jar.
+  /// Removes the cookies for which `isUnwanted` returns `true`, also from the jar's file. The closure must be quick and
+  /// must not use the jar.
   public func removeAll(where isUnwanted: @escaping @Sendable (Cookie) -> Bool = { _ in true }) {
     let unwanted = cookies.filter(isUnwanted).map(\.id)
     let now = dates.now
@@ -104,32 +107,28 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     store?.save(self)
   }
 
-  /// Writes what has changed to the file, and takes over what other processes have written; nothing for a jar in memory.
-  /// Throws ``TaskError`` with code `.fileNotWritable` where that fails; the next change is another try.
+  /// Writes changes to the file and reads those of other processes. Does nothing for a jar in memory.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if that fails. The next change tries again.
   public func synchronize() async throws { try await store?.synchronize(self) }
 
-  /// The number of its cookies, and its file.
+  /// The number of cookies and the path of the file.
   public var description: String {
     let count = cookies.count
     return "CookieJar(\(count) \(count == 1 ? "cookie" : "cookies")\(store.map { ", \($0.file.url.path)" } ?? ""))"
   }
 
-  /// Nothing of the values, which `dump` would show.
+  /// Hides the values from `dump`.
   public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies.map(\.description)]) }
 }
 
 // MARK: Requests and responses
 
 extension CookieJar {
-  /// The cookies of a request as one line of `Cookie`; nil where there are none.
-  ///
-  /// - Parameters:
-  ///   - url: The URL of the request.
-  ///   - method: Its method.
-  ///   - first: The URL of the first request, where this one follows redirects.
+  /// The `Cookie` header of a request, or `nil` without cookies. `first` is the URL of the first request before
+  /// redirects.
   func line(for url: URL, _ method: HTTPMethod, from first: URL?) -> String? {
     guard let target = CookieTarget(url) else { return nil }
-    // Not under the lock: the list of suffixes may have to be read.
+    // Not under the lock, because this may load the list of suffixes.
     let isSameSite = first.flatMap { CookieTarget($0) }.map { target.isSameSite(as: $0, .system) } ?? true
     let (isSafe, now) = (method.isSafe, dates.now)
     let cookies = shelf.withLock {
@@ -139,7 +138,7 @@ extension CookieJar {
     return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
   }
 
-  /// Keeps the cookies that a response sets; those that it may not are passed over.
+  /// Stores the cookies of a response. Rejected ones are ignored.
   func receive(_ lines: [String], from url: URL) {
     guard let target = CookieTarget(url) else { return }
     var isChanged = false
@@ -162,7 +161,7 @@ extension CookieJar {
     if !isKept { throw .shadowsSecure }
   }
 
-  /// Writes the changes to the file, and takes over what it has; on the store's thread.
+  /// Writes the changes to the file and reads those of other processes. Called by the store's queue.
   func write(to file: CookieFile) throws {
     let (changes, now) = (shelf.withLock { $0.takeJournal() }, dates.now)
     let removals = removals.withLock { removals in
@@ -182,9 +181,7 @@ extension CookieJar {
     }
   }
 
-  /// True where it has no cookies, as with most servers.
   var isEmpty: Bool { shelf.withLock { $0.isEmpty } }
 
-  /// True where there is something to write.
   var hasChanges: Bool { shelf.withLock { !($0.journal?.isEmpty ?? true) } || removals.withLock { !$0.isEmpty } }
 }

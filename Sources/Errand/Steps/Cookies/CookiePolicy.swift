@@ -1,9 +1,9 @@
-/// The cookies that requests send, and the place for those that responses set.
+/// The cookies that requests send, and the jar for those that responses set.
 ///
 ///     await shop.update { $0.cookiePolicy = .shared(jar) }
 ///     let page = try await GetWidget(id: 7).cookies(.none).download()
 ///
-/// A `Cookie` field that a task, a preflight or a step sets is sent as it is, whatever the policy.
+/// A `Cookie` header set by a task, a preflight or a step is sent as is, whatever the policy.
 public struct CookiePolicy: Sendable {
   enum Kind {
     case inherited, perServer, none
@@ -13,45 +13,41 @@ public struct CookiePolicy: Sendable {
 
   let kind: Kind
 
-  /// As the server says.
+  /// The server's policy.
   public static let inherited = CookiePolicy(kind: .inherited)
 
-  /// Those of a jar in memory that the server has for itself: ``Server/cookieJar``.
+  /// Uses the server's own jar in memory: ``Server/cookieJar``.
   public static let perServer = CookiePolicy(kind: .perServer)
 
-  /// Those of a jar that others may use too, or that is kept in a file.
+  /// Uses a jar that can be shared or stored in a file.
   public static func shared(_ jar: CookieJar = .shared) -> CookiePolicy { CookiePolicy(kind: .shared(jar)) }
 
-  /// None: nothing is sent, and nothing is kept.
+  /// Sends and stores no cookies.
   public static let none = CookiePolicy(kind: .none)
 
-  /// These and none of a jar; nothing is kept. A redirect that leaves the origin does not take them along, and those of a server
-  /// go to its remote's origin and the `trustedOrigins` alone, as its header fields do.
+  /// Sends these cookies instead of those in a jar, and stores none. They are dropped by a redirect to another origin.
+  /// A server's cookies are only sent to its remote's origin and its `trustedOrigins`, like its header fields.
   ///
-  /// A name must be a token and a value have no blank, comma, semicolon or quotation mark (RFC 6265bis §4.1.1); the call fails
-  /// otherwise, with code `.badRequest`.
+  /// A name must be a token. A value must be ASCII without whitespace, commas, semicolons, quotation marks and
+  /// backslashes (RFC 6265bis §4.1.1). Otherwise the call fails with code `.badRequest`.
   public static func sending(_ cookies: KeyValuePairs<String, String>) -> CookiePolicy {
     CookiePolicy(kind: .sending(cookies.map { ($0.key, $0.value) }))
   }
 }
 
 extension CookiePolicy {
-  /// True where it is left to the server.
   var isInherited: Bool {
     if case .inherited = kind { true } else { false }
   }
 
-  /// True where others may have its jar too.
   var isShared: Bool {
     if case .shared = kind { true } else { false }
   }
 
-  /// True where it has cookies of its own to send.
   var statesCookies: Bool {
     if case .sending = kind { true } else { false }
   }
 
-  /// The jar of a policy; nil where it has none.
   func jar(own: CookieJar) -> CookieJar? {
     switch kind {
     case .inherited, .perServer: own
@@ -60,8 +56,7 @@ extension CookiePolicy {
     }
   }
 
-  /// The line of `Cookie` that it states; nil where it states none.
-  /// Throws ``TaskError`` for a name or a value that would not arrive as it is.
+  /// The `Cookie` header with the policy's own cookies, if any. Throws ``TaskError`` for an invalid name or value.
   func statedLine() throws(TaskError) -> String? {
     guard case .sending(let cookies) = kind, !cookies.isEmpty else { return nil }
     for cookie in cookies {

@@ -1,36 +1,31 @@
 import ErrandFoundation
 
-/// The cookies of a jar, by the storage model of RFC 6265bis §5.7 and §5.8; pure.
+/// The cookies of a jar, following the storage model of RFC 6265bis §5.7 and §5.8. Does no I/O.
 struct CookieShelf {
-  /// The most cookies that are kept; beyond that the least used go.
+  /// The maximum number of cookies. The least recently used ones are removed first.
   struct Limits {
-    /// Of one domain.
     var perDomain = 50
-    /// Of all.
     var overall = 3000
   }
 
-  /// The most bytes of cookies in a request. More would make its head too large for most servers, and then for
-  /// ``HTTPRequest/maximumHeadSize``: a neighbour below the same domain could keep it from being sent at all.
+  /// The maximum size of the cookies of a request, in bytes. Otherwise a neighbour in the same domain could block all
+  /// requests, because most servers limit the header size, as does ``HTTPRequest/maximumHeadSize``.
   static let maximumHeaderSize = 32 << 10
 
-  /// A change since the file was written.
   enum Change {
     case kept(Cookie)
-    /// Removed at this time: what another process sets later is another cookie.
+    /// A cookie that another process sets after this time is kept.
     case removed(Date)
   }
 
   private let limits: Limits
-  /// By domain, in no order.
   private var byDomain: [String: [Cookie]] = [:]
-  /// The number of cookies, expired ones included that were not looked up since.
+  /// The number of cookies, including expired ones that were not removed yet.
   private(set) var count = 0
   private var lastNumber = 0
-  /// The changes that the file does not have yet; nil where there is no file.
+  /// The changes not yet written to the file. `nil` for a jar in memory.
   private(set) var journal: [Cookie.ID: Change]?
 
-  /// An empty shelf; `isJournaled` has it keep its changes for a file.
   init(_ limits: Limits = Limits(), isJournaled: Bool = false) {
     self.limits = limits
     journal = isJournaled ? [:] : nil
@@ -38,7 +33,6 @@ struct CookieShelf {
 
   var isEmpty: Bool { count == 0 }
 
-  /// The cookies that have not expired, in the order in which they came.
   func cookies(at now: Date) -> [Cookie] {
     byDomain.values.joined().filter { !$0.hasExpired(at: now) }.sorted {
       $0.created == $1.created ? $0.number < $1.number : $0.created < $1.created
@@ -47,9 +41,8 @@ struct CookieShelf {
 
   // MARK: Storing
 
-  /// Keeps a cookie, in the place of another one of its kind: steps 16, 23 and 24 of §5.7. One that has expired removes it.
-  ///
-  /// - Returns: False for a cookie that would hide one that is marked secure.
+  /// Stores a cookie and replaces the existing one: steps 16, 23 and 24 of §5.7. An expired cookie removes it. Returns
+  /// `false` if the cookie is rejected because it would hide a secure one.
   mutating func keep(_ cookie: Cookie, from target: CookieTarget, now: Date) -> Bool {
     // Step 16: "leave secure cookies alone".
     if !cookie.isSecure, !target.isSecure, hidesSecure(cookie, target, now) { return false }
@@ -72,9 +65,8 @@ struct CookieShelf {
     return true
   }
 
-  /// True where a cookie that is marked secure has the same name, and either goes where the other goes.
+  /// Whether a cookie would hide a secure one: same name, overlapping domain, and a path at or below its path.
   private func hidesSecure(_ cookie: Cookie, _ target: CookieTarget, _ now: Date) -> Bool {
-    // Both match the host of the request, so that one is at it or above; one below the new one's domain counts too.
     byDomain.contains { domain, cookies in
       (CookieTarget.isName(domain, in: cookie.domain) || CookieTarget.isName(cookie.domain, in: domain))
         && cookies.contains {
@@ -84,14 +76,14 @@ struct CookieShelf {
     }
   }
 
-  /// Removes a cookie, and what the file has of it that was set by then; returns it.
+  /// Removes a cookie and returns it. It is also removed from the file with the next write.
   @discardableResult
   mutating func remove(_ id: Cookie.ID, at now: Date) -> Cookie? {
     guard let index = byDomain[id.domain]?.firstIndex(where: { $0.id == id }) else { return nil }
     let cookie = byDomain[id.domain]?.remove(at: index)
     count -= 1
     if byDomain[id.domain]?.isEmpty ?? false { byDomain[id.domain] = nil }
-    // The file has none that ends with the jar.
+    // Session cookies are not in the file.
     if cookie?.expiry != nil { note(.removed(now), id) }
     return cookie
   }
@@ -105,14 +97,14 @@ struct CookieShelf {
     guard journal != nil else { return }
     if case .kept(let cookie) = change, cookie.expiry == nil { return }
     journal?[id] = change
-    // A file that cannot be written for so long may have some back that were removed; what is remembered has its bound.
+    // Limit the journal. If the file cannot be written for this long, removed cookies can reappear.
     if journal?.count ?? 0 > 2 * limits.overall { journal = journal?.filter { !$0.value.isRemoval } }
   }
 
   // MARK: Limits
 
-  // §5.7: expired cookies go first, then of a domain that has too many those that are not secure, then any of that domain,
-  // then any at all; among equals the one that was not used for longest.
+  // §5.7: remove expired cookies first. In a domain with too many, insecure cookies go next. The least recently used
+  // come first.
   private mutating func evict(_ domain: String, _ now: Date) {
     if byDomain[domain].map({ $0.count > limits.perDomain }) ?? false {
       removeExpired(of: domain, now)
@@ -140,13 +132,7 @@ struct CookieShelf {
 
   // MARK: Retrieving
 
-  /// The cookies for a request, in the order in which they are sent; noted as used (§5.8.3).
-  ///
-  /// - Parameters:
-  ///   - target: The request's URL.
-  ///   - isSafe: True where its method is.
-  ///   - isSameSite: True where the call began at the same site.
-  ///   - now: The present.
+  /// The cookies for a request, in the order in which they are sent (§5.8.3). Marks them as used.
   mutating func cookies(for target: CookieTarget, isSafe: Bool, isSameSite: Bool, now: Date) -> [Cookie] {
     var found: [Cookie] = []
     for domain in target.domains {
@@ -174,13 +160,12 @@ struct CookieShelf {
     switch cookie.sameSite {
     case SameSite.none?: return true
     case .strict: return isSameSite
-    // Step 1: "Lax" or "Default" where the method is safe, for a call is no part of a page.
+    // Step 1: send "Lax" and "Default" cookies cross-site if the method is safe, because a call counts as a navigation.
     case .lax, nil: return isSameSite || isSafe
     }
   }
 
-  // Step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have equal-length
-  // path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
+  // Step 2: longer paths first, then earlier creation times.
   private static func isSentBefore(_ left: Cookie, _ right: Cookie) -> Bool {
     let lengths = (left.path.utf8.count, right.path.utf8.count)
     if lengths.0 != lengths.1 { return lengths.0 > lengths.1 }
@@ -201,16 +186,15 @@ struct CookieShelf {
 // MARK: A file
 
 extension CookieShelf {
-  /// Takes the changes that the file does not have yet.
   mutating func takeJournal() -> [Cookie.ID: Change] {
     defer { if journal != nil { journal = [:] } }
     return journal ?? [:]
   }
 
-  /// Puts changes back that could not be written; later ones stand.
+  /// Restores changes that could not be written. Later changes take precedence.
   mutating func putBack(_ changes: [Cookie.ID: Change]) { journal?.merge(changes) { later, _ in later } }
 
-  /// Takes over what the file has, but for what has changed since; cookies that end with the jar stay.
+  /// Replaces the stored cookies with those of the file, except those changed since. Session cookies are kept.
   mutating func adopt(_ stored: [Cookie], now: Date) {
     let changes = takeJournal()
     let known = Dictionary(byDomain.values.joined().map { ($0.id, $0) }) { first, _ in first }
@@ -227,12 +211,11 @@ extension CookieShelf {
     for domain in Array(byDomain.keys) { evict(domain, now) }
   }
 
-  /// The new content of a file: its own cookies with the changes.
   static func merged(_ stored: [Cookie], _ changes: [Cookie.ID: Change], now: Date) -> [Cookie] {
     var cookies = stored.filter { cookie in
       switch changes[cookie.id] {
       case nil: true
-      // A change may wait for long, where the file could not be written.
+      // The file has a newer cookie if the change could not be written for a while.
       case .kept(let mine): cookie.wasSet(after: mine.set, now: now)
       case .removed(let time): cookie.wasSet(after: time, now: now)
       }

@@ -1,12 +1,12 @@
 import Dispatch
 import ErrandFoundation
 
-/// Writes a jar to its file, on a dispatch queue of its own: no call waits for a disk.
+/// Writes a jar to its file on its own dispatch queue, so no call waits for the disk.
 final class CookieStore: Sendable {
   private struct State {
-    /// True where a write is queued that has not begun: it will have the change.
+    /// Whether a write is queued that has not started. It will include new changes.
     var isQueued = false
-    /// True after a failure, which is logged once, until writing succeeds again.
+    /// Whether the last write failed. Failures are logged once until writing succeeds again.
     var hasFailed = false
   }
 
@@ -20,12 +20,10 @@ final class CookieStore: Sendable {
     self.log = log
   }
 
-  /// The cookies of the file.
   func open() throws -> [Cookie] {
     try explaining { try file.open() }
   }
 
-  /// Has the changes of a jar written soon, where there are any.
   func save(_ jar: CookieJar) {
     guard jar.hasChanges else { return }
     let isFirst = state.withLock { state in
@@ -43,9 +41,8 @@ final class CookieStore: Sendable {
     }
   }
 
-  /// Writes the changes of a jar, and takes over what others have written.
   func synchronize(_ jar: CookieJar) async throws {
-    // The writer ends by itself: it waits for nothing but a file's lock, and not for long.
+    // Not cancellable: the write only waits for the file's lock, and not for long.
     let result: Result<Void, any Error> = await answer { waiter in
       writer.async { [self] in waiter.resume(returning: Result { try write(jar) }) }
       return nil

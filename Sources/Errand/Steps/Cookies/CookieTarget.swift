@@ -1,16 +1,12 @@
 import ErrandFoundation
 
-/// The parts of a URL on which cookies depend.
 struct CookieTarget: Sendable {
   let origin: Origin
-  /// The host in its one form.
   let host: String
-  /// The path as it is written.
   let path: String
-  /// True where the host is an address and no name.
   let isAddress: Bool
 
-  /// Nil for a URL that is not sent to.
+  /// `nil` if requests cannot be sent to the URL.
   init?(_ url: URL) {
     guard let origin = Origin(url) else { return nil }
     self.origin = origin
@@ -19,33 +15,32 @@ struct CookieTarget: Sendable {
     path = Self.path(of: url.absoluteString)
   }
 
-  /// True where cookies that are marked secure may go. RFC 6265bis §5.7, step 13, has "localhost" for an example of a host
-  /// that is trusted without TLS.
+  /// Whether secure cookies can be sent. RFC 6265bis §5.7, step 13, gives "localhost" as an example of a host trusted
+  /// without TLS.
   var isSecure: Bool { origin.isSecure || origin.isLoopback }
 
-  /// The path of cookies that state none: that of the request up to its last slash (RFC 6265bis §5.1.4).
+  /// The path of cookies without a path: the request's path up to its last slash (RFC 6265bis §5.1.4).
   var defaultPath: String {
     guard let last = path.utf8.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex else { return "/" }
     return String(path[..<last])
   }
 
-  /// True when the host is `domain`, or a name below it (RFC 6265bis §5.1.3).
+  /// Whether the host is `domain` or one of its subdomains (RFC 6265bis §5.1.3).
   func matches(domain: String) -> Bool { Self.isName(host, in: domain) && (!isAddress || host == domain) }
 
-  /// True when a name is `domain`, or below it.
   static func isName(_ name: String, in domain: String) -> Bool {
     name == domain || (name.hasSuffix(domain) && name.utf8.dropLast(domain.utf8.count).last == UInt8(ascii: "."))
   }
 
-  /// True when a cookie of that path goes to `path` (RFC 6265bis §5.1.4).
+  /// Whether a cookie with `cookiePath` is sent to `path` (RFC 6265bis §5.1.4).
   static func isPath(_ path: String, below cookiePath: String) -> Bool {
     guard path.utf8.starts(with: cookiePath.utf8) else { return false }
-    // The same, or a whole segment of it: "/foo" is no prefix of "/foobar".
+    // Only whole segments match: "/foo" is not a prefix of "/foobar".
     let rest = path.utf8.dropFirst(cookiePath.utf8.count)
     return rest.isEmpty || cookiePath.utf8.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")
   }
 
-  /// The domains whose cookies may go to the host: itself, and each name that it is below.
+  /// The domains whose cookies can be sent to the host: the host and its parent domains.
   var domains: [Substring] {
     var domains = [host[...]]
     guard !isAddress else { return domains }
@@ -57,7 +52,7 @@ struct CookieTarget: Sendable {
     return domains
   }
 
-  /// True when two are of one site: the same scheme, and the same registrable domain (RFC 6265bis §5.2).
+  /// Whether both URLs are same-site: they have the same scheme and registrable domain (RFC 6265bis §5.2).
   func isSameSite(as other: CookieTarget, _ suffixes: @autoclosure () -> PublicSuffixes) -> Bool {
     if origin == other.origin { return true }
     guard origin.isSecure == other.origin.isSecure else { return false }
@@ -69,7 +64,7 @@ struct CookieTarget: Sendable {
   }
 
   private static func isAddress(_ host: String) -> Bool {
-    // A name does not end in a number: the host has its one form.
+    // A canonical host name does not end in a number.
     host.hasPrefix("[")
       || host.utf8.last.map { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") } == true
         && IPv4Address.isNumber(host.utf8.split(separator: UInt8(ascii: ".")).last ?? [])
@@ -77,7 +72,7 @@ struct CookieTarget: Sendable {
 
   private static func path(of text: String) -> String {
     let bytes = text.utf8
-    // `Origin` has found the scheme and both slashes.
+    // `Origin` ensures that there is a scheme followed by two slashes.
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return "/" }
     let authority = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex) ?? bytes.endIndex
     let rest = bytes[authority...].drop { !Self.delimiters.contains($0) }

@@ -1,11 +1,9 @@
 import ErrandFoundation
 
-/// The hops of one attempt, and the decision on the next; pure.
+/// The redirects of one attempt, and the decision on the next one. Does no I/O.
 struct RedirectChain {
-  /// All that makes a request the same again.
   private struct Key: Hashable {
     let method: HTTPMethod
-    /// Without its fragment, which is never sent.
     let address: Substring
     let headers: HTTPHeaders
 
@@ -18,13 +16,10 @@ struct RedirectChain {
 
   private let policy: RedirectPolicy
   private let redaction: Redaction
-  /// The last request.
   private(set) var request: HTTPRequest
-  /// The redirects that were followed.
   private(set) var redirects: [Redirect] = []
   private var seen: Set<Key>
 
-  /// The chain that begins with a request; `redaction` says which header fields are secret.
   init(_ request: HTTPRequest, _ policy: RedirectPolicy, _ redaction: Redaction) {
     self.request = request
     self.policy = policy
@@ -32,8 +27,8 @@ struct RedirectChain {
     seen = [Key(request)]
   }
 
-  /// The request that a response to the last one asks for; nil where the response stands.
-  /// Throws ``TaskError`` for one that points nowhere, and past the policy's maximum.
+  /// The request that a redirect asks for, or `nil` if the response is returned to the caller.
+  /// Throws ``TaskError`` for an invalid target or too many redirects.
   func proposal(_ response: HTTPResponse, mayKeep: (HTTPHeaders.Field, URL) -> Bool) throws -> HTTPRequest? {
     guard response.status.isRedirect, policy.kind != .refuse, let target = try target(of: response) else { return nil }
     if policy.kind == .sameOrigin, Origin(target) != Origin(request.url) { return nil }
@@ -54,7 +49,7 @@ struct RedirectChain {
     }
   }
 
-  /// A request that was proposed, as the policy changed it: secrets that it was left with do not go to another origin than the
+  /// Checks a request that the policy changed. Remaining secrets are removed if it goes to another origin than the
   /// proposed one.
   func allowed(_ next: HTTPRequest, for proposal: HTTPRequest) -> HTTPRequest {
     var next = next
@@ -70,12 +65,11 @@ struct RedirectChain {
     return next
   }
 
-  /// Continues with the next request.
   /// Throws ``TaskError`` if that must not be sent.
   mutating func follow(_ response: HTTPResponse, with next: HTTPRequest) throws {
     var next = next
     next.url = try checked(next, after: response).url
-    // A cookie may make of the same request another one.
+    // A new cookie can change the response to the same request.
     if response.headers.contains(.setCookie) { seen = [] }
     guard seen.insert(Key(next)).inserted else {
       throw failure(
@@ -85,7 +79,6 @@ struct RedirectChain {
     request = next
   }
 
-  /// The URL of the next request, checked, whether the server or the policy named it.
   private func checked(_ next: HTTPRequest, after response: HTTPResponse) throws -> LinkedURL {
     let refused = "\(response.status) to '\(shown(next.url))' is not followed"
     let target: LinkedURL
@@ -102,7 +95,7 @@ struct RedirectChain {
     return target
   }
 
-  /// True for fields that stay at the origin, whatever the redaction shows.
+  /// Whether a field must not be sent to another origin, even if the redaction shows it.
   private func isSecret(_ field: HTTPHeaders.Field) -> Bool {
     redaction.keepsHome(field, named: request.options.credentialHeaders)
   }

@@ -1,13 +1,12 @@
 import ErrandFoundation
 
-/// A nonce of a server, and how often it was used.
+/// A server nonce and how often it was used.
 struct DigestSession: Sendable, Equatable {
   var challenge: DigestChallenge
-  /// The nonce of this side. It is the same for the whole session, which `-sess` wants (RFC 7616 §3.4.2).
+  /// The client nonce. The whole session uses the same one, as `-sess` requires (RFC 7616 §3.4.2).
   let clientNonce: String
-  /// The nonce of the challenge, which `-sess` goes on with once there is another.
+  /// The nonce of the first challenge, which `-sess` continues to use after later ones.
   let firstNonce: String
-  /// The number of requests with the present nonce.
   var count: UInt32 = 0
 
   init(_ challenge: DigestChallenge, clientNonce: String) {
@@ -22,17 +21,15 @@ struct DigestAnswer {
   let session: DigestSession
   let credential: Credential
   let method: HTTPMethod
-  /// The path and the query.
   let target: String
-  /// The body, where that is in memory.
+  /// The body if it is in memory, otherwise empty.
   let body: Data
 
   private var challenge: DigestChallenge { session.challenge }
 
-  /// The value of `Authorization`.
   var authorization: String {
     var parts: [String] = []
-    // A server of RFC 7616 reads the star; older ones take UTF-8 as it is (§3.4 and §3.9.2).
+    // RFC 7616 servers read `username*`; older ones take plain UTF-8 (§3.4 and §3.9.2).
     if challenge.hashesUser {
       parts.append("username=\(hash("\(credential.user):\(challenge.realm)").quoted)")
     } else if challenge.isUTF8, !credential.user.hasOnlyBytes(where: { $0 < 0x80 }) {

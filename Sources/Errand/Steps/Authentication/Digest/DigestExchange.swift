@@ -1,30 +1,26 @@
 import ErrandFoundation
 
-/// The sessions of a server's Digest credentials.
 final class DigestStore: Sendable {
   fileprivate let memory = Lock(DigestMemory())
 }
 
-/// One request with a Digest credential, and its answers to challenges (RFC 7616).
+/// A request with a Digest credential, and its answers to challenges (RFC 7616).
 ///
-/// The request goes out whole, with a session that is known or without credentials. A 401 is answered once, and once more where the nonce
-/// has aged meanwhile.
+/// The request is sent with its body, using a known session or no credentials. A 401 is answered once, and a second
+/// time if the nonce has expired since.
 final class DigestExchange: Sendable {
   enum Verdict: Equatable {
-    /// The response is the call's answer.
+    /// The response is returned to the caller.
     case stands
-    /// So it is, for its challenge is not answered.
+    /// The 401 is returned to the caller because the challenge cannot be answered.
     case refused(String)
-    /// The request is to be sent again, with credentials.
+    /// The request must be resent with credentials.
     case again
   }
 
   private struct State {
-    /// The challenge that the next request answers.
     var challenge: DigestChallenge?
-    /// The session of the last request.
     var session: DigestSession?
-    /// The number of challenges that were answered.
     var answers = 0
     var verdict = Verdict.stands
   }
@@ -34,8 +30,7 @@ final class DigestExchange: Sendable {
   private let hasBodyInMemory: Bool
   private let state = Lock(State())
 
-  /// The exchange of a request; nil where nothing is to be answered: without a credential, and where the request has an
-  /// `Authorization` of its own, or a user in its URL.
+  /// `nil` if the request does not use Digest: it has no credential, its own `Authorization`, or a user in its URL.
   init?(_ request: HTTPRequest, _ desk: DigestStore) {
     guard let credential = request.options.digest, !request.headers.contains(.authorization),
       request.url.user(percentEncoded: true) == nil, let origin = Origin(request.url)
@@ -45,7 +40,7 @@ final class DigestExchange: Sendable {
     hasBodyInMemory = request.body.isEmpty || request.body.data != nil
   }
 
-  /// Adds credentials to the request that is about to be sent, where there is a challenge to answer; false where there is none.
+  /// Adds credentials to the next request. Returns `false` if no challenge is known.
   func sign(_ request: inout HTTPRequest) -> Bool {
     let (target, challenge) = (request.url.requestTarget, state.withLock { $0.challenge })
     let session = desk.memory.withLock { memory in
@@ -61,10 +56,9 @@ final class DigestExchange: Sendable {
     return true
   }
 
-  /// The verdict on the response to the last request.
   var verdict: Verdict { state.withLock { $0.verdict } }
 
-  /// Takes the verdict on a response, and shares its challenge with the requests of other calls.
+  /// Stores the verdict on a response, and shares its challenge with other calls.
   func learn(from response: HTTPResponse) {
     let verdict = verdict(on: response)
     state.withLock { $0.verdict = verdict }
@@ -93,7 +87,7 @@ final class DigestExchange: Sendable {
 }
 
 extension HTTPHeaders {
-  /// The nonce for the next request (RFC 7616 §3.5); nil without one.
+  /// The nonce for the next request (RFC 7616 §3.5), if any.
   fileprivate var nextNonce: String? {
     guard let info = self["Authentication-Info"] else { return nil }
     let read: HTTPHeaders = [.wwwAuthenticate: "Digest \(info)"]

@@ -1,19 +1,18 @@
 import ErrandFoundation
 
-/// The challenges of a server's origins, and how often each nonce was used; pure, and bounded.
+/// The challenges of a server's origins, and how often each nonce was used. Bounded, and does no I/O.
 struct DigestMemory {
-  /// The parties of a session: a credential is for one origin at a time.
   struct Owner: Hashable {
     let origin: Origin
     let credential: Credential
   }
 
   private enum Standing {
-    /// A request has answered it, and it is not known whether that was accepted.
+    /// A request has used it, with an unknown result.
     case tried
-    /// It signs requests in before they are challenged.
+    /// Authenticates requests before they are challenged.
     case known
-    /// It was refused, or has a successor. Its count goes on, for others may still have it.
+    /// Refused or replaced. Still counted, because other requests may be using it.
     case over
   }
 
@@ -23,13 +22,13 @@ struct DigestMemory {
     var standing: Standing
   }
 
-  /// The most sessions that are kept. Those that are over go first.
+  /// The maximum number of sessions. Sessions that are over are removed first.
   static let limit = 64
 
-  /// The last used is the last.
+  /// The most recently used session comes last.
   private var entries: [Entry] = []
 
-  /// The session that signs in a request for a target, its count one higher; nil where none is known.
+  /// Returns a session that can authenticate a request for `target`, and counts the use. `nil` if none is known.
   mutating func known(for target: String, _ owner: Owner, hasBodyInMemory: Bool) -> DigestSession? {
     let index = entries.lastIndex { entry in
       guard entry.standing == .known, entry.owner == owner else { return false }
@@ -39,8 +38,7 @@ struct DigestMemory {
     return index.map { use($0) }
   }
 
-  /// The session that answers a challenge, its count one higher: that of its nonce where there is one, for the same nonce may be in
-  /// the challenges of several requests.
+  /// Returns the session that answers a challenge, and counts the use. Challenges with the same nonce share a session.
   mutating func session(for challenge: DigestChallenge, _ owner: Owner, clientNonce: @autoclosure () -> String)
     -> DigestSession
   {
@@ -52,7 +50,6 @@ struct DigestMemory {
     return use(entries.count - 1)
   }
 
-  /// A challenge that is not answered now, and may be with the next request.
   mutating func keep(_ challenge: DigestChallenge, _ owner: Owner, clientNonce: @autoclosure () -> String) {
     if let index = self.index(of: challenge, owner) {
       entries[index].standing = .known
@@ -61,10 +58,10 @@ struct DigestMemory {
     }
   }
 
-  /// A server has accepted a session, and perhaps named the next nonce (RFC 7616 §3.5).
+  /// The server accepted a session, and may have sent the next nonce (RFC 7616 §3.5).
   mutating func accepted(_ session: DigestSession, _ owner: Owner, next: String?) {
     let index = self.index(of: session.challenge, owner) ?? add(session, owner, .tried)
-    // One that covers nothing signs no request in before it is challenged.
+    // A session that covers no target cannot be used before a challenge.
     let standing: Standing = session.challenge.domain == [] ? .over : .known
     if entries[index].standing == .tried { entries[index].standing = standing }
     guard let next, next != session.challenge.nonce else { return }
@@ -76,7 +73,6 @@ struct DigestMemory {
     add(successor, owner, standing)
   }
 
-  /// A server has refused a session.
   mutating func refused(_ session: DigestSession, _ owner: Owner) {
     if let index = self.index(of: session.challenge, owner) { entries[index].standing = .over }
   }

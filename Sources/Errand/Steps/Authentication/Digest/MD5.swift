@@ -1,6 +1,5 @@
-/// The hash of RFC 1321. It keeps no secret: it is what servers of Digest know.
+/// MD5 (RFC 1321). Not secure: used only for Digest servers that support nothing else.
 enum MD5 {
-  /// The hash of a message.
   static func hash(_ message: [UInt8]) -> [UInt8] {
     let bits = UInt64(message.count) &* 8
     let zeros = (119 - message.count % 64) % 64

@@ -1,19 +1,19 @@
 public import ErrandFoundation
 
-/// A token of OAuth 2, with what renews it (RFC 6749 §5.1).
+/// An OAuth 2 access token with its refresh token (RFC 6749 §5.1).
 public struct AccessToken: Sendable, Hashable, Codable {
-  /// The token as it is sent.
+  /// The token as it is sent in requests.
   public var value: String
-  /// The time at which it was got.
+  /// The time at which the token was received.
   public var issued: Date
-  /// The time at which it ends; nil where the server has not said.
+  /// The time at which the token expires, or `nil` if the server did not say.
   public var expiry: Date?
-  /// The token that a new one is got with; nil without one.
+  /// The refresh token, if any.
   public var refreshToken: String?
-  /// The scopes that were granted, separated by blanks; nil where they are those that were asked for.
+  /// The granted scopes, separated by spaces. `nil` if they are the requested ones.
   public var scope: String?
 
-  /// A token by its parts.
+  /// Creates a token.
   public init(
     _ value: String, issued: Date, expiry: Date? = nil, refreshToken: String? = nil, scope: String? = nil
   ) {
@@ -24,7 +24,7 @@ public struct AccessToken: Sendable, Hashable, Codable {
     self.scope = scope
   }
 
-  /// The state of the token at a time: ageing for the last `leeway`, but not for more than half of its life.
+  /// Returns `.ageing` for the last `leeway` before the expiry, but for no more than half of the lifetime.
   func freshness(at now: Date, leeway: Duration) -> TokenFreshness {
     guard let expiry else { return .good }
     let left = expiry.timeIntervalSince(now)
@@ -34,6 +34,6 @@ public struct AccessToken: Sendable, Hashable, Codable {
 }
 
 extension AccessToken: CustomStringConvertible {
-  /// Nothing that is secret.
+  /// A description without secrets.
   public var description: String { "AccessToken(<redacted>)" }
 }

@@ -5,19 +5,14 @@ struct DeviceSignIn: Sendable {
   let endpoint: TokenEndpoint
   let context: RefreshContext
 
-  /// Shows the code, and polls for the token until the user has signed in, or the code ends.
-  ///
-  /// - Parameters:
-  ///   - url: The device authorization endpoint.
-  ///   - show: Shows the user where to type what.
-  /// - Returns: The token.
-  /// - Throws: ``OAuth2/Refusal`` where the user refuses, ``TaskError`` when the code has ended, what `show` throws, or
-  ///   `CancellationError`.
+  /// Shows the code and polls for the token until the user has signed in or the code expires.
+  /// Throws ``OAuth2/Refusal`` if the user refuses, ``TaskError`` if the code expires, errors of `show`, or
+  /// `CancellationError`.
   func token(at url: URL, _ show: @Sendable (OAuth2.DevicePrompt) async throws -> Void) async throws -> AccessToken {
     let code = try await endpoint.deviceCode(at: url, context)
     let end = context.clock.now + code.prompt.lifetime
     try await show(code.prompt)
-    // RFC 8628 §3.2: five seconds where the server says nothing.
+    // RFC 8628 §3.2: defaults to five seconds.
     var interval = Duration.seconds(max(1, code.interval ?? 5))
     let grant: HTTPQuery = [
       "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.code,
@@ -30,7 +25,7 @@ struct DeviceSignIn: Sendable {
         guard let longer = Self.interval(after: refusal, interval) else { throw refusal }
         interval = longer
       } catch let error as TaskError where error.isRetryable || error.status.map(Self.mayPass) ?? false {
-        interval *= 2  // RFC 8628 §3.5: it asks less often where connections fail
+        interval *= 2  // RFC 8628 §3.5: poll less often if connections fail
       }
     }
     throw TaskError(
@@ -39,10 +34,9 @@ struct DeviceSignIn: Sendable {
       phase: .authenticating)
   }
 
-  /// True for a status of a server that is busy or away for a while, and says nothing of the code.
   private static func mayPass(_ status: HTTPStatus) -> Bool { RetryableStatuses.standard.contains(status) }
 
-  /// The interval after a refusal; nil where there is no point in polling on.
+  /// The polling interval after a refusal, or `nil` to stop polling.
   static func interval(after refusal: OAuth2.Refusal, _ interval: Duration) -> Duration? {
     switch refusal.code {
     case "authorization_pending": interval

@@ -1,7 +1,7 @@
 public import ErrandFoundation
 
 extension OAuth2 {
-  /// A way to a first token.
+  /// A way to get the first token.
   public struct Grant: Sendable, CustomStringConvertible {
     enum Kind: Sendable {
       case clientCredentials
@@ -16,22 +16,23 @@ extension OAuth2 {
     /// The client's own account (RFC 6749 §4.4).
     public static let clientCredentials = Grant(kind: .clientCredentials)
 
-    /// A user's name and password (RFC 6749 §4.3). OAuth 2.1 has it no more: for servers that offer nothing else.
+    /// A user's name and password (RFC 6749 §4.3). Removed from OAuth 2.1: use it only if the server offers nothing
+    /// else.
     public static func password(user: String, password: String) -> Grant {
       Grant(kind: .password(Credential(user: user, password: password)))
     }
 
-    /// A refresh token that the app has already (RFC 6749 §6). One that came for it and is in the store is later, and is used before
-    /// it.
+    /// A refresh token that the app already has (RFC 6749 §6). If the store has a newer one that was issued for it,
+    /// that one is used.
     public static func refreshToken(_ token: String) -> Grant { Grant(kind: .refreshToken(token)) }
 
-    /// A code that the app got from the user's sign-in in a browser (RFC 6749 §4.1). It is sent once, whatever token another sign-in
-    /// has stored; after a restart the token that came for it is used.
+    /// A code from the user's sign-in in a browser (RFC 6749 §4.1). It is sent once, even if the store has a token from
+    /// another sign-in. After a restart, the stored token that was issued for it is used.
     ///
     /// - Parameters:
-    ///   - code: The code of the redirect.
-    ///   - redirectURL: The URL that the browser was sent to; nil where the request for the code had none.
-    ///   - pkce: The proof of which the request for the code had the challenge (RFC 7636).
+    ///   - code: The code from the redirect.
+    ///   - redirectURL: The redirect URL of the authorization request, or `nil` if it had none.
+    ///   - pkce: The PKCE value whose challenge was in the authorization request (RFC 7636).
     public static func authorizationCode(_ code: String, redirectURL: URL? = nil, pkce: PKCE? = nil) -> Grant {
       Grant(kind: .code(code, redirectURL: redirectURL, verifier: pkce?.verifier))
     }
@@ -40,7 +41,8 @@ extension OAuth2 {
     ///
     /// - Parameters:
     ///   - url: The device authorization endpoint.
-    ///   - show: Shows the user where to type what. The token is polled for once it returns, until the code ends.
+    ///   - show: Shows the code and the page to the user. Polling for the token starts when it returns, and ends when
+    ///     the code expires.
     public static func deviceCode(
       at url: URL, _ show: @escaping @Sendable (_ prompt: DevicePrompt) async throws -> Void
     ) -> Grant {
@@ -65,47 +67,46 @@ extension OAuth2 {
     public let userCode: String
     /// The page to type it on.
     public let verificationURL: URL
-    /// The same page with the code in it, for a QR code; nil where the server has none.
+    /// The page with the code already filled in, to be shown as a QR code. `nil` if the server sent none.
     public let completeURL: URL?
-    /// The time until the code ends.
+    /// The time until the code expires.
     public let lifetime: Duration
   }
 
-  /// The proof that who redeems a code is who asked for it (RFC 7636).
+  /// Proves that the client that redeems a code is the one that requested it (RFC 7636).
   ///
   ///     let pkce = OAuth2.PKCE()
   ///     let url = signIn.authorizationURL(authorizationURL, redirectURL: redirect, state: state, pkce: pkce)
   ///     // … the browser comes back with a code:
   ///     signIn.grant = .authorizationCode(code, redirectURL: redirect, pkce: pkce)
   public struct PKCE: Sendable, Hashable, CustomStringConvertible {
-    /// The secret, which goes with the request for the token.
+    /// The secret, sent with the token request.
     public let verifier: String
 
-    /// A secret of 64 random digits.
+    /// Creates a random secret of 64 characters.
     public init() { self.init(verifier: CallRandom.system.key() + CallRandom.system.key()) }
 
-    /// A secret of 43 to 128 letters, digits and `-._~` (RFC 7636 §4.1), to go on with one that was kept.
+    /// Restores a stored secret of 43 to 128 letters, digits and `-._~` (RFC 7636 §4.1).
     public init(verifier: String) { self.verifier = verifier }
 
-    /// The hash of the secret, which goes with the request for the code (RFC 7636 §4.2, method S256).
+    /// The hash of the secret, sent with the authorization request (RFC 7636 §4.2, method S256).
     public var challenge: String {
       Data(SHA256.hash(Array(verifier.utf8))).base64EncodedString().replacing("+", with: "-")
         .replacing("/", with: "_").replacing("=", with: "")
     }
 
-    /// Nothing that is secret.
+    /// A description without secrets.
     public var description: String { "PKCE(<redacted>)" }
   }
 
-  /// The page on which the user signs in, to be opened in a browser (RFC 6749 §4.1.1).
+  /// Returns the URL of the sign-in page, to be opened in a browser (RFC 6749 §4.1.1).
   ///
   /// - Parameters:
   ///   - endpoint: The authorization endpoint.
-  ///   - redirectURL: The URL that the browser is sent to afterwards.
-  ///   - state: What the redirect has to bring back: compare it. Random, and new each time.
-  ///   - pkce: The proof for the request for the token.
-  /// - Returns: The URL.
-  /// - Throws: ``TaskError`` with code `.badURL` where that is none.
+  ///   - redirectURL: The URL that the browser is redirected to after the sign-in.
+  ///   - state: A value that the redirect returns, to be compared. Use a new random value each time.
+  ///   - pkce: The PKCE value, also needed for the grant.
+  /// - Throws: ``TaskError`` with code `.badURL` if the result is not a valid URL.
   public func authorizationURL(
     _ endpoint: URL, redirectURL: URL, state: String, pkce: PKCE
   ) throws -> URL {
@@ -126,9 +127,7 @@ extension OAuth2 {
 }
 
 extension OAuth2.DevicePrompt {
-  /// Throws ``TaskError`` with code `.authenticationFailed` if the user must not be sent to one of the pages.
-  ///
-  /// - Parameter url: The device authorization endpoint, which named them.
+  /// Throws ``TaskError`` with code `.authenticationFailed` if `url` returned a page that the user must not be sent to.
   func check(from url: URL) throws {
     for page in [verificationURL, completeURL].compactMap({ $0 }) {
       do {

@@ -1,13 +1,12 @@
 import ErrandFoundation
 
-/// Tokens of OAuth 2: the refresh token where there is one, else the grant.
+/// Gets OAuth 2 tokens with the refresh token if there is one, otherwise with the grant.
 final class OAuth2Authenticator: Authenticator {
   private struct State {
-    /// True once the code, or the refresh token, of the grant was sent.
+    /// Whether the grant's code or refresh token was sent.
     var hasUsedGrant = false
-    /// The refresh token that was refused.
     var refused: String?
-    /// The mark of the sign-in that the token is of.
+    /// Identifies the sign-in that produced the token.
     var origin: String
   }
 
@@ -27,12 +26,12 @@ final class OAuth2Authenticator: Authenticator {
 
   func storedToken() async throws -> AccessToken? {
     guard let data = try await store.secret(named: name),
-      let stored = try? JSONDecoder().decode(StoredToken.self, from: data)  // what others wrote there is no token
+      let stored = try? JSONDecoder().decode(StoredToken.self, from: data)  // data written by others is not a token
     else { return nil }
     return state.withLock { take(stored, &$0) ? stored.token : nil }
   }
 
-  /// True for a token that is of this sign-in, and not of another one, perhaps by another user.
+  /// Whether the token belongs to this sign-in.
   private func take(_ stored: StoredToken, _ state: inout State) -> Bool {
     guard let origin = settings.grant.origin else {
       state.origin = stored.origin ?? ""
@@ -40,11 +39,11 @@ final class OAuth2Authenticator: Authenticator {
     }
     let isCode = if case .code = settings.grant.kind { true } else { false }
     if stored.origin == origin {
-      // Whoever sends a code again may lose what came for it (RFC 6749 §4.1.2).
+      // Sending a code twice can revoke its tokens (RFC 6749 §4.1.2).
       if isCode { state.hasUsedGrant = true }
       return true
     }
-    // The app has stored it itself: for this sign-in, unless a code says that there was another one.
+    // The app stored it, presumably for this sign-in. A code that was not sent yet is from a new one.
     return stored.origin == nil && (!isCode || state.hasUsedGrant)
   }
 
@@ -60,7 +59,7 @@ final class OAuth2Authenticator: Authenticator {
 
   func refresh(_ token: AccessToken?, _ context: RefreshContext) async throws -> AccessToken? {
     let latest = try await latest(token)
-    // Another process, or another client of the same store, has been here before.
+    // Another process or client that shares the store has already refreshed it.
     if let latest, latest.value != token?.value, freshness(of: latest, at: context.now) == .good { return latest }
     do {
       if let token = try await renewed(latest, context) { return token }
@@ -70,7 +69,7 @@ final class OAuth2Authenticator: Authenticator {
     }
   }
 
-  /// The token for the refresh token of another one; nil where there is none that is good, and the grant gives another.
+  /// Refreshes a token. `nil` if no usable refresh token is left and the grant must be used.
   private func renewed(_ latest: AccessToken?, _ context: RefreshContext) async throws -> AccessToken? {
     var (latest, next) = (latest, usableRefreshToken(of: latest))
     while let refreshToken = next {
@@ -78,12 +77,12 @@ final class OAuth2Authenticator: Authenticator {
         return try await renewed(by: refreshToken, context)
       } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
         state.withLock { $0.refused = refreshToken }
-        // Another process may have used it up, and stored what it got for it.
+        // Another process may have used it and stored the new token.
         let stored = try await storedToken()
         let isLater = stored.map { $0.issued > latest?.issued ?? .distantPast } ?? false
         if isLater, let stored, freshness(of: stored, at: context.now) == .good { return stored }
         let other = isLater ? stored?.refreshToken : nil
-        // What the grant gives once, it has given: to whoever stored that token.
+        // A one-time grant was already used to get that token.
         guard other != nil && other != refreshToken || settings.grant.isRepeatable else { throw refusal }
         (latest, next) = (stored, other == refreshToken ? nil : other)
       }
@@ -91,14 +90,13 @@ final class OAuth2Authenticator: Authenticator {
     return nil
   }
 
-  /// The later of a token and the stored one: what could not be stored is still known.
+  /// The later of a token and the stored one. A token that could not be stored is later.
   private func latest(_ token: AccessToken?) async throws -> AccessToken? {
     guard let stored = try await storedToken() else { return token }
     guard let token else { return stored }
     return stored.issued > token.issued ? stored : token
   }
 
-  /// A refresh token that was neither used up nor refused.
   private func usableRefreshToken(of token: AccessToken?) -> String? {
     let state = state.withLock { $0 }
     if let token = token?.refreshToken, token != state.refused { return token }
@@ -106,9 +104,9 @@ final class OAuth2Authenticator: Authenticator {
     return nil
   }
 
-  // MARK: What is sent once
+  // MARK: One-time requests
 
-  /// Ends an exchange, and stores its token, also where that is cancelled: what it sends is used up, and the next token would be lost.
+  /// Finishes an exchange and stores its token even if cancelled: the code or refresh token that it sends is used up.
   private func concluding(
     _ context: RefreshContext, _ exchange: @escaping @Sendable () async throws -> AccessToken
   ) async throws -> AccessToken {
@@ -120,20 +118,19 @@ final class OAuth2Authenticator: Authenticator {
     return try await work.value
   }
 
-  /// A token for a refresh token, which is sent once.
   private func renewed(by refreshToken: String, _ context: RefreshContext) async throws -> AccessToken {
     try await concluding(context) { [self] in
       var grant: HTTPQuery = ["grant_type": "refresh_token", "refresh_token": refreshToken]
       grant.addScopes(settings.scopes)
       var token = try await endpoint.token(grant, context)
-      // RFC 6749 §6: without a new one, the old one stays.
+      // RFC 6749 §6: without a new refresh token, the old one stays valid.
       token.refreshToken = token.refreshToken ?? refreshToken
       if case .refreshToken(refreshToken) = settings.grant.kind { state.withLock { $0.hasUsedGrant = true } }
       return token
     }
   }
 
-  /// Stores a token before it is used. Where that fails it is used all the same: the one before is of no use any more.
+  /// Stores a token before it is used. It is used even if that fails, because the previous one no longer works.
   private func keep(_ token: AccessToken, _ context: RefreshContext) async {
     do {
       let stored = StoredToken(token, origin: state.withLock { $0.origin })
@@ -180,7 +177,7 @@ final class OAuth2Authenticator: Authenticator {
       return state.hasUsedGrant
     }
     if wasUsed { throw signInRequired("the authorization code was used, and no refresh token came for it") }
-    // RFC 6749 §4.1.3: the scopes are those of the code.
+    // RFC 6749 §4.1.3: the scopes are bound to the code.
     var grant: HTTPQuery = ["grant_type": "authorization_code", "code": code]
     if let redirectURL { grant.add("redirect_uri", redirectURL.absoluteString) }
     if let verifier { grant.add("code_verifier", verifier) }
@@ -191,7 +188,7 @@ final class OAuth2Authenticator: Authenticator {
         state.withLock { $0.hasUsedGrant = false }
         throw error
       } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
-        // Another process has redeemed it by now, or the app, which has stored what it got.
+        // Another process, or the app itself, may have redeemed the code and stored its token.
         guard let stored = try await storedToken(), freshness(of: stored, at: context.now) == .good else {
           throw refusal
         }
@@ -235,7 +232,7 @@ final class OAuth2Authenticator: Authenticator {
 }
 
 extension OAuth2.Grant {
-  /// True where it gives another token when no refresh token is left.
+  /// Whether the grant can be used again when no refresh token is left.
   fileprivate var isRepeatable: Bool {
     switch kind {
     case .clientCredentials, .password, .device: true

@@ -1,21 +1,17 @@
 import ErrandFoundation
 
-/// The secrets of a token request, some of which servers repeat where they refuse it.
+/// The secrets of a token request. Some servers repeat them in error responses.
 struct SentSecrets: Sendable {
-  /// The longest first: one may be part of another.
+  /// Longest first, because one can be part of another.
   private let secrets: [String]
 
-  /// - Parameters:
-  ///   - exchange: What is sent.
-  ///   - request: The request as it is sent.
-  ///   - redaction: The names of what the app keeps secret besides.
   init(_ exchange: OAuth2.Exchange, _ request: HTTPRequest, _ redaction: Redaction) {
     let parameters = exchange.parameters.items
       .filter { item in
         [.standard, redaction].contains { $0.isSecret(item.name) } || Redaction.mayNameSecret(item.name)
       }.compactMap(\.value)
     let fields = request.headers.filter { redaction.keepsHome($0.name) }.map(\.value)
-    // Without the scheme, and without padding, which some leave out.
+    // Without the scheme and the padding, which some servers omit.
     let credentials = fields.compactMap { field -> String? in
       guard let credential = field.split(separator: " ", maxSplits: 1).last else { return nil }
       return credential.lastIndex { $0 != "=" }.map { String(credential[...$0]) }
@@ -26,15 +22,14 @@ struct SentSecrets: Sendable {
       .sorted { $0.utf8.count > $1.utf8.count }
   }
 
-  /// A text with the secrets hidden; nothing of one that has them in another form, such as with small letters in their escapes.
+  /// Hides the secrets in a text, or the whole text if it has them in another form, such as lowercase escapes.
   func hidden(in text: String) -> String {
     let shown = secrets.reduce(text) { $0.replacing($1, with: Redaction.mark) }
     let plain = [shown, shown.replacing("+", with: " ")].map(\.percentDecodedAsFarAsPossible)
     return secrets.contains { secret in plain.contains { $0.contains(secret) } } ? Redaction.mark : shown
   }
 
-  /// The word for a refusal: one of those that servers have for it as it is, another one with the secrets hidden, and nothing of what
-  /// is no such word (RFC 6749 §5.2).
+  /// Hides the secrets in an error code, or the whole code if it is invalid (RFC 6749 §5.2).
   func hidden(inCode code: String) -> String {
     if OAuth2.Refusal.words.contains(code) { return code }
     let isWord = code.hasOnlyBytes {
@@ -45,7 +40,7 @@ struct SentSecrets: Sendable {
 }
 
 extension OAuth2.Refusal {
-  /// The words of RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2 and OpenID Connect.
+  /// The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2 and OpenID Connect.
   static let words: Set = [
     "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
     "invalid_scope",

@@ -1,10 +1,10 @@
-/// A token as it is stored: with what its sign-in began with. To whoever reads an ``AccessToken`` there it is one.
+/// A stored token with the sign-in that produced it. Can also be decoded as an ``AccessToken``.
 struct StoredToken: Codable, Sendable {
   private enum CodingKeys: CodingKey { case origin }
 
   let token: AccessToken
-  /// The hash of the code, or the refresh token, that the app has given; empty where it gave none, nil where it has stored the token
-  /// itself.
+  /// The hash of the code or refresh token that the app provided. Empty if the grant needs neither, `nil` if the app
+  /// stored the token itself.
   let origin: String?
 
   init(_ token: AccessToken, origin: String) {
@@ -25,7 +25,7 @@ struct StoredToken: Codable, Sendable {
 }
 
 extension OAuth2.Grant {
-  /// The mark of the sign-in that the app has made; nil where the grant makes one.
+  /// Identifies the user's sign-in in the app. `nil` if the sign-in is part of the grant.
   var origin: String? {
     switch kind {
     case .code(let code, _, _): "code \(SHA256.hexadecimal(of: code))"

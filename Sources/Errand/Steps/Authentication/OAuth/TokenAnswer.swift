@@ -1,16 +1,15 @@
 import ErrandFoundation
 
-/// The answer of a token endpoint: as it came, and as its errors show it.
+/// The response of a token endpoint, and the errors made from it.
 struct TokenAnswer: Sendable {
   let response: HTTPResponse
   let data: Data
-  /// The secrets of the request, which the answer may repeat.
   let secrets: SentSecrets
   let redaction: Redaction
 
-  /// The answer as JSON. Some servers answer with a form, as they did before RFC 6749: GitHub, and Facebook for years.
+  /// The body as JSON. Some servers still return a form, as before RFC 6749: GitHub, and Facebook for years.
   var json: Data {
-    guard let form, let json = try? JSONEncoder().encode(form) else { return data }  // texts: there is nothing to fail
+    guard let form, let json = try? JSONEncoder().encode(form) else { return data }  // encoding strings cannot fail
     return json
   }
 
@@ -25,26 +24,24 @@ struct TokenAnswer: Sendable {
     return members
   }
 
-  /// The body for people, without secrets; empty if it is not text, or if the redaction hides bodies of its type.
+  /// The body for error messages, without secrets. Empty if it is not text or if the redaction hides it.
   private var body: Data {
     let type = response.mediaType
     guard !redaction.hidesBody(of: type), !redaction.hidesBody(of: .json), !data.contains(0) else { return Data() }
     let text = PayloadCoding.text(data, type)
-    // An app that has its own traffic shown is not asking for its tokens to be shown.
+    // Use the standard redaction too: an app that shows its own traffic does not want its tokens shown.
     let shown = redaction.inFull(body: Redaction.standard.inFull(body: text, type), type)
     return Data(secrets.hidden(in: shown).utf8)
   }
 
-  /// The refusal that the answer states; nil if it states none, as a page of text.
+  /// The error response, or `nil` if it is something else, such as a text page.
   var refusal: OAuth2.Refusal? {
     guard let stated = try? JSONDecoder().decode(StatedRefusal.self, from: json) else { return nil }
-    // Some servers repeat what they refuse.
     return OAuth2.Refusal(
       code: secrets.hidden(inCode: stated.code), detail: stated.detail.map { secrets.hidden(in: $0) },
       status: response.status, type: response.mediaType, body: body)
   }
 
-  /// The error for a status other than success without a refusal.
   var failure: TaskError {
     let body = body
     let words = redaction.summary(of: body, type: response.mediaType)
@@ -54,7 +51,6 @@ struct TokenAnswer: Sendable {
         + (words.isEmpty ? "" : ": \(words)") + advice, body)
   }
 
-  /// The error for an answer without a token.
   func failure(_ reason: String) -> TaskError {
     error("no token came from \(Redaction.standard(response.url)): \(reason)", body)
   }
@@ -68,7 +64,7 @@ struct TokenAnswer: Sendable {
 }
 
 extension OAuth2 {
-  /// The setting to look at after a refusal; nil if none is likelier than the others.
+  /// The setting to check after a refusal, or `nil` if the cause is unclear.
   static func advice(for code: String?, _ status: HTTPStatus) -> String? {
     switch code {
     case "invalid_client": "check OAuth2.client: its id, its secret, and its placement (.header or .body)"

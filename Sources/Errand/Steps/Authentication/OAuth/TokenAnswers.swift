@@ -1,8 +1,8 @@
 import ErrandFoundation
 
-/// A refusal as a token endpoint states it (RFC 6749 §5.2).
+/// An error response of a token endpoint (RFC 6749 §5.2).
 ///
-/// Facebook and Google's APIs state an object: `{"error":{"type":"OAuthException","message":"…","code":100}}`.
+/// Facebook and Google's APIs return an object: `{"error":{"type":"OAuthException","message":"…","code":100}}`.
 struct StatedRefusal: Decodable {
   private enum CodingKeys: CodingKey { case error, error_description, message }
 
@@ -24,10 +24,10 @@ struct StatedRefusal: Decodable {
   private static func word(_ value: JSONValue?) -> String? { value?.string ?? value?.int.map(String.init) }
 }
 
-/// A token as a token endpoint states it (RFC 6749 §5.1).
+/// A token response (RFC 6749 §5.1).
 ///
-/// Some servers write the number as a text or the scopes as a list, and leave the type out. Nothing beside the token itself fails
-/// the exchange: with rotation, the refresh token is used up.
+/// Some servers write the number as a string or the scopes as a list, or omit the type. Only a missing token fails the
+/// exchange, because with rotation the refresh token is already used up.
 struct StatedToken: Decodable {
   let access_token: String
   let token_type: Lenient<String>?
@@ -35,9 +35,8 @@ struct StatedToken: Decodable {
   let refresh_token: Lenient<String>?
   let scope: Lenient<String>?
 
-  /// The token as it came at a time. A lifetime of nothing, which some servers give to tokens that do not end, says nothing: the
-  /// token is replaced after a 401.
-  /// Throws ``OtherType`` where it is no bearer token.
+  /// The token, received at `now`. A lifetime of 0, which some servers send for tokens that don't expire, is ignored:
+  /// such a token is replaced after a 401.
   func token(_ now: Date) throws(OtherType) -> AccessToken {
     let type = token_type?.value ?? "Bearer"
     guard type.lowercased() == "bearer" else { throw OtherType(type: type) }
@@ -48,25 +47,24 @@ struct StatedToken: Decodable {
   }
 }
 
-/// The type of a token that is no bearer token.
 struct OtherType: Error {
   let type: String
 }
 
-/// A value, or nil where there is something else in its place.
+/// A value, or `nil` if it has another type.
 struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
   let value: Value?
 
   init(from decoder: any Decoder) throws { value = try? Value(from: decoder) }
 }
 
-/// A number of seconds from zero up to a thousand million, or a text that is one.
+/// A number of seconds, clamped to 0...1e9. Can be written as a string.
 struct LenientNumber: Decodable, Sendable {
   let value: Double
 
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let number = try? container.decode(Double.self) {  // a text is read next
+    if let number = try? container.decode(Double.self) {  // otherwise it is a string
       value = min(max(0, number), 1e9)
     } else if let number = Double(try container.decode(String.self)), number.isFinite {
       value = min(max(0, number), 1e9)
@@ -76,7 +74,7 @@ struct LenientNumber: Decodable, Sendable {
   }
 }
 
-/// The answer to a request for a device code (RFC 8628 §3.2).
+/// The response to a device code request (RFC 8628 §3.2).
 struct DeviceCode: Decodable, Sendable {
   private enum CodingKeys: CodingKey {
     case device_code, user_code, verification_uri, verification_url, verification_uri_complete, expires_in, interval

@@ -1,16 +1,11 @@
 import ErrandFoundation
 
-/// The requests for tokens of a client, and what their responses say.
+/// Sends a client's token requests and reads the responses.
 struct TokenEndpoint: Sendable {
   let settings: OAuth2
 
   /// Requests a token.
-  ///
-  /// - Parameters:
-  ///   - grant: The grant and its parameters.
-  ///   - context: The means of the refresh.
-  /// - Returns: The token.
-  /// - Throws: ``OAuth2/Refusal`` for a refusal, ``TaskError`` for what is no answer, or `CancellationError`.
+  /// Throws ``OAuth2/Refusal`` for a refusal, ``TaskError`` for an invalid response, or `CancellationError`.
   func token(_ grant: HTTPQuery, _ context: RefreshContext) async throws -> AccessToken {
     var parameters = grant
     for item in settings.parameters.items { parameters.add(item.name, item.value) }
@@ -19,7 +14,7 @@ struct TokenEndpoint: Sendable {
     let request = try settings.tokenRequest?(exchange) ?? exchange.request()
     let answer = try await answer(to: request, for: exchange, context)
     let token = try token(in: answer, now: context.now)
-    // It would be stored, and then fail every call.
+    // An invalid token would be stored and then fail every call.
     guard token.value.isBearerToken else {
       throw answer.failure(
         "its access_token is empty, or has a character that no header may have: set OAuth2.tokenParser to read another")
@@ -46,13 +41,13 @@ struct TokenEndpoint: Sendable {
         "its token is of the type '\(other.type.shortened)', and not a bearer token: "
           + "set OAuth2.tokenParser if it is sent as one")
     } catch {
-      // Some servers refuse with 200. The error of the decoder may quote what it read.
+      // Some servers refuse with 200. Don't include the decoding error: it can quote the token.
       throw answer.refusal
         ?? answer.failure("its answer has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser to read it")
     }
   }
 
-  /// Requests a code for a device (RFC 8628 §3.1).
+  /// Requests a device code (RFC 8628 §3.1).
   func deviceCode(at url: URL, _ context: RefreshContext) async throws -> DeviceCode {
     var parameters = HTTPQuery()
     if !settings.scopes.isEmpty { parameters.add("scope", settings.scopes.joined(separator: " ")) }
@@ -71,7 +66,7 @@ struct TokenEndpoint: Sendable {
 }
 
 extension OAuth2.Exchange {
-  /// The request of RFC 6749: a form, with the client's credential in `Authorization` or in the body.
+  /// The standard request of RFC 6749: a form, with the client's credential in `Authorization` or in the body.
   public func request() throws -> HTTPRequest {
     var form = parameters
     var fields: HTTPHeaders = [.accept: "application/json", .contentType: MediaType.form.rawValue]
@@ -81,7 +76,7 @@ extension OAuth2.Exchange {
       form.add("client_id", client.id)
       form.add("client_secret", secret)
     case (let secret?, .header):
-      // RFC 6749 §2.3.1: each is form-encoded first, so that a colon is none.
+      // RFC 6749 §2.3.1: form-encode both first, which also escapes colons.
       let credential = Credential(user: HTTPQuery.escaped(client.id), password: HTTPQuery.escaped(secret))
       fields[.authorization] = try credential.basicAuthorization()
     }

@@ -1,25 +1,25 @@
 public import ErrandFoundation
 
-/// Keeps secrets in a folder, each in a file of its own that only its owner can read.
+/// Stores secrets in a folder, each in its own file that only its owner can read.
 ///
-/// Files are 0600 and the folder 0700, also one that was there; one that belongs to another user, or that everybody can write to, is
-/// refused. A secret is written aside and renamed, so that a crash leaves the old one or the new one. Several processes may share a
-/// folder.
+/// Files have mode 0600 and the folder 0700, even if it already existed. Files and folders of other users are refused,
+/// and so is a folder that everybody can write to. A secret is written to a temporary file and renamed, so a crash
+/// leaves the old one or the new one. Several processes can share a folder.
 public struct FileSecretStore: SecretStore {
   private struct Locked: Error, CustomStringConvertible {
     let description = "another process holds its lock"
   }
 
-  /// The most milliseconds that it waits for another process, which holds the lock for a few.
+  /// The time to wait for another process, in milliseconds. It holds the lock for a few.
   private static let patience = 2000
 
   private let folder: URL
 
-  /// A store in a folder, which is made when the first secret is stored. Give it one of its own.
+  /// Creates a store in a folder, which is created with the first secret. Use a separate folder for it.
   public init(folder: URL) { self.folder = folder }
 
-  /// The secret of a name; nil where there is none.
-  /// Throws ``TaskError`` with code `.authenticationFailed` where folder or file cannot be read, or are not to be trusted.
+  /// Returns the secret with this name, or `nil` if it is not stored.
+  /// Throws ``TaskError`` with code `.authenticationFailed` if the folder or file cannot be read or is not trusted.
   @concurrent public func secret(named name: String) async throws -> Data? {
     try Self.explaining("cannot be read", at: folder, .authenticationFailed) {
       guard PrivateFolder.exists(folder) else { return nil }
@@ -27,8 +27,8 @@ public struct FileSecretStore: SecretStore {
     }
   }
 
-  /// Replaces the secret of a name; nil removes it.
-  /// Throws ``TaskError`` with code `.fileNotWritable` where it cannot be stored; the old one stays then.
+  /// Replaces the secret with this name. `nil` removes it.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if the secret cannot be stored. The old one is kept then.
   @concurrent public func setSecret(_ secret: Data?, named name: String) async throws {
     try Self.explaining("cannot be written", at: folder, .fileNotWritable) {
       guard let secret else {
@@ -36,7 +36,7 @@ public struct FileSecretStore: SecretStore {
         let isRemoved: Void? = try PrivateFolder(folder).locked(".lock", patience: Self.patience) { folder in
           folder.remove(Self.file(of: name))
           folder.remove(".\(Self.file(of: name)).new")
-          folder.synchronise()  // it is not to come back with the power
+          folder.synchronise()  // so that it stays removed after a power failure
         }
         if isRemoved == nil { throw Locked() }
         return
@@ -44,7 +44,7 @@ public struct FileSecretStore: SecretStore {
       try PrivateFolder.make(folder)
       let folder = try PrivateFolder(folder)
       try folder.closeToOthers()
-      // One name, so that what a crash has left behind is removed with the next secret.
+      // Always the same name, so the next secret replaces a file left by a crash.
       let aside = ".\(Self.file(of: name)).new"
       let isStored: Void? = try folder.locked(".lock", patience: Self.patience) { folder in
         try folder.create(aside, secret, isSynchronised: true)
@@ -60,7 +60,7 @@ public struct FileSecretStore: SecretStore {
     }
   }
 
-  /// The file of a name, which may have any characters.
+  /// Names can have any characters, so files are named by hash.
   private static func file(of name: String) -> String { SHA256.hexadecimal(of: name) }
 
   private static func explaining<Result>(

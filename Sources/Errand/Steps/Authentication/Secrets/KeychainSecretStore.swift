@@ -2,23 +2,23 @@
   public import ErrandFoundation
   import Security
 
-  /// Keeps secrets in the keychain of an Apple platform, as generic passwords.
+  /// Stores secrets in the keychain of an Apple platform, as generic passwords.
   ///
-  /// They are readable once the device was unlocked after a start, so that work in the background goes on, and stay on this
-  /// device.
+  /// Secrets are readable once the device was unlocked after a restart, so background work can continue. They never
+  /// leave the device.
   public struct KeychainSecretStore: SecretStore {
     private let service: String
     private let accessGroup: String?
 
-    /// A store for a service: a name that keeps its secrets apart from others, such as the app's identifier. With an access
-    /// group, the apps of that group share them.
+    /// Creates a store for a service: a name that separates its secrets from others, such as the app's identifier. The
+    /// apps of an access group share its secrets.
     public init(service: String, accessGroup: String? = nil) {
       self.service = service
       self.accessGroup = accessGroup
     }
 
-    /// The secret of a name; nil where there is none.
-    /// Throws ``TaskError`` with code `.authenticationFailed` where the keychain refuses.
+    /// Returns the secret with this name, or `nil` if it is not stored.
+    /// Throws ``TaskError`` with code `.authenticationFailed` if the keychain returns an error.
     @concurrent public func secret(named name: String) async throws -> Data? {
       var query = query(name)
       query[kSecReturnData as String] = true
@@ -30,8 +30,8 @@
       return data
     }
 
-    /// Replaces the secret of a name; nil removes it.
-    /// Throws ``TaskError`` with code `.fileNotWritable` where the keychain refuses; the old one stays then.
+    /// Replaces the secret with this name. `nil` removes it.
+    /// Throws ``TaskError`` with code `.fileNotWritable` if the keychain returns an error. The old one is kept then.
     @concurrent public func setSecret(_ secret: Data?, named name: String) async throws {
       guard let secret else {
         let status = SecItemDelete(query(name) as CFDictionary)

@@ -1,27 +1,26 @@
 public import ErrandFoundation
 
-/// A place where secrets are kept: ``MemorySecretStore``, ``FileSecretStore``, on Apple platforms the keychain, or one of
-/// your own.
+/// A store for secrets: ``MemorySecretStore``, ``FileSecretStore``, the keychain on Apple platforms, or your own.
 public protocol SecretStore: Sendable {
-  /// The secret of a name; nil where there is none.
-  /// Throws what keeps it from being read.
+  /// Returns the secret with this name, or `nil` if it is not stored.
+  /// Throws an error if it cannot be read.
   func secret(named name: String) async throws -> Data?
 
-  /// Replaces the secret of a name; nil removes it. Others see the old one or the new one, and never a part.
-  /// Throws what keeps it from being stored; the old one stays then.
+  /// Replaces the secret with this name. `nil` removes it. Readers see either the old one or the new one, never a part.
+  /// Throws an error if it cannot be stored. The old one is kept then.
   func setSecret(_ secret: Data?, named name: String) async throws
 }
 
-/// Keeps secrets while the process runs.
+/// Keeps secrets in memory until the process ends.
 public final class MemorySecretStore: SecretStore {
   private let secrets = Lock<[String: Data]>([:])
 
-  /// An empty store.
+  /// Creates an empty store.
   public init() {}
 
-  /// The secret of a name; nil where there is none.
+  /// Returns the secret with this name, or `nil` if it is not stored.
   public func secret(named name: String) async throws -> Data? { secrets.withLock { $0[name] } }
 
-  /// Replaces the secret of a name; nil removes it.
+  /// Replaces the secret with this name. `nil` removes it.
   public func setSecret(_ secret: Data?, named name: String) async throws { secrets.withLock { $0[name] = secret } }
 }

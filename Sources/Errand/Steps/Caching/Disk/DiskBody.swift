@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The body of a response in a file of a ``DiskCache``, frame by frame; no byte is handed on before its frame was checked.
+/// A response body in a ``DiskCache`` file. Every frame is verified before any of its bytes are returned.
 final class DiskBody: HTTPBodySource {
   private struct State {
     var file: Int32
@@ -10,10 +10,9 @@ final class DiskBody: HTTPBodySource {
   private let layout: DiskLayout
   private let range: Range<Int>
   private let state: Lock<State>
-  /// Called where the file is damaged.
   private let onDamage: @Sendable () -> Void
 
-  /// Takes over an open file.
+  /// Takes ownership of an open file.
   init(_ file: Int32, _ layout: DiskLayout, _ range: Range<Int>, onDamage: @escaping @Sendable () -> Void) {
     self.layout = layout
     self.range = range
@@ -40,8 +39,7 @@ final class DiskBody: HTTPBodySource {
     }
   }
 
-  /// The bytes of a frame.
-  /// Throws where they are not what was written.
+  /// Reads a frame. Throws if its checksum does not match.
   static func frame(_ number: Int, of file: Int32, _ layout: DiskLayout) throws -> Data {
     let length = layout.length(ofFrame: number)
     guard let frame = DiskFolder.readFile(file, at: layout.offset(ofFrame: number), count: length + 8),
@@ -62,7 +60,7 @@ final class DiskBody: HTTPBodySource {
   }
 }
 
-/// A descriptor that is closed with the last that has it.
+/// A descriptor that is closed when the last reference is released.
 final class OpenFile: Sendable {
   private let descriptor: Int32
 
@@ -70,7 +68,6 @@ final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Another descriptor of the same file.
   func copy() throws -> Int32 {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EMFILE) }

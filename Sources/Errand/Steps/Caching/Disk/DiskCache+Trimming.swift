@@ -2,29 +2,26 @@ import Dispatch
 import ErrandFoundation
 
 extension DiskCache {
-  /// The size of the folder as far as it is known.
   struct Trimming {
-    /// The size of all files when they were counted last; nil where they never were.
+    /// The size of all files when they were last counted, or `nil` if they never were.
     var counted: Int?
-    /// The bytes that were added since.
     var added = 0
     var isUnderWay = false
 
-    /// True where the files may be beyond a limit; other processes add to them too.
+    /// Whether the files may exceed the limit. Other processes can add files too.
     func isDue(_ limit: Int) -> Bool { counted.map { $0 + added > limit || added > limit / 8 } ?? true }
   }
 
-  /// A file as a count found it.
   struct Found {
     let name: DiskName
     let size: Int
     let used: Int
   }
 
-  // A count reads 4,096 folders: no call waits for it, and none of Swift's few threads is held by it.
+  // Counting reads 4,096 folders, so don't block a call or a thread of the Swift concurrency pool.
   private static let queue = DispatchQueue(label: "errand.disk-cache", qos: .utility)
 
-  /// Counts the bytes of a file that was added, and all files where these may be beyond the limit.
+  /// Records the size of a new file and starts a count if the files may exceed the limit.
   func noteAdded(_ size: Int) {
     let begins = trimming.withLock { state in
       state.added += DiskFolder.inBlocks(size)
@@ -35,7 +32,7 @@ extension DiskCache {
     if begins { Self.queue.async { [self] in countWhileDue() } }
   }
 
-  /// Counts once, and again where enough was added meanwhile.
+  /// Counts the files, and repeats this if enough was added during the count.
   private func countWhileDue() {
     var hasCounted = false
     repeat {
@@ -46,8 +43,8 @@ extension DiskCache {
     }
   }
 
-  /// Removes now what is beyond the limits, which otherwise happens shortly after something was stored. Returns the bytes
-  /// that the files take afterwards.
+  /// Removes responses beyond the limits immediately rather than shortly after the next one is stored. Returns the
+  /// remaining size in bytes.
   @discardableResult
   public func trim() async -> Int {
     await answer { waiter in
@@ -59,7 +56,7 @@ extension DiskCache {
     }
   }
 
-  /// Counts all files, and removes those beyond a limit. False where another process does so already.
+  /// Counts all files and removes those beyond a limit. False if another process is already doing that.
   private func count() -> Bool {
     folder.alone {
       trimming.withLock { $0.added = 0 }
@@ -72,7 +69,7 @@ extension DiskCache {
     }
   }
 
-  /// The files in a folder; what was left behind by a process that died is removed.
+  /// The files in a folder. Removes files left behind by a crashed process.
   static func files(in shard: Int32) -> [Found] {
     let names = DiskFolder.names(in: shard)
     guard !names.isEmpty else { return [] }
@@ -91,14 +88,14 @@ extension DiskCache {
     }
   }
 
-  /// Removes what is too old, and then what was not used for the longest time; returns the bytes that became free.
+  /// Removes responses that are too old, then the least recently used ones. Returns the number of bytes freed.
   private func remove(from found: [Found]) -> Int {
     let heads = Dictionary(
       found.filter { $0.name.kind == .head }.map { ($0.name.of(.entry), $0.size) }, uniquingKeysWith: +)
     var total = found.reduce(0) { $0 + $1.size }
     var freed = 0
     let oldest = now().addingTimeInterval(-ageLimit.inSeconds).nanoseconds
-    // Somewhat more than needed, so that not every response that is stored from now on has all files counted.
+    // Remove a little more than necessary, or each new response would trigger a count.
     let goal = total > sizeLimit ? sizeLimit - sizeLimit / 10 : sizeLimit
     for file in found.sorted(by: { $0.used < $1.used }) where file.name.kind == .entry {
       guard total > goal || file.used < oldest else { break }

@@ -1,30 +1,32 @@
 public import ErrandFoundation
 
-/// A cache in a folder, which outlives the process and may be shared by several.
+/// A cache in a folder, which survives restarts and can be shared by several processes.
 ///
 ///     let cache = try DiskCache(at: folder, sizeLimit: 1 << 30)
 ///     await shop.update { $0.cache = cache }
 ///
-/// The folder and its files are this user's alone (0700, 0600). A file has its name only once it is complete, and every byte
-/// is checked before it is used: what is torn, damaged or foreign is not there, and is removed. Opening the folder reads
-/// nothing of it. Neither credentials nor URLs are in it, only hashes of them; what servers answered is.
+/// Only this user can access the folder and its files (0700, 0600). A file gets its name once it is complete, and every
+/// byte is verified before it is used. Incomplete, damaged and foreign files are ignored and removed. Opening the cache
+/// does not read any files. It stores hashes of credentials and URLs instead of their text, but responses are stored as
+/// received.
 public final class DiskCache: CacheStore {
-  /// The most bytes that its files take on the disk, which has them in blocks; beyond that, those that were not used for the
-  /// longest time are removed. Its folders, at most 4,096, are not counted.
+  /// The maximum disk space used by its files in bytes, rounded up to blocks. Beyond it, the least recently used
+  /// responses are removed. The folders, at most 4,096, are not counted.
   public let sizeLimit: Int
-  /// The time for which a response is kept after it came, or was last validated.
+  /// The time for which a response is kept after it was received or last validated.
   public let ageLimit: Duration
   let folder: DiskFolder
   let now: @Sendable () -> Date
   let trimming = Lock(Trimming())
 
-  /// Opens a folder, which is made where it is missing.
+  /// Opens a cache in a folder, which is created if necessary.
   ///
   /// - Parameters:
-  ///   - folder: A folder of its own.
-  ///   - sizeLimit: The most bytes that its files take on the disk. A body of more than an eighth of that is not stored.
-  ///   - ageLimit: The time for which a response is kept after it came, or was last validated.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` where the folder cannot be made, or is another user's.
+  ///   - folder: A folder that contains nothing else.
+  ///   - sizeLimit: The maximum disk space in bytes. Defaults to 256 MiB. A body larger than an eighth of it is not
+  ///     stored.
+  ///   - ageLimit: The time for which a response is kept after it was received or last validated. Defaults to 90 days.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder cannot be created or belongs to another user.
   public convenience init(
     at folder: URL, sizeLimit: Int = 256 << 20, ageLimit: Duration = .seconds(90 * 86_400)
   ) throws {
@@ -42,7 +44,7 @@ public final class DiskCache: CacheStore {
 
   // MARK: Finding
 
-  /// The responses that are stored under a key.
+  /// Returns the responses stored under a key.
   public func entries(for key: CacheKey) async -> [CacheEntry] {
     let wanted = DiskName(key, number: 0)
     let key = DiskHead.hashed(key)
@@ -54,7 +56,7 @@ public final class DiskCache: CacheStore {
     } ?? []
   }
 
-  /// A file as an entry; nil, and the file removed, where it is not what it should be.
+  /// Reads an entry. Returns `nil` and removes the file if it is invalid or too old.
   private func entry(_ name: DiskName, of key: CacheKey, in shard: Int32, hasHead: Bool) -> CacheEntry? {
     guard let (file, size) = DiskFolder.openFile(name.text, in: shard) else { return nil }
     var keepsFile = false
@@ -77,7 +79,7 @@ public final class DiskCache: CacheStore {
       }
       return CacheEntry(id: name.text, response, body: body)
     }
-    // Open from now on, so that its body is there even where it is removed meanwhile.
+    // Keep the file open, so that its body stays readable if it is removed.
     keepsFile = true
     return CacheEntry(id: name.text, response, length: layout.bodyLength, open: reading(file, layout, name))
   }
@@ -86,22 +88,22 @@ public final class DiskCache: CacheStore {
     guard layout.bodyLength > 0 else { return Data() }
     let offset = layout.offset(ofFrame: 0)
     if start.count == layout.fileSize { return DiskLayout.checked(start.dropFirst(offset), number: 0) }
-    return try? DiskBody.frame(0, of: file, layout)  // a damaged one is none
+    return try? DiskBody.frame(0, of: file, layout)  // same as missing if damaged
   }
 
-  /// Opens the body of an open file; each body has a descriptor of its own, and the file is closed with the last.
+  /// Opens bodies from an open file. Each body has its own descriptor, and the file is closed with the last one.
   private func reading(
     _ file: Int32, _ layout: DiskLayout, _ name: DiskName
   ) -> @Sendable (Range<Int>) throws -> any HTTPBodySource {
     let opened = OpenFile(file)
     return { [self] range in
       DiskBody(try opened.copy(), layout, range) { [self] in
-        try? withShard(of: name) { removeFiles(name, in: $0) }  // it may be gone with its folder
+        try? withShard(of: name) { removeFiles(name, in: $0) }  // the folder may no longer exist
       }
     }
   }
 
-  /// The head of a file, and the bytes that were read of it; nil where it has none.
+  /// The head of a file and the bytes read so far, or `nil` if it is invalid.
   private static func head(of file: Int32, size: Int) -> (DiskLayout, DiskHead, Data)? {
     guard let start = DiskFolder.readFile(file, at: 0, count: min(size, 8 << 10)), let layout = DiskLayout(start) else {
       return nil
@@ -115,7 +117,7 @@ public final class DiskCache: CacheStore {
     return (layout, head, start)
   }
 
-  /// The header of a response after its last validation; nil, and the file removed, where it is damaged.
+  /// The header after the last validation. Returns `nil` and removes the file if it is damaged.
   private func updatedHead(_ name: DiskName, _ key: CacheKey, in shard: Int32) -> StoredResponse? {
     guard let (file, size) = DiskFolder.openFile(name.of(.head).text, in: shard) else { return nil }
     defer { close(file) }
@@ -128,18 +130,18 @@ public final class DiskCache: CacheStore {
 
   // MARK: Storing
 
-  /// Begins to store a response.
+  /// Starts storing a response.
   public func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
     guard (response.statedLength ?? 0) <= largestBody else { throw MemoryCache.TooLarge() }
     return try DiskWriter(self, DiskHead(key, response), DiskName(key, number: .random(in: 0 ... .max)))
   }
 
-  /// Replaces the header of a stored response; its body stays where it is.
+  /// Replaces the header of a stored response. The body is not rewritten.
   public func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws {
     guard let name = entry.id.withCString({ DiskName($0) }) else { return }
     let head = DiskHead(key, response).bytes
     try withShard(of: name) { shard in
-      // Under a name of its own: others may validate the same response.
+      // Use a unique name, because others can validate the same response concurrently.
       let part = DiskName(key, number: .random(in: 0 ... .max)).of(.headPart).text
       let file = try DiskFolder.create(part, in: shard)
       defer { close(file) }
@@ -150,13 +152,14 @@ public final class DiskCache: CacheStore {
         DiskFolder.removeFile(part, in: shard)
         throw error
       }
-      // Removed meanwhile: a header without its response would stay.
+      // If the response was removed in between, its header would be left behind.
       if DiskFolder.status(of: name.text, in: shard) == nil { DiskFolder.removeFile(name.of(.head).text, in: shard) }
     }
     noteAdded(head.count)
   }
 
-  /// Removes the responses whose place another one takes, and those that were not used for longest where there are many. Of two that come at once, one stays.
+  /// Removes superseded responses, and the least recently used variants if there are too many. Of two stored
+  /// concurrently, one is kept.
   func removeSuperseded(by head: DiskHead, _ own: DiskName, in shard: Int32) {
     var variants: [(name: DiskName, used: Int, time: Date)] = []
     for name in DiskFolder.names(in: shard) where name.isOf(own) && name.kind == .entry && name != own {
@@ -186,7 +189,7 @@ public final class DiskCache: CacheStore {
     folder.withShard(DiskFolder.shard(name.url)) { removeFiles(name, in: $0) }
   }
 
-  /// Removes all that is stored for a URL.
+  /// Removes all responses for a URL.
   public func removeAll(for url: String) async {
     let hash = DiskName.hash(ofURL: url)
     folder.withShard(DiskFolder.shard(hash)) { shard in
@@ -196,7 +199,7 @@ public final class DiskCache: CacheStore {
     }
   }
 
-  /// Removes everything that is of its making.
+  /// Removes everything that the cache has stored.
   public func removeAll() async {
     for number in 0..<DiskFolder.shardCount {
       folder.withShard(DiskFolder.shard(UInt64(number) << 52)) { shard in
@@ -211,8 +214,7 @@ public final class DiskCache: CacheStore {
     DiskFolder.removeFile(name.text, in: shard)
   }
 
-  /// Calls `body` with the folder of a name.
-  /// Throws where there is none.
+  /// Calls `body` with the folder of a name. Throws if the folder does not exist.
   func withShard<Result>(of name: DiskName, making: Bool = false, _ body: (Int32) throws -> Result) throws -> Result {
     guard let result = try folder.withShard(DiskFolder.shard(name.url), making: making, body) else {
       throw TaskError(

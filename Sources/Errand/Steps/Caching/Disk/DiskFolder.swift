@@ -1,22 +1,21 @@
 import ErrandFoundation
 
-/// The folder of a ``DiskCache``: 4,096 folders of its own in it, and the files in these.
+/// The folder of a ``DiskCache``, with its 4,096 subfolders and their files.
 ///
-/// All access is by descriptors, no link is followed, and what is no plain file of this user is not read. Only names that are
-/// of its making are ever touched.
+/// Uses descriptors only, follows no links, and reads only regular files of this user. Only changes files with names
+/// that it has created.
 final class DiskFolder: Sendable {
-  /// A file in a folder, as it was found.
   struct Status {
-    /// The bytes that it takes on the disk.
+    /// The disk space in bytes.
     let size: Int
-    /// The time of its last use, in nanoseconds since 1970.
+    /// The time of the last use, in nanoseconds since 1970.
     let used: Int
   }
 
   private let descriptor: Int32
 
-  /// Opens a folder, which is made where it is missing, with its parents.
-  /// Throws ``TaskError`` with code `.fileNotWritable` where it cannot be made, or is another user's.
+  /// Opens a folder, or creates it with its parents.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if it cannot be created or belongs to another user.
   init(_ url: URL) throws {
     do {
       try PrivateFolder.make(url)
@@ -29,7 +28,7 @@ final class DiskFolder: Sendable {
     }
     var status = stat()
     var link = stat()
-    // Responses are secret: no other user may read them, or put others in their place, or choose the folder by a link.
+    // Responses are secret: other users must not read or replace them, or redirect the folder with a link.
     guard
       fstat(opened, &status) == 0, lstat(url.path, &link) == 0, status.st_uid == geteuid(), link.st_uid == geteuid(),
       fchmod(opened, 0o700) == 0
@@ -42,19 +41,18 @@ final class DiskFolder: Sendable {
 
   deinit { close(descriptor) }
 
-  // MARK: Folders in it
+  // MARK: Subfolders
 
   static let shardCount = 4096
 
-  /// The name of a folder in it.
   static func shard(_ hash: UInt64) -> String { String(hash.hexadecimal.prefix(3)) }
 
-  /// Calls `body` with the descriptor of a folder in it; nil where there is none.
+  /// Calls `body` with the descriptor of a subfolder, or returns `nil` if it does not exist.
   func withShard<Result>(_ name: String, making: Bool = false, _ body: (Int32) throws -> Result) rethrows -> Result? {
     let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
     var shard = openat(descriptor, name, flags)
     if shard < 0, making, errno == ENOENT {
-      mkdirat(descriptor, name, 0o700)  // another process may have made it meanwhile
+      mkdirat(descriptor, name, 0o700)  // another process may have created it
       shard = openat(descriptor, name, flags)
     }
     guard shard >= 0 else { return nil }
@@ -62,7 +60,7 @@ final class DiskFolder: Sendable {
     return try body(shard)
   }
 
-  /// The names in a folder that are of our making.
+  /// The files in a subfolder that have a valid name.
   static func names(in shard: Int32) -> [DiskName] {
     let copy = dup(shard)  // closedir closes it
     guard copy >= 0, let stream = fdopendir(copy) else {
@@ -83,7 +81,7 @@ final class DiskFolder: Sendable {
 
   // MARK: Files
 
-  /// Opens a plain file of this user to be read; nil where there is none.
+  /// Opens a regular file of this user for reading, or returns `nil`.
   static func openFile(_ name: String, in shard: Int32) -> (file: Int32, size: Int)? {
     let file = openat(shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -95,13 +93,13 @@ final class DiskFolder: Sendable {
     return (file, Int(status.st_size))
   }
 
-  /// Makes a file and locks it for as long as it is open, so that others see that it is being written.
+  /// Creates a file and locks it while it is open, so that others see that it is being written.
   static func create(_ name: String, in shard: Int32) throws -> Int32 {
     for _ in 0..<10 {
       let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { break }
       while flock(file, LOCK_EX) != 0, errno == EINTR {}
-      // Before it was locked, another process may have taken it for one that was left behind.
+      // Before the lock, another process may have removed it as an abandoned file.
       var status = stat()
       if fstat(file, &status) == 0, status.st_nlink > 0 { return file }
       close(file)
@@ -109,16 +107,16 @@ final class DiskFolder: Sendable {
     throw failure("a response cannot be stored: \(reason)")
   }
 
-  /// Removes a file that was not completed. False where it is being written by a process that lives.
+  /// Removes an abandoned file. False if a process is still writing it.
   static func removeLeftOver(_ name: String, in shard: Int32) -> Bool {
     guard let (file, _) = openFile(name, in: shard) else { return true }
     defer { close(file) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return false }
-    // Before it was locked, its writer may have ended and another begun: then the name is that one's.
+    // Before the lock, the file may have been replaced by one that is being written.
     var (locked, there) = (stat(), stat())
     guard fstat(file, &locked) == 0, fstatat(shard, name, &there, AT_SYMLINK_NOFOLLOW) == 0 else { return true }
     guard locked.st_ino == there.st_ino, locked.st_dev == there.st_dev else { return false }
-    removeFile(name, in: shard)  // while it is locked: its writer then sees that it is gone
+    removeFile(name, in: shard)  // still locked, so its writer notices the removal
     return true
   }
 
@@ -127,7 +125,7 @@ final class DiskFolder: Sendable {
   }
 
   static func removeFile(_ name: String, in shard: Int32) {
-    unlinkat(shard, name, 0)  // it may be gone, which is what we want
+    unlinkat(shard, name, 0)  // ignore errors: it may already be removed
   }
 
   static func status(of name: String, in shard: Int32) -> Status? {
@@ -139,15 +137,14 @@ final class DiskFolder: Sendable {
     return Status(size: taken(by: status), used: time.seconds &* 1_000_000_000 &+ time.nanoseconds)
   }
 
-  /// The bytes that a file of this length takes where it is in blocks of 4 KiB, as on most disks.
+  /// The size of a file rounded up to blocks of 4 KiB, as on most disks.
   static func inBlocks(_ length: Int) -> Int { (length + 4095) / 4096 * 4096 }
 
-  /// Some file systems give a file its blocks later, or keep a small one elsewhere.
+  /// Some file systems allocate blocks later or store small files elsewhere.
   private static func taken(by status: stat) -> Int {
     status.st_blocks > 0 ? Int(status.st_blocks) * 512 : inBlocks(Int(status.st_size))
   }
 
-  /// Notes when a file was used.
   static func touch(_ name: String, in shard: Int32, at time: Date) {
     let nanoseconds = time.nanoseconds
     let parts = (nanoseconds / 1_000_000_000, nanoseconds % 1_000_000_000)
@@ -157,7 +154,7 @@ final class DiskFolder: Sendable {
     }
   }
 
-  /// Runs `body`. False where another process does so already.
+  /// Runs `body` under a lock. Returns `false` if another process holds it.
   func alone(_ body: () -> Void) -> Bool {
     let file = openat(descriptor, "trimming", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { return false }
@@ -169,7 +166,7 @@ final class DiskFolder: Sendable {
 
   // MARK: Reading and writing
 
-  /// The bytes at an offset: fewer than `count` at the end; nil where they cannot be read.
+  /// The bytes at an offset, fewer than `count` at the end of the file. `nil` if they cannot be read.
   static func readFile(_ file: Int32, at offset: Int, count: Int) -> Data? {
     var data = Data(count: count)
     var done = 0
@@ -206,6 +203,6 @@ final class DiskFolder: Sendable {
 }
 
 extension Date {
-  /// Since 1970; within what 64 bits can say.
+  /// The nanoseconds since 1970, clamped to fit 64 bits.
   var nanoseconds: Int { Int(max(0, min(9e9, timeIntervalSince1970)) * 1e9) }
 }

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
-/// The head of a file of a ``DiskCache``, as bytes: the key, and the response without its body.
+/// The serialised head of a ``DiskCache`` file: the key and the response without its body.
 struct DiskHead: Equatable {
-  /// A hash in the place of the URL, which may have a password or a token in it.
+  /// Has a hash instead of the URL, which can contain a password or a token.
   let key: CacheKey
   let response: StoredResponse
 
@@ -11,7 +11,6 @@ struct DiskHead: Equatable {
     self.response = response
   }
 
-  /// A key as heads have it.
   static func hashed(_ key: CacheKey) -> CacheKey {
     CacheKey(url: SHA256.hexadecimal(of: key.url), credential: key.credential)
   }
@@ -21,7 +20,7 @@ struct DiskHead: Equatable {
     writer.add(key.url)
     writer.add(key.credential)
     writer.add(UInt64(response.status.code))
-    // As dates have them: from another moment the last bits differ, and a response would be stale that much sooner.
+    // Other epochs change the last bits of a date, which would make a response stale too early.
     writer.add(response.requestTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.responseTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.isUnpacked ? 1 : 0)
@@ -30,7 +29,6 @@ struct DiskHead: Equatable {
     return writer.data
   }
 
-  /// Nil where the bytes are not those of a head.
   init?(_ bytes: Data) {
     var reader = ByteReader(bytes)
     guard let url = reader.text(), let credential = reader.text(), let status = reader.number(), status < 1000,
@@ -92,7 +90,7 @@ private struct ByteReader {
   }
 
   mutating func headers() -> HTTPHeaders? {
-    // A field takes 16 bytes at least: no number that a damaged file states makes room for more than it has.
+    // A field takes at least 16 bytes, so a damaged count cannot reserve too much memory.
     guard let count = number(), count <= UInt64(rest / 16) else { return nil }
     var fields: [HTTPHeaders.Field] = []
     for _ in 0..<count {
@@ -104,7 +102,7 @@ private struct ByteReader {
 }
 
 extension Data {
-  /// The eight bytes at an offset from the start as a number, the smallest first.
+  /// The little-endian 64-bit integer at an offset from the start.
   func number(at offset: Int) -> UInt64 {
     withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
   }

@@ -1,13 +1,12 @@
 import ErrandFoundation
 
-/// The layout of a file of a ``DiskCache``: five numbers of eight bytes, the head, the body in frames.
+/// The format of a ``DiskCache`` file: five 8-byte integers, the head, and the body in frames.
 ///
 ///     magic · length of the head · checksum of the head · length of the body · checksum of these four
 ///     head
-///     checksum of the frame · 64 KiB of the body       as often as there are such, the last one shorter
+///     checksum of the frame · 64 KiB of the body       repeated; the last frame is shorter
 ///
-/// A frame is checked before any byte of it is handed on, and its checksum counts its number, so that no two can be
-/// exchanged.
+/// Every frame is verified before it is used. Its checksum includes its number, so frames cannot be swapped.
 struct DiskLayout: Equatable {
   static let magic = UInt64(0x3143_4544_4E41_5252)  // "RRANDEC1"
   static let size = 40
@@ -24,7 +23,6 @@ struct DiskLayout: Equatable {
     self.bodyLength = bodyLength
   }
 
-  /// Nil where the bytes do not begin such a file.
   init?(_ bytes: Data) {
     guard bytes.count >= Self.size, bytes.number(at: 0) == Self.magic,
       bytes.number(at: 32) == Self.checksum(bytes.prefix(32), number: 0),
@@ -44,23 +42,20 @@ struct DiskLayout: Equatable {
     return data
   }
 
-  /// The offset of a frame.
   func offset(ofFrame number: Int) -> Int { Self.size + headLength + number * (Self.frameSize + 8) }
 
   var frameCount: Int { (bodyLength + Self.frameSize - 1) / Self.frameSize }
 
-  /// The number of bytes of the body in a frame.
   func length(ofFrame number: Int) -> Int { min(Self.frameSize, bodyLength - number * Self.frameSize) }
 
-  /// The size of the whole file.
   var fileSize: Int { Self.size + headLength + bodyLength + 8 * frameCount }
 
   func isSound(head: Data) -> Bool { head.count == headLength && Self.checksum(head, number: .max) == headChecksum }
 
-  /// The bytes of a frame without its checksum; nil where they are not what was written.
+  /// The bytes of a frame without its checksum, or `nil` if it does not match.
   static func checked(_ frame: Data, number: Int) -> Data? {
     guard frame.count >= 8 else { return nil }
-    let bytes = Data(frame.dropFirst(8))  // what callers get begins at 0
+    let bytes = Data(frame.dropFirst(8))  // callers expect indices that start at 0
     return frame.number(at: 0) == checksum(bytes, number: UInt64(number)) ? bytes : nil
   }
 

@@ -1,8 +1,8 @@
-/// The name of a file of a ``DiskCache``: hashes of the URL and of the credential, a random number, and what it is.
+/// The name of a ``DiskCache`` file: hashes of the URL and the credential, a random number, and the kind of file.
 ///
 ///     8e3b0c77f5f4a1d2-0000000000000000-51c3e90a8d7f6b24          a response
 ///     8e3b0c77f5f4a1d2-0000000000000000-51c3e90a8d7f6b24.head     its header, after a validation
-///     8e3b0c77f5f4a1d2-0000000000000000-51c3e90a8d7f6b24.part     what is not complete
+///     8e3b0c77f5f4a1d2-0000000000000000-51c3e90a8d7f6b24.part     an incomplete response
 struct DiskName: Hashable {
   enum Kind: String {
     case entry = ""
@@ -30,15 +30,14 @@ struct DiskName: Hashable {
 
   static func hash(ofURL url: String) -> UInt64 { Checksum.of(url) }
 
-  /// The name of another file of the same response.
   func of(_ kind: Kind) -> DiskName { DiskName(self, kind) }
 
-  /// True for the files of a key.
+  /// Whether two files have the same key.
   func isOf(_ other: DiskName) -> Bool { url == other.url && credential == other.credential }
 
   var text: String { "\(url.hexadecimal)-\(credential.hexadecimal)-\(number.hexadecimal)\(kind.rawValue)" }
 
-  /// A name that was found; nil where it is not of our making.
+  /// Parses a file name. `nil` if it is not the name of a cache file.
   init?(_ name: UnsafePointer<CChar>) {
     var bytes = UnsafeRawBufferPointer(start: name, count: 56).prefix { $0 != 0 }
     guard let url = Self.number(&bytes), bytes.popFirst() == UInt8(ascii: "-"), let credential = Self.number(&bytes),

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// Writes the file of one response beside its place, and renames it once it is complete.
+/// Writes a response to a temporary file and renames it when it is complete.
 final class DiskWriter: CacheWriter {
   private struct State {
-    /// Bytes of the body that make no frame yet.
+    /// The start of the next frame.
     var rest = Data()
     var length = 0
     var frames = 0
@@ -17,7 +17,6 @@ final class DiskWriter: CacheWriter {
   private let file: Int32
   private let state = Lock(State())
 
-  /// Makes the file. Throws where it cannot be made.
   init(_ cache: DiskCache, _ head: DiskHead, _ name: DiskName) throws {
     self.cache = cache
     self.head = head
@@ -85,7 +84,7 @@ final class DiskWriter: CacheWriter {
       return state.hasEnded
     }
     guard !hasEnded else { return }
-    // It may be gone with its folder.
+    // The folder may no longer exist.
     try? cache.withShard(of: name) { DiskFolder.removeFile(name.of(.part).text, in: $0) }
     close(file)
   }
