@@ -7,7 +7,7 @@
   import Testing
 
   /// What a connection between two requests may not do.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct IdleConnectionTests {
     private let transport: CurlTransport
 

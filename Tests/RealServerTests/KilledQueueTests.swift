@@ -5,7 +5,7 @@
   import Testing
 
   /// Offline queues of programs that are killed while they keep and deliver.
-  @Suite(.timeLimit(.minutes(10)))
+  @Suite(.timeLimit(.minutes(3)))
   struct KilledQueueTests {
     /// The numbers by key as they came, and the keys of each number.
     private struct Ledger {

@@ -6,7 +6,7 @@
   import Testing
 
   /// Downloads from nginx by programs that are killed while they write.
-  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
   struct NginxDownloadTests {
     private func size(_ file: URL) -> Int {
       var status = stat()

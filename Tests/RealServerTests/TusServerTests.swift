@@ -6,7 +6,7 @@
 
   /// Uploads to tuspyserver, a server of tus 1.0.
   @Suite(
-    .enabled(if: TusServer.isExpected, "tuspyserver is not installed"), .timeLimit(.minutes(10)))
+    .enabled(if: TusServer.isExpected, "tuspyserver is not installed"), .timeLimit(.minutes(3)))
   struct TusServerTests {
     struct AddFile: ServerPOSTTask {
       let server: Server

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The order of things in the guide "How a task travels" is that of the code.
-@Suite struct TravelOrderTests {
+@Suite(.timeLimit(.minutes(1))) struct TravelOrderTests {
   /// Notes what happens, in the guide's words.
   private final class Log: Sendable {
     private let state = Shared<[String]>([])

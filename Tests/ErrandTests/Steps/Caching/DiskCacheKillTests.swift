@@ -7,7 +7,7 @@
   @testable import Errand
 
   /// Programs that write to one folder, and are killed while they do.
-  @Suite struct DiskCacheKillTests {
+  @Suite(.timeLimit(.minutes(3))) struct DiskCacheKillTests {
     /// Not with `Process`: see `RecordingKillTests`.
     private func start(_ folder: URL, seed: Int) throws -> pid_t {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
@@ -47,7 +47,7 @@
       return count
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test
     func `twenty kills of two programs at once leave no torn response, and no wrong byte is ever read`() async throws {
       var random = SeededGenerator(seed: 7)
       try await withFolder { folder in
