@@ -1,10 +1,15 @@
 import Dispatch
 
-/// True once `condition` is, looked at every millisecond; for what no event tells of.
+/// Whether `condition` becomes true in time, checked every millisecond. Use it if no event reports the change.
 ///
-/// The limit of five minutes ends a test that would hang, and is no part of what is tested.
-package func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(300)
+/// - Parameters:
+///   - limit: The time after which it gives up, so that a test fails instead of hanging. Defaults to 10 s. Pass more to
+///     wait for another process.
+///   - condition: The condition to wait for.
+package func eventually(
+  within limit: Duration = .seconds(10), _ condition: () async throws -> Bool
+) async rethrows -> Bool {
+  let end = ContinuousClock.now + limit
   while try await !condition() {
     if ContinuousClock.now > end { return false }
     await withCheckedContinuation { continuation in

@@ -103,6 +103,12 @@ import Testing
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
   }
 
+  @Test func `waiting for a condition that never becomes true ends after the limit`() async {
+    let start = ContinuousClock.now
+    #expect(await eventually(within: .milliseconds(20)) { false } == false)
+    #expect(ContinuousClock.now - start >= .milliseconds(20))
+  }
+
   @Test func `whoever waits for balance gives up when cancelled`() async throws {
     let recorder = EventRecorder()
     let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })

@@ -29,7 +29,7 @@
       let index = folder.appendingPathComponent("index.json").path
       // A number of a file may be used again for the next but one: the time of its change tells them apart.
       var (seen, last) = (0, timespec())
-      let isWritten = try await eventually {
+      let isWritten = try await eventually(within: .seconds(30)) {
         var status = stat()
         if stat(index, &status) == 0, status.st_ctim.tv_nsec != last.tv_nsec || status.st_ctim.tv_sec != last.tv_sec {
           (seen, last) = (seen + 1, status.st_ctim)

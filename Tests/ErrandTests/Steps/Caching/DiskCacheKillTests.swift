@@ -54,7 +54,7 @@
         let cache = try DiskCache(at: folder, sizeLimit: 16 << 20)
         var processes = [try start(folder, seed: 1), try start(folder, seed: 2)]
         defer { for process in processes { kill(process, SIGKILL) } }
-        #expect(try await eventually { try await check(cache) > 10 })
+        #expect(try await eventually(within: .seconds(30)) { try await check(cache) > 10 })
         for number in 0..<20 {
           await giveWay(Int.random(in: 0..<500, using: &random))
           _ = try await check(cache)
