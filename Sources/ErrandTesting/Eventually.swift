@@ -1,10 +1,15 @@
 import Dispatch
 
-/// Polls a condition every millisecond, for changes that are not reported by an event. Returns whether it became true.
+/// Whether `condition` becomes true in time, checked every millisecond. Use it if no event reports the change.
 ///
-/// Gives up after five minutes, to end a test that would hang. Don't use this to test for a time limit.
-package func eventually(_ condition: () async throws -> Bool) async rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(300)
+/// - Parameters:
+///   - limit: The time after which it gives up, so that a test fails instead of hanging. Defaults to 10 s. Pass more to
+///     wait for another process.
+///   - condition: The condition to wait for.
+package func eventually(
+  within limit: Duration = .seconds(10), _ condition: () async throws -> Bool
+) async rethrows -> Bool {
+  let end = ContinuousClock.now + limit
   while try await !condition() {
     if ContinuousClock.now > end { return false }
     await withCheckedContinuation { continuation in

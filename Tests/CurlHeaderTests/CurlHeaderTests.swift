@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  @Suite struct CurlHeaderTests {
+  @Suite(.timeLimit(.minutes(1))) struct CurlHeaderTests {
     @Test(.enabled(if: Header.isExpected, "no <curl/curl.h> of 7.85 or later when CCurl was compiled"))
     func `the constants are those of libcurl's own header`() {
       let header = Header.check()

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite struct ConformanceRouteTests {
+@Suite(.timeLimit(.minutes(1))) struct ConformanceRouteTests {
   @Test func `a direct route leaves nothing out`() {
     #expect(TransportConformance { PlatformTransport() }.omissions.isEmpty)
   }

@@ -1,7 +1,7 @@
 import ErrandTesting
 import Testing
 
-@Suite struct DeadlineTests {
+@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
   @Test func `what ends in time has its result`() async throws {
     #expect(try await Deadline(.seconds(60)).run { 7 } == 7)
     await #expect(throws: CancellationError.self) { try await Deadline(.seconds(60)).run { throw CancellationError() } }

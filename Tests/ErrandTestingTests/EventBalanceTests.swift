@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 @testable import ErrandTesting
 
-@Suite struct EventBalanceTests {
+@Suite(.timeLimit(.minutes(1))) struct EventBalanceTests {
   /// The problems of one call to which this happens.
   private func problems(_ moments: CallMoment...) -> [String] {
     var balance = EventBalance()

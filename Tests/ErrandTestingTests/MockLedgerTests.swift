@@ -3,7 +3,7 @@ import Testing
 
 @testable import ErrandTesting
 
-@Suite struct MockLedgerTests {
+@Suite(.timeLimit(.minutes(1))) struct MockLedgerTests {
   @Test func `a wait for a request is over when one is recorded`() async throws {
     var ledger = MockLedger(requestLimit: .max)
     let request = try await withCheckedThrowingContinuation { continuation in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ErrandTesting
 
-@Suite struct MockRequestParserTests {
+@Suite(.timeLimit(.minutes(1))) struct MockRequestParserTests {
   private static let several = """
     POST /a?b=c HTTP/1.1\r\nHost: mock\r\nContent-Length: 5\r\n\r\nhello\
     PUT /chunks HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct MockServerAnswersTests {
+@Suite(.timeLimit(.minutes(1))) struct MockServerAnswersTests {
   private let server: MockServer
   private let client: PlainClient
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct MockServerBodiesTests {
+@Suite(.timeLimit(.minutes(1))) struct MockServerBodiesTests {
   private let server: MockServer
   private let client: PlainClient
 

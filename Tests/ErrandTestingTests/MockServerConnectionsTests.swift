@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct MockServerConnectionsTests {
+@Suite(.timeLimit(.minutes(1))) struct MockServerConnectionsTests {
   @Test func `a connection carries many requests`() throws {
     let server = try MockServer()
     server.route("/*", answer: .text("ok"))

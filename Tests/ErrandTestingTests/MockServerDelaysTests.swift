@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct MockServerDelaysTests {
+@Suite(.timeLimit(.minutes(1))) struct MockServerDelaysTests {
   private let server: MockServer
   private let client: PlainClient
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct MockServerRoutesTests {
+@Suite(.timeLimit(.minutes(1))) struct MockServerRoutesTests {
   @Test func `a route answers its method and path`() throws {
     let server = try MockServer()
     server.route(.get, "/widgets/:id") { .text("widget \($0.parameters["id"] ?? "")") }

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite struct MockServerWaitingTests {
+@Suite(.timeLimit(.minutes(1))) struct MockServerWaitingTests {
   @Test func `requests are handed out in order`() async throws {
     let server = try MockServer()
     let client = try PlainClient(server)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct ManualClockTests {
+@Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
   @Test func `sleepers wake when the time has come, the earliest first`() async throws {
     let clock = ManualClock()
     let order = Shared<[Int]>([])
@@ -61,7 +61,7 @@ import Testing
   }
 }
 
-@Suite struct TaskExpectationTests {
+@Suite(.timeLimit(.minutes(1))) struct TaskExpectationTests {
   private struct Rename: ServerPUTTask, PayloadUploadingTask {
     var uploadPayload: [String: String] { ["name": "new", "by": "me"] }
     var path: String { "widgets/7" }
@@ -103,7 +103,13 @@ import Testing
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
   }
 
-  @Test(.timeLimit(.minutes(1))) func `whoever waits for balance gives up when cancelled`() async throws {
+  @Test func `waiting for a condition that never becomes true ends after the limit`() async {
+    let start = ContinuousClock.now
+    #expect(await eventually(within: .milliseconds(20)) { false } == false)
+    #expect(ContinuousClock.now - start >= .milliseconds(20))
+  }
+
+  @Test func `whoever waits for balance gives up when cancelled`() async throws {
     let recorder = EventRecorder()
     let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })
     await server.update { $0.observers = [recorder] }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Folders do not keep a direction by themselves: this does.
-@Suite struct ChapterTests {
+@Suite(.timeLimit(.minutes(1))) struct ChapterTests {
   /// From the first chapter to the last of those that have a direction; the front may know all of them, and itself.
   private static let chapters = [
     "Concurrency", "HTTP", "Record", "Errors", "Policies", "Bodies", "Events", "Transport", "Steps", "Admission",

@@ -7,7 +7,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct FoundationBridgeTests {
+@Suite(.timeLimit(.minutes(1))) struct FoundationBridgeTests {
   private func url(_ text: String = "https://example.com/a?b=1") throws -> URL { try #require(URL(string: text)) }
 
   @Test func `a request becomes Foundation's with its method, header and bytes`() throws {

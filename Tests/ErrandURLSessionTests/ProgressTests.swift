@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Foundation's progress, which shows one of Errand's.
-@Suite(.timeLimit(.minutes(10))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(1))) struct ProgressTests {
   private struct Send: ServerPUTTask, DataUploadingTask {
     let uploadData: Data
     let path = "x"

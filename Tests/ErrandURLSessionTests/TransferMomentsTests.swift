@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 @testable import ErrandURLSession
 
-@Suite struct TransferMomentsTests {
+@Suite(.timeLimit(.minutes(1))) struct TransferMomentsTests {
   @Test func `moments are counted from the start, and a reused connection took no time`() {
     let start = Date(timeIntervalSinceReferenceDate: 1000)
     var moments = TransferMoments()

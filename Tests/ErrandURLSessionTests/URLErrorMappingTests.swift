@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct URLErrorMappingTests {
+@Suite(.timeLimit(.minutes(1))) struct URLErrorMappingTests {
   @Test(arguments: [
     (URLError.Code.cannotFindHost, TaskError.Code.cannotResolveHost), (.dnsLookupFailed, .cannotResolveHost),
     (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .offline),

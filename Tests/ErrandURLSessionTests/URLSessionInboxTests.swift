@@ -8,7 +8,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite struct URLSessionInboxTests {
+@Suite(.timeLimit(.minutes(1))) struct URLSessionInboxTests {
   private func make(method: HTTPMethod = .get, length: Int = 10) throws -> URLSessionInbox {
     var inbox = URLSessionInbox(highWater: 8, method: method)
     let url = try #require(URL(string: "https://example.com"))

@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 @testable import ErrandURLSession
 
-@Suite struct URLSessionTimersTests {
+@Suite(.timeLimit(.minutes(1))) struct URLSessionTimersTests {
   private let all = Timeouts(
     connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3), attempt: .seconds(100))
 

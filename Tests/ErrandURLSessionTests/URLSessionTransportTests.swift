@@ -11,7 +11,7 @@ import Testing
 
 /// Journeys that FoundationNetworking survives: nothing is cancelled while an answer is on its way, which may deadlock
 /// or crash it. Where it deadlocks all the same, a test fails and the others go on.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(1)))
 struct URLSessionTransportTests {
   private let server: MockServer
   private let transport = BoundedTransport(URLSessionTransport())

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The fuzzer's inputs, without the fuzzer: what it was given to begin with, and what it has found.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(1)))
 struct CorpusTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
     "Corpus")

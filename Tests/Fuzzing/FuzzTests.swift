@@ -15,7 +15,7 @@
 
   /// Mutated answers, the first few of a seed: the program `errand-bench fuzz` as it is, in a process of its own, for what
   /// it looks for would end this one.
-  @Suite(.enabled(if: FuzzPeer.isExpected), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: FuzzPeer.isExpected), .timeLimit(.minutes(3)))
   struct FuzzTests {
     /// The kinds of mutations that are not handled yet; each goes from the list with what handles it.
     private static let missing = "tls,h2-bytes,h2-frames,h2-control"
@@ -32,7 +32,7 @@
         Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("errand-bench"))
       let output = FileManager.default.temporaryDirectory.appendingPathComponent("errand-fuzz-\(UUID().uuidString).log")
       defer { try? FileManager.default.removeItem(at: output) }  // it is below the temporary folder
-      let process = try start("exec '\(program.path)' \(words) >'\(output.path)' 2>&1")
+      let process = try start("exec timeout 120 '\(program.path)' \(words) >'\(output.path)' 2>&1")
       let status = await withCheckedContinuation { continuation in
         Thread.detachNewThread {
           var status: Int32 = 0

@@ -6,7 +6,7 @@
 
   /// Policies for addresses on sockets. What is not to be connected to is a server that counts its connections: the kernel makes
   /// one before the server knows.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10))) struct AddressJourneyTests {
+  @Suite(.balancedEvents, .timeLimit(.minutes(3))) struct AddressJourneyTests {
     private let mock: MockServer
     private var port: Int { mock.url.port ?? 0 }
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents) struct BadInputTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct BadInputTests {
   /// The error of a call that must fail, whose description is one line that names what and where.
   private func failure(
     of task: some ServerTask, on shop: Shop, _ code: TaskError.Code, naming words: String...

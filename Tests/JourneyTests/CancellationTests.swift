@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents, .timeLimit(.minutes(10)))
+@Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct CancellationTests {
   @Test func `a thousand calls cancelled at random moments leave nothing behind`() async throws {
     let shop = try Shop()

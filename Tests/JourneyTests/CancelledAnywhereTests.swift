@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Whatever a call waits for ends by `cancelAll()`, by its deadline, and by cancelling the task that awaits it.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct CancelledAnywhereTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct CancelledAnywhereTests {
   enum Ending: CaseIterable { case cancelAll, caller, deadline }
 
   @Test(arguments: StuckCall.Moment.allCases, Ending.allCases)

@@ -30,7 +30,7 @@
   }
 
   /// A body that is collected in memory is there once: neither the transport, nor the call, nor its record has another.
-  @Suite(.balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(3)))
   struct CollectedBodyTests {
     private static let size = 96 << 20
 

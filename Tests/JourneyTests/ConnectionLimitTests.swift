@@ -5,7 +5,7 @@
   import Testing
 
   /// Waiting for a connection, where an origin may have one only, is a phase of its own.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct ConnectionLimitTests {
     private let remote: MockServer
     private let transport: CurlTransport

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Cookies on sockets.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct CookieJourneyTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct CookieJourneyTests {
   /// A shop with a page for those who have signed in.
   private func shop(_ jar: CookieJar? = nil) throws -> Shop {
     let shop = try Shop { if let jar { $0.cookiePolicy = .shared(jar) } }

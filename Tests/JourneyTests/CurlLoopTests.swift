@@ -6,7 +6,7 @@
   import Testing
 
   /// What one transfer must not do to the others, nor to the process.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct CurlLoopTests {
     private let remote: MockServer
     private let transport: CurlTransport

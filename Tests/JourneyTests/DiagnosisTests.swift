@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Faults on sockets, and the cause that the error names.
-@Suite(.balancedEvents, .timeLimit(.minutes(10)))
+@Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct DiagnosisTests {
   /// A fault: an answer, or settings of the server and its task.
   struct Fault: Sendable, CustomStringConvertible {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Digest on sockets: what a server sees of a request that it challenges, and of one that it does not.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct DigestJourneyTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct DigestJourneyTests {
   private struct Order: ServerPOSTTask {
     var path = "orders"
     var acceptedStatuses: AcceptedStatuses { .all }

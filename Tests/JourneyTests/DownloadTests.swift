@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents) struct DownloadTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct DownloadTests {
   private let old = Data("old".utf8)
 
   /// Downloads over a file that is there, and returns what the folder holds afterwards.

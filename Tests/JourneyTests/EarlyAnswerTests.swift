@@ -6,7 +6,7 @@
   import Testing
 
   /// Servers that answer before they have read the request, and servers that think after it.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct EarlyAnswerTests {
     private let transport: CurlTransport
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Server-sent events over sockets.
-@Suite(.balancedEvents) struct EventsJourneyTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct EventsJourneyTests {
   private func answer(_ text: String) -> MockAnswer {
     .chunked(text.map { Data(String($0).utf8) }, type: "text/event-stream")
   }

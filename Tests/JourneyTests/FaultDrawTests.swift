@@ -10,7 +10,7 @@ import Testing
 /// writes `errors.txt` to that folder, a numbered line a fault, and `truth.txt` with the causes. The faults are those of
 /// `DiagnosisTests`, some of the network, and those of TLS that `SecureFaultDrawTests` has left in the folder as `tls.txt`, where it ran before.
 @Suite(
-  .balancedEvents, .timeLimit(.minutes(10)), .enabled(if: ProcessInfo.processInfo.environment["ERRAND_FAULTS"] != nil))
+  .balancedEvents, .timeLimit(.minutes(3)), .enabled(if: ProcessInfo.processInfo.environment["ERRAND_FAULTS"] != nil))
 struct FaultDrawTests {
   private static let network: [DiagnosisTests.Fault] = [
     .init(

@@ -8,7 +8,7 @@ import Testing
 /// survey that the choice of libcurl rests on. Elsewhere: 4–6 (redirects) in `RedirectJourneyTests`, 7 and 13 (cookies,
 /// cache) with their steps, 16 (speed) in the benchmark, 17 (TLS) and of 11 what is about TLS with the real servers. 15
 /// (WebSocket) is not offered.
-@Suite(.balancedEvents, .timeLimit(.minutes(10)))
+@Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct FaultTests {
   private func shop(limit: Int = 64) throws -> Shop {
     let shop = try Shop(limits: ThrottleLimits(perHost: limit))

@@ -6,7 +6,7 @@
   import Glibc
   import Testing
 
-  @Suite(.balancedEvents, .timeLimit(.minutes(10))) struct GaugesTests {
+  @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GaugesTests {
     /// A server whose connections are kept for that long when they are idle.
     private func server(_ peer: WirePeer, idleLifetime: Duration) throws -> Server {
       var configuration = CurlTransport.Configuration()

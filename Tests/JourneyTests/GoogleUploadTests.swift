@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Google's protocol, byte for byte, and its edges: `X-Goog-Upload-*` as prior clients speak it.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct GoogleUploadTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GoogleUploadTests {
   private static let active: HTTPHeaders = ["X-Goog-Upload-Status": "active"]
 
   /// All of a request that the protocol is about.

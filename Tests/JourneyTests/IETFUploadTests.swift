@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The IETF's draft of resumable uploads, against a server that takes it by the letter.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct IETFUploadTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct IETFUploadTests {
   /// All of a request that the draft is about.
   private func words(_ request: MockRequest) -> String {
     let names: [HTTPHeaderName] = [

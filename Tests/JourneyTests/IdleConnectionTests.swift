@@ -7,7 +7,7 @@
   import Testing
 
   /// What a connection between two requests may not do.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct IdleConnectionTests {
     private let transport: CurlTransport
 
@@ -132,7 +132,7 @@
       let before = try descriptorCount
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<600 { group.addTask { _ = try await get(peer.url()) } }
-        #expect(await eventually { await openCount == 600 })
+        #expect(await eventually(within: .seconds(30)) { await openCount == 600 })
         for _ in 0..<600 { isTimeToAnswer.signal() }
         try await group.waitForAll()
       }

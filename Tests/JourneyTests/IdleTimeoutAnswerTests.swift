@@ -5,7 +5,7 @@
   import Testing
 
   /// A server that answers 408 when it closes an idle connection, just as a request is sent over it.
-  @Suite(.keepsConnections, .balancedEvents, .timeLimit(.minutes(5)))
+  @Suite(.keepsConnections, .balancedEvents, .timeLimit(.minutes(1)))
   struct IdleTimeoutAnswerTests {
     /// A peer that answers "one" over a new connection and says `second` to the next request, each over as many connections as
     /// `count` says. Over any later connection it answers all requests.

@@ -7,7 +7,7 @@
   import Testing
 
   /// What a connection over a Unix socket may not do between two requests: libcurl names it by no port.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct IdleUnixConnectionTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).socket").path
 

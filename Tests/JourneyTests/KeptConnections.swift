@@ -28,7 +28,7 @@ import Testing
 
   @Suite(
     .enabled(if: !keepsConnections, "this libcurl asks before it sends"), .balancedEvents,
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(1)))
   struct LoneExchangeTests {
     @Test func `each exchange has a connection of its own`() async throws {
       let shop = try Shop()

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents) struct MethodsTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct MethodsTests {
   @Test func `widgets are read, made, replaced, changed and removed`() async throws {
     let shop = try Shop()
     shop.mock.route(.put, "/widgets/:id") { .json(String(decoding: $0.body, as: UTF8.self)) }

@@ -6,7 +6,7 @@
 
   /// Names with several addresses, of which the server has the last: nobody listens at the others of 127.0.0.0/8, and a connection
   /// to 255.255.255.255 fails as it is begun.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10))) struct NextAddressTests {
+  @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct NextAddressTests {
     private let mock: MockServer
     private let url: URL
 

@@ -5,7 +5,7 @@ import Testing
 
 /// One call through two retries, a token that has ended, redirects and a stored response that is still good: all that tells of it
 /// tells the same story.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct OneStoryTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct OneStoryTests {
   /// A shop that bounces calls, whose messages are full of secrets.
   private struct BouncingShop {
     let mock: MockServer

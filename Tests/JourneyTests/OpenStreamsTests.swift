@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Bodies that the caller reads hold no slot.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct OpenStreamsTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct OpenStreamsTests {
   private static let endless = MockAnswer.endless(chunk: Data(count: 1000))
 
   @Test func `open streams stop nothing else, and are counted apart`() async throws {

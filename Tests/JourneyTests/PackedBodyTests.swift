@@ -5,7 +5,7 @@
   import Testing
 
   /// Packed bodies over sockets: whole, cut and too large.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct PackedBodyTests {
     /// How the end of a body is told.
     enum Framing: CaseIterable {

@@ -6,7 +6,7 @@
   import Testing
 
   /// Uploads whose source gives ten bytes, and then nothing, by all that take an answer.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct PausedSourceTests {
     enum Verb: CaseIterable {
       case run

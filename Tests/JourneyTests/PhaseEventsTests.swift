@@ -5,7 +5,7 @@ import Testing
 
 #if os(Linux)
   /// What observers are told of connections and bodies, over sockets.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10))) struct PhaseEventsTests {
+  @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct PhaseEventsTests {
     private let recorder = EventRecorder()
 
     private func phases(of call: Int) -> [TaskEvent] {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents) struct ProgressJourneyTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ProgressJourneyTests {
   private struct Send: ServerPOSTTask, DataUploadingTask {
     let uploadData: Data
     let path = "echo/x"

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Downloads that come in several ranges at a time.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct RangedDownloadTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RangedDownloadTests {
   /// The ranges of 100,000 bytes in four, behind the first one.
   private static let rest = ["bytes=10000-32499", "bytes=32500-54999", "bytes=55000-77499", "bytes=77500-99999"]
   private static let all = ["bytes=0-9999"] + rest

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Redirects on sockets, between two ports, which are two origins.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct RedirectJourneyTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RedirectJourneyTests {
   private func address(_ mock: MockServer, _ path: String) -> String {
     mock.url.appendingPathComponent(path).absoluteString
   }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Tokens that end under hundreds of calls, on sockets.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct RefreshJourneyTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(3))) struct RefreshJourneyTests {
   /// An authorization server and a shop in one, which rotates refresh tokens.
   private struct TokenShop {
     struct State {

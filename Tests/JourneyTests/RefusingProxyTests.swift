@@ -5,7 +5,7 @@
   import Testing
 
   /// Proxies that give no tunnel.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RefusingProxyTests {
     /// A server whose requests go by a proxy.
     private func server(

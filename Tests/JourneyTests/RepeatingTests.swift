@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents) struct RepeatingTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RepeatingTests {
   /// A shop with one pooled connection, which dies with the next request.
   private func shopWithDeadConnection() async throws -> Shop {
     let shop = try Shop()

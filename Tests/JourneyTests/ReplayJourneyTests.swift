@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What was recorded over sockets, played without any.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct ReplayJourneyTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ReplayJourneyTests {
   /// A shop with a redirect, a cookie, pieces and a picture.
   private func open() throws -> MockServer {
     let mock = try MockServer()

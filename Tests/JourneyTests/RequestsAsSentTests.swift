@@ -5,7 +5,7 @@
   import Testing
 
   /// What a server reads is what was asked for, or nothing.
-  @Suite(.balancedEvents, .timeLimit(.minutes(10)))
+  @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RequestsAsSentTests {
     private let mock: MockServer
     private let transport: CurlTransport

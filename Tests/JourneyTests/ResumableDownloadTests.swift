@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Downloads over connections that break, of files that change, with programs that begin again.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct ResumableDownloadTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ResumableDownloadTests {
   /// Runs `body` with a shop and a place, and checks that nothing but the file is left.
   private func inFolder(_ shop: RangeShop, _ body: (URL) async throws -> Void) async throws {
     try await withFolder { folder in

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Uploads in pieces, over connections that break and to servers that forget.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct ResumableUploadTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ResumableUploadTests {
   private func upload(_ file: URL, _ store: UploadShop, by dialect: some UploadDialect) -> ResumableUpload {
     store.upload(file, by: dialect)
   }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct RetryStormTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(3))) struct RetryStormTests {
   @Test func `a server that answers 503 to everything gets a fifth more than is offered, and the reserve`() async throws
   {
     let shop = try Shop(limits: ThrottleLimits(perHost: 16)) {

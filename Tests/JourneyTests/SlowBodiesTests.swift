@@ -5,7 +5,7 @@ import Testing
 
 /// Where a body goes to or comes from a file or a stream, `timeout` ends with the head and bounds how long the body stands
 /// still. The bodies here take several times the limit, and never stand still for a large part of it.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct SlowBodiesTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SlowBodiesTests {
   private static let limit = Duration.milliseconds(1500)
   private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(20))
 

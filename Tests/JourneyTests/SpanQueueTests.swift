@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Spans that are handed over while more of them come.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct SpanQueueTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SpanQueueTests {
   @Test func `a flush waits for what was there, not for what comes meanwhile`() async throws {
     let (shop, batches, flushed) = (try Shop(), Shared(0), Shared(false))
     // Each batch that is handed over makes spans anew, for as long as the flush lasts: there is always something that waits.

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Answers that are not the thing that was asked for.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct StandInTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct StandInTests {
   private let old = Data("old".utf8)
 
   /// Runs `body` with a shop and a file that is there; the file has to be as it was afterwards, alone in its folder.

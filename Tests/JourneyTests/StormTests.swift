@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// `errand-bench storm` in small: everything at random moments, over real sockets, through everything.
-@Suite(.balancedEvents, .timeLimit(.minutes(10)))
+@Suite(.balancedEvents, .timeLimit(.minutes(3)))
 struct StormTests {
   private static let paths = ["now", "late", "drip", "long", "up"]
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents) struct StreamingTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct StreamingTests {
   @Test func `a body comes in chunks, as it is sent`() async throws {
     let shop = try Shop()
     let chunks = (0..<5).map { Data(repeating: UInt8($0), count: 1000) }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.balancedEvents) struct TimersTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TimersTests {
   private static let short = Duration.milliseconds(400)
 
   private func error(_ timeouts: Timeouts, _ answer: MockAnswer, body: HTTPBody = .empty) async throws -> TaskError {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Traces over sockets: what is sent, and the spans of it.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct TracesJourneyTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TracesJourneyTests {
   private let taken = Shared<[RecordedSpan]>([])
 
   private func recorder(_ sampling: TraceSampling = .all) -> SpanRecorder {

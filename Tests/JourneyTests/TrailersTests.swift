@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Fields after the body of a request (RFC 9110 §6.5).
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct TrailersTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TrailersTests {
   private struct Send: ServerPUTTask, UploadingTask {
     let body: HTTPBody
     let path = "echo/x"

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Pausing, resuming, cancelling and watching a download; digests, deadlines, and two who want the same.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct TransferLifeTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TransferLifeTests {
   private static let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="  // of no bytes
 
   /// A shop whose first answer stands still after 60,000 bytes.

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What an upload takes from the task that it is made with: its name, its preflight and parameters, its limits.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct UploadTaskTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct UploadTaskTests {
   /// A task whose preflight says something about its file.
   private struct AddSecret: ServerPOSTTask {
     let server: Server

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Whatever a server says or forgets, a file is there once, as what it was begun as.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct UploadsOnceTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct UploadsOnceTests {
   /// Has the remote take what is sent to it, and know nothing of the upload once it has all of it, which is 100,000 bytes.
   private func clearUp(_ store: UploadShop, answering answer: MockAnswer) {
     store.mock.route(.patch, "/files/1") { [upload = store.upload] request in

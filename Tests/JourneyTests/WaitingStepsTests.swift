@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Steps and bodies that wait for calls of their own: nothing that waits for another call holds a slot.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct WaitingStepsTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct WaitingStepsTests {
   private static let tight = ThrottleLimits(perHost: 1, streamsPerHost: 1)
 
   /// Runs a task before it hands a response on, or sends again after a 401.

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Thousands of tasks through a window, over real sockets.
-@Suite(.balancedEvents, .timeLimit(.minutes(10))) struct WindowTests {
+@Suite(.balancedEvents, .timeLimit(.minutes(1))) struct WindowTests {
   struct GetPart: ServerGETTask, PayloadDownloadingTask {
     typealias DownloadPayload = String
     let server: Server

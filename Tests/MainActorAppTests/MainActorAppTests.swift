@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// The table "In an app whose default isolation is the main actor": its rows that compile, which run, too.
-struct MainActorAppTests {
+@Suite(.timeLimit(.minutes(1))) struct MainActorAppTests {
   @Test func `a payload on the struct itself comes down`() async throws {
     #expect(try await GetWidget(id: 7).download() == Widget(id: 7, name: "Cog"))
   }

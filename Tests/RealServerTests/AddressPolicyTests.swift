@@ -6,7 +6,7 @@
 
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct AddressPolicyTests {
     @Test(.speaksHTTP2, .breaksSharedConnections)
     func `a connection of HTTP/2 that carries other streams is not used against the policy`() async throws {

@@ -13,7 +13,7 @@
 
   /// An archive of calls over sockets, read by parsers that others wrote: haralyzer and harparser, from PyPI. The second has the format as
   /// a table of what each part must have, and may.
-  @Suite(.timeLimit(.minutes(10)), .enabled(if: Haralyzer.isExpected))
+  @Suite(.timeLimit(.minutes(3)), .enabled(if: Haralyzer.isExpected))
   struct ArchiveReaderTests {
     @Test func `haralyzer reads what was sent and what came back`() async throws {
       let python = try #require(Haralyzer.interpreter, "haralyzer is not installed")

@@ -4,7 +4,7 @@
   import Testing
 
   /// Redirects, cookies and the cache before caddy, over TLS and HTTP/2.
-  @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct CaddyCacheTests {
     private struct Fetch: PayloadDownloadingTask {
       typealias DownloadPayload = String

@@ -5,7 +5,7 @@
   import Testing
 
   /// The same over another server's idea of HTTP/2.
-  @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct CaddyTests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
 

@@ -5,7 +5,7 @@
   import Testing
 
   /// The commands that Errand writes and reads, beside the program that they are for.
-  @Suite(.timeLimit(.minutes(10)), .enabled(if: LocalServer.isExpected("curl")))
+  @Suite(.timeLimit(.minutes(3)), .enabled(if: LocalServer.isExpected("curl")))
   struct CurlCommandTests {
     private let mock: MockServer
 

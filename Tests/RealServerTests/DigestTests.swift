@@ -4,7 +4,7 @@
   import Testing
 
   /// Digest credentials, as another's server understands them.
-  @Suite(.enabled(if: Apache.isExpected, "apache2 is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Apache.isExpected, "apache2 is not installed"), .timeLimit(.minutes(3)))
   struct DigestTests {
     private let apache: Apache
     private let server: Server

@@ -5,7 +5,7 @@
   import Testing
 
   /// The names in forms that others write, as Errand reads them.
-  @Suite(.timeLimit(.minutes(10)))
+  @Suite(.timeLimit(.minutes(3)))
   struct FormNamesTests {
     private static let names = ["a", "a b", "é", "a\"b", "\"", "a\"; b", "a\"; filename=\"b", "a\\\"b", "100%", "a;b"]
     /// With backslashes that are before no quotation mark: a reader can't tell what two of them mean.

@@ -7,7 +7,7 @@
   /// HTTP/3 from caddy, and over TCP where there is none.
   @Suite(
     .enabled(if: CurlTransport.offersHTTP3, "the machine's libcurl has no HTTP/3"),
-    .enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(10)))
+    .enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct HTTP3Tests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
     private let transport: CurlTransport

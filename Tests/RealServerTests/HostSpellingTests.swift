@@ -5,7 +5,7 @@
 
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct HostSpellingTests {
     private let nginx: Nginx
     private let port: Int

@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(3)))
   struct HttpbinCookieTests {
     private struct Seen: TaskPayload { let cookies: [String: String] }
 

@@ -5,7 +5,7 @@
   import Testing
 
   /// What every HTTP client is tried against first.
-  @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(3)))
   struct HttpbinTests {
     private let httpbin: Httpbin
     private let server: Server

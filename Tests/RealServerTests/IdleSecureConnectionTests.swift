@@ -7,7 +7,7 @@
   /// Connections over TLS that the server closes between two requests.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct IdleSecureConnectionTests {
     @Test(.keepsClosedConnections, arguments: [HTTPVersionPreference.http1, .automatic])
     func `are closed at once, and a POST that comes next is sent`(version: HTTPVersionPreference) async throws {

@@ -5,7 +5,7 @@
   import Testing
 
   /// Offline queues of programs that are killed while they keep and deliver.
-  @Suite(.timeLimit(.minutes(10)))
+  @Suite(.timeLimit(.minutes(3)))
   struct KilledQueueTests {
     /// The numbers by key as they came, and the keys of each number.
     private struct Ledger {
@@ -50,7 +50,7 @@
       var (next, kept) = (1, Set<Int>())
       for round in 1...4 {
         let program = try BenchProgram(words(first: next, requests: 2), output: output)
-        #expect(await eventually { ledger.withLock { $0.keys.count } > round * 5 })
+        #expect(await eventually(within: .seconds(30)) { ledger.withLock { $0.keys.count } > round * 5 })
         #expect(program.kill() == nil)
         let said = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
         kept.formUnion(said)

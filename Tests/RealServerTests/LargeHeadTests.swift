@@ -8,7 +8,7 @@
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(3)))
   struct LargeHeadTests {
     private let peer: HTTP2Peer
 

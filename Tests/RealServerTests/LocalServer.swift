@@ -61,7 +61,7 @@ final class LocalServer: Sendable {
       let text = configuration(port, folder.path)
       try Data(text.utf8).write(to: folder.appendingPathComponent("configuration"))
       let process = try Self.spawn([path] + arguments(folder.path), home: folder.path)
-      if await Self.answers(port, process) {
+      if try await Self.answers(port, process) {
         self.port = port
         self.process = process
         return
@@ -147,15 +147,21 @@ final class LocalServer: Sendable {
     return process
   }
 
-  /// Whether it listens; false when it has ended.
-  private static func answers(_ port: UInt16, _ process: Int32) async -> Bool {
+  /// Whether the process listens on the port. Returns `false` if it has exited.
+  ///
+  /// - Throws: ``Failure`` if it does neither within 30 s.
+  private static func answers(_ port: UInt16, _ process: Int32) async throws -> Bool {
     var hasEnded = false
-    let isOver = await eventually {
+    let isOver = await eventually(within: .seconds(30)) {
       var status: Int32 = 0
       hasEnded = waitpid(process, &status, WNOHANG) == process
       return hasEnded || connects(to: port)
     }
-    return isOver && !hasEnded
+    guard isOver else {
+      end(process) {}
+      throw Failure(reason: "the server did not listen on port \(port) within 30 s")
+    }
+    return !hasEnded
   }
 
   private static func connects(to port: UInt16) -> Bool {

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The cache before nginx: tags and dates, packed bodies, ranges.
-@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
 struct NginxCacheTests {
   private struct Fetch: PayloadDownloadingTask {
     typealias DownloadPayload = Data

@@ -2,7 +2,7 @@ import Errand
 import Foundation
 import Testing
 
-@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
 struct NginxCookieTests {
   @Test func `nginx sets cookies, and sees those that are for its paths`() async throws {
     let nginx = try await Nginx()

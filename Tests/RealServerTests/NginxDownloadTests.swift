@@ -6,7 +6,7 @@
   import Testing
 
   /// Downloads from nginx by programs that are killed while they write.
-  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
   struct NginxDownloadTests {
     private func size(_ file: URL) -> Int {
       var status = stat()
@@ -28,7 +28,7 @@
       for number in 1...5 {
         let program = try BenchProgram(["transfer-get", "--url", url.absoluteString, "--file", place.path])
         // It has gone on from what the last one left, and not begun again.
-        #expect(await eventually { size(part) > number * 3 << 20 })
+        #expect(await eventually(within: .seconds(30)) { size(part) > number * 3 << 20 })
         #expect(program.kill() == nil)
       }
       let before = size(part)
@@ -72,7 +72,7 @@
         let program = try BenchProgram(words)
         let (bytes, least) = (Int.random(in: 1 << 20..<3 << 20, using: &random), before)
         // It has gone on from what the last one left, and not begun again.
-        #expect(await eventually { present() > least + bytes }, "\(number)")
+        #expect(await eventually(within: .seconds(30)) { present() > least + bytes }, "\(number)")
         #expect(program.kill() == nil)
         before = present()
       }

@@ -2,7 +2,7 @@ import Errand
 import Foundation
 import Testing
 
-@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
 struct NginxRedirectTests {
   @Test(arguments: [301, 302, 303, 307, 308])
   func `nginx sends a call to another port, where its credentials do not go`(code: Int) async throws {

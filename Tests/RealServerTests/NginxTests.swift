@@ -2,7 +2,7 @@ import Errand
 import Foundation
 import Testing
 
-@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"))
+@Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
 struct NginxTests {
   private static let large = Data((0..<(32 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
 
@@ -91,7 +91,9 @@ struct NginxTests {
 
 #if os(Linux)
   /// Connections that nginx closes after a number of requests.
-  @Suite(.speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
+  @Suite(
+    .speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
+    .timeLimit(.minutes(3)))
   struct NginxConnectionTests {
     @Test(.saysNothingOfGoaways, arguments: [HTTPMethod.get, .post])
     func `no call fails when nginx closes a connection after its last request`(method: HTTPMethod) async throws {

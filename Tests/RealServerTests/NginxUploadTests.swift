@@ -7,7 +7,7 @@
   /// Forms that nginx writes to a file as they come, which werkzeug reads then.
   @Suite(
     .enabled(if: Nginx.isExpected && Httpbin.isExpected, "nginx or httpbin's werkzeug is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct NginxUploadTests {
     private struct Send: ServerPOSTTask, MultipartUploadingTask {
       let uploadForm: MultipartForm

@@ -5,7 +5,7 @@
   import Testing
 
   /// Ten thousand tasks through a window, before a server that takes as many connections as it is offered.
-  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
   struct NginxWindowTests {
     private struct Fetch: PayloadDownloadingTask {
       typealias DownloadPayload = String

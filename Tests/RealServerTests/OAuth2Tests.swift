@@ -5,7 +5,7 @@
   import Testing
 
   /// The grants of OAuth 2, as a server that others wrote understands them.
-  @Suite(.enabled(if: AuthlibServer.isExpected, "Authlib is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: AuthlibServer.isExpected, "Authlib is not installed"), .timeLimit(.minutes(3)))
   struct OAuth2Tests {
     private let authlib: AuthlibServer
 

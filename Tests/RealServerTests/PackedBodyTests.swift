@@ -7,7 +7,7 @@
   /// Bodies that are a thousand times as large as what comes over the wire.
   @Suite(
     .enabled(if: Nginx.isExpected && LocalServer.isExpected("gzip"), "nginx or gzip is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct PackedBodyTests {
     private static let size = 64 << 20
 

@@ -19,7 +19,7 @@
       let address = page.absoluteString + (filter.isEmpty ? "" : "#\(filter)")
       let status = Shell.run(
         """
-        HOME='\(folder.path)' timeout 120 '\(browser)' --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+        HOME='\(folder.path)' timeout 60 '\(browser)' --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
         --user-data-dir='\(folder.path)/profile' --window-size=\(width),800 --virtual-time-budget=10000 \
         --dump-dom '\(address)' > '\(folder.path)/out.html' 2> '\(folder.path)/errors.txt'
         """)
@@ -30,7 +30,7 @@
   }
 
   /// The page of a log in a browser that others wrote: Chromium.
-  @Suite(.timeLimit(.minutes(10)), .enabled(if: Browser.isExpected), .serialized)
+  @Suite(.timeLimit(.minutes(3)), .enabled(if: Browser.isExpected), .serialized)
   struct PageInBrowserTests {
     /// Runs `body` with a log of these calls, and the calls.
     private func withLog(

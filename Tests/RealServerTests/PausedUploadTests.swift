@@ -7,7 +7,7 @@
   @Suite(
     .speaksHTTP2,
     .enabled(if: SecurePeer.isExpected && HTTP2Peer.isExpected, "openssl, or a python3 with h2, is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct PausedUploadTests {
     enum Version: CaseIterable {
       case http1

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  @Suite(.enabled(if: Squid.isExpected, "squid is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Squid.isExpected, "squid is not installed"), .timeLimit(.minutes(3)))
   struct ProxyTests {
     private let mock: MockServer
 

@@ -10,7 +10,7 @@
   @Suite(
     .enabled(
       if: ["nginx", "squid", "caddy", "openssl"].allSatisfy(LocalServer.isExpected),
-      "nginx, squid, caddy or openssl is not installed"), .timeLimit(.minutes(10)))
+      "nginx, squid, caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct RouteConformanceTests {
     /// What stands between the transport and the mock server, where it is two.
     private struct Intermediaries: Sendable {

@@ -5,7 +5,7 @@
 
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct SecureConnectionTests {
     private static let hello = Data("hello\n".utf8)
     private static let packed = Data(String(repeating: "much of the same, ", count: 2000).utf8)

@@ -4,7 +4,7 @@
   import Testing
 
   /// Answers over TLS whose connection ends with the alert that closes it, or without (RFC 9112 §9.8).
-  @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(3)))
   struct SecureEndTests {
     private let peer: SecurePeer
 

@@ -8,7 +8,7 @@
   /// `ERRAND_FAULTS`, they are drawn with the others. Each has its cause as the diagnosis, with or without a folder.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct SecureFaultDrawTests {
     private let certificates: Certificates
 

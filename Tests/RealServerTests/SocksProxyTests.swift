@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  @Suite(.enabled(if: SocksProxy.isExpected, "python3 is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: SocksProxy.isExpected, "python3 is not installed"), .timeLimit(.minutes(3)))
   struct SocksProxyTests {
     private let mock: MockServer
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// See ``SpellingTable``.
-@Suite struct SpellingTableTests {
+@Suite(.timeLimit(.minutes(3))) struct SpellingTableTests {
   private func quietServer(_ mock: MockServer) -> Server {
     var configuration = ServerConfiguration()
     configuration.log = .discard

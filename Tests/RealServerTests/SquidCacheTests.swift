@@ -5,7 +5,7 @@
   import Testing
 
   /// Our cache behind one of another make.
-  @Suite(.enabled(if: Squid.isExpected, "squid is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Squid.isExpected, "squid is not installed"), .timeLimit(.minutes(3)))
   struct SquidCacheTests {
     private struct GetText: PayloadDownloadingTask {
       typealias DownloadPayload = String

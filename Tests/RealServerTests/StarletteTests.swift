@@ -5,7 +5,7 @@
   import Testing
 
   /// Event streams and forms, by those whom many servers have them from.
-  @Suite(.enabled(if: StarletteServer.isExpected, "sse-starlette is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: StarletteServer.isExpected, "sse-starlette is not installed"), .timeLimit(.minutes(3)))
   struct StarletteTests {
     private let starlette: StarletteServer
     private let server: Server

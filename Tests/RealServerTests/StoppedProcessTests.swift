@@ -16,7 +16,7 @@
         return answer
       }
       let program = try BenchProgram(["stopped", "--url", mock.url.appendingPathComponent("slow").absoluteString])
-      #expect(await eventually { isAsked.withLock { $0 } })
+      #expect(await eventually(within: .seconds(30)) { isAsked.withLock { $0 } })
       program.stop()
       try await Task.sleep(for: .milliseconds(800))
       program.resume()

@@ -6,7 +6,7 @@
 
   @Suite(
     .enabled(if: TraceReceiver.isExpected, "no python3 with flask and opentelemetry-proto is installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct TraceExportTests {
     private struct GetThing: ServerGETTask {
       var path: String { "things/7" }

@@ -7,7 +7,7 @@
   /// Settings of a transport that other servers' answers tell.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct TransportSettingsTests {
     private let certificates: Certificates
 

@@ -6,7 +6,7 @@
 
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
-    .timeLimit(.minutes(10)))
+    .timeLimit(.minutes(3)))
   struct TrustedKeysTests {
     private static let wrong = "sha256/\(String(repeating: "A", count: 43))="
     private let certificates: Certificates

@@ -6,7 +6,7 @@
 
   /// Uploads to tuspyserver, a server of tus 1.0.
   @Suite(
-    .enabled(if: TusServer.isExpected, "tuspyserver is not installed"), .timeLimit(.minutes(10)))
+    .enabled(if: TusServer.isExpected, "tuspyserver is not installed"), .timeLimit(.minutes(3)))
   struct TusServerTests {
     struct AddFile: ServerPOSTTask {
       let server: Server
@@ -83,7 +83,7 @@
       for number in 1...4 {
         let program = try BenchProgram(["upload-put", "--url", url, "--file", file.path, "--concurrency", "1"])
         // It has gone on from where the server was, and not begun again.
-        #expect(await eventually { largest(tus) > number * 6 << 20 })
+        #expect(await eventually(within: .seconds(30)) { largest(tus) > number * 6 << 20 })
         #expect(program.kill() == nil)
       }
       // Of the piece that was cut the server may have more on disk than it says: the program sends 8 MiB at a time.

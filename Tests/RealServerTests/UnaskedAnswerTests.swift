@@ -4,7 +4,7 @@
   import Testing
 
   /// Answers over TLS that come with another, which nobody asked for. No socket tells of one that lies in the TLS library.
-  @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(3)))
   struct UnaskedAnswerTests {
     private let peer: SecurePeer
 

@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(10)))
+  @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
   struct UnixSocketTests {
     private func start() async throws -> (Nginx, CurlTransport) {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// An ``Admission`` against a model that is obvious and slow, through thousands of random events.
-@Suite struct AdmissionModelTests {
+@Suite(.timeLimit(.minutes(1))) struct AdmissionModelTests {
   private struct Model {
     struct Waiter {
       let ticket: Int

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Ageing, bounds, rates and costs of an ``Admission``.
-@Suite struct AdmissionOrderTests {
+@Suite(.timeLimit(.minutes(1))) struct AdmissionOrderTests {
   private let a: Origin
   private let b: Origin
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct AdmissionTests {
+@Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
   private let a: Origin
   private let b: Origin
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct SerialQueuesTests {
+@Suite(.timeLimit(.minutes(1))) struct SerialQueuesTests {
   @Test func `tasks of a queue run one at a time, in the order in which they came`() async throws {
     let queues = SerialQueues()
     let log = Shared<[Int]>([])
@@ -87,7 +87,7 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [true, false])
+  @Test(arguments: [true, false])
   func `a call from another Swift task of a preflight is refused, too`(isChild: Bool) async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
@@ -157,7 +157,7 @@ import Testing
     var serialQueue: SerialQueue { .named("sync") }
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: ["download", "upload", "delivery"])
+  @Test(arguments: ["download", "upload", "delivery"])
   func `so is a transfer, and a delivery`(way: String) async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct ThrottlingTests {
+@Suite(.timeLimit(.minutes(1))) struct ThrottlingTests {
   /// A way in which a call that holds the only slot can stop.
   enum Stop: CaseIterable, Sendable {
     case success, badStatus, failure, cancelled, deadline, streamRead, streamDropped, file

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct AsyncResultsTests {
+@Suite(.timeLimit(.minutes(1))) struct AsyncResultsTests {
   private struct Torn: Error {}
 
   /// Tasks with these numbers, then an error; `torn` counts when it is thrown.

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct ResultsTests {
+@Suite(.timeLimit(.minutes(1))) struct ResultsTests {
   /// A server that counts how many requests are under way.
   private func counting(_ peak: Shared<(now: Int, most: Int)>) -> Server {
     let transport = StubTransport { request in

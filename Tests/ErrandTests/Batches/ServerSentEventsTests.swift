@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct ServerSentEventsTests {
+@Suite(.timeLimit(.minutes(1))) struct ServerSentEventsTests {
   private struct Prices: ServerGETTask { let path = "prices" }
   private struct Ask: ServerPOSTTask, DataUploadingTask {
     let uploadData = Data("?".utf8)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct TaskPagesTests {
+@Suite(.timeLimit(.minutes(1))) struct TaskPagesTests {
   private struct List: ServerGETTask, PayloadDownloadingTask {
     typealias DownloadPayload = [Int]
     let path = "list"

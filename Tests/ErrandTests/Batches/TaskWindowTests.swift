@@ -2,7 +2,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct TaskWindowTests {
+@Suite(.timeLimit(.minutes(1))) struct TaskWindowTests {
   private typealias Window = TaskWindow<Int, any Error>
   private struct Torn: Error {}
 

@@ -4,7 +4,7 @@
 
   @testable import Errand
 
-  @Suite struct ContentCodingTests {
+  @Suite(.timeLimit(.minutes(1))) struct ContentCodingTests {
     private func list(_ values: String...) throws -> [ContentCoding]? {
       try ContentCoding.list(HTTPHeaders(values.map { .init(.contentEncoding, $0) }))
     }

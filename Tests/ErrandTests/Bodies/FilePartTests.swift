@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct FilePartTests {
+@Suite(.timeLimit(.minutes(1))) struct FilePartTests {
   private func sent(_ body: HTTPBody) async throws -> Data {
     let data = Shared(Data())
     try await body.readChunks { chunk in data.withLock { $0.append(chunk) } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct FileValidatorsTests {
+@Suite(.timeLimit(.minutes(1))) struct FileValidatorsTests {
   @Test func `what is known of a download is not said of another that took its place`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(10))) struct PartialFileTests {
+@Suite(.timeLimit(.minutes(1))) struct PartialFileTests {
   /// Makes a folder that is removed afterwards.
   private func withFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-partial-\(UUID().uuidString)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct PayloadCodingTests {
+@Suite(.timeLimit(.minutes(1))) struct PayloadCodingTests {
   private func download<Payload: Decodable & Sendable>(
     _ type: Payload.Type = Payload.self, _ body: Data, _ mediaType: MediaType = .json
   ) async throws -> Payload {

@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  @Suite struct UnpackedBodyTests {
+  @Suite(.timeLimit(.minutes(1))) struct UnpackedBodyTests {
     private struct Broken: Error {}
 
     /// Packed bytes in pieces, then an end.

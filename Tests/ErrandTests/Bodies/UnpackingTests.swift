@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  @Suite struct UnpackingTests {
+  @Suite(.timeLimit(.minutes(1))) struct UnpackingTests {
     /// A body in one coding, and its name.
     struct Sample: CustomTestStringConvertible {
       let name: String

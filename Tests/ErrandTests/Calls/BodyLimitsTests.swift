@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The time limits of bodies that something else than the task has made.
-@Suite struct BodyLimitsTests {
+@Suite(.timeLimit(.minutes(1))) struct BodyLimitsTests {
   private struct Upload: ServerPUTTask {
     let size: Int
     func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .bytes(Data(count: size)) }

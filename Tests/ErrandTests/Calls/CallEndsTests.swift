@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What is told of the end of a call, and what may hold it up.
-@Suite(.timeLimit(.minutes(10))) struct CallEndsTests {
+@Suite(.timeLimit(.minutes(1))) struct CallEndsTests {
   @Test func `the end of every call that had a response has its status`() async throws {
     let events = EventRecorder()
     let stub = StubServer(.status(.ok), .status(.noContent)) { $0.observers = [events] }

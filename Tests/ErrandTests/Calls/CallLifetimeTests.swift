@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// A call that has ended is released with what it gave: a server makes millions of them.
-@Suite(.timeLimit(.minutes(10))) struct CallLifetimeTests {
+@Suite(.timeLimit(.minutes(1))) struct CallLifetimeTests {
   private struct Reference {
     weak var call: AnyObject?
   }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct CancellationTests {
+@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
   /// A server whose transport never answers, and a count of who asked.
   private func silent(limits: ThrottleLimits = ThrottleLimits()) -> (server: Server, asked: Counter) {
     let asked = Counter()

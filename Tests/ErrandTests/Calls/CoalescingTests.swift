@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// One request for all calls that send the same at the same time.
-@Suite(.timeLimit(.minutes(10))) struct CoalescingTests {
+@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
   private let gate = Gate()
 
   private func shop(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct DeadlineTests {
+@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
   @Test func `an attempt has no more time than the call has left`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop { number, request, clock in

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct DownloadsTests {
+@Suite(.timeLimit(.minutes(1))) struct DownloadsTests {
   private struct Torn: Error {}
 
   @Test func `payloads come in the order of the tasks`() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct HedgeRaceTests {
+@Suite(.timeLimit(.minutes(1))) struct HedgeRaceTests {
   @Test func `launches hedges up to the maximum until a response is acceptable`() {
     var race = HedgeRace(.after(.seconds(1), maximum: 2))
     for _ in 0..<2 {

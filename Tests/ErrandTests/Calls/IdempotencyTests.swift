@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct IdempotencyTests {
+@Suite(.timeLimit(.minutes(1))) struct IdempotencyTests {
   @Test func `a POST that carries an Idempotency-Key is repeated`() async throws {
     let stub = StubServer(.lost, .widget)
     try await AddWidget().on(stub.server).header(.idempotencyKey, "mine").run()

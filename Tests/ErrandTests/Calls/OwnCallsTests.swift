@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Calls that a call makes for itself: shared requests, and validations afterwards.
-@Suite(.timeLimit(.minutes(10))) struct OwnCallsTests {
+@Suite(.timeLimit(.minutes(1))) struct OwnCallsTests {
   private struct Stamp: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       var request = request

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct PackedUploadTests {
+@Suite(.timeLimit(.minutes(1))) struct PackedUploadTests {
   private struct Send: ServerPOSTTask, DataUploadingTask {
     var uploadData = Data(repeating: 65, count: 1000)
     var headers: HTTPHeaders = [:]

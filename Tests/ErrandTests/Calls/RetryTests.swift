@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct RetryTests {
+@Suite(.timeLimit(.minutes(1))) struct RetryTests {
   @Test(arguments: [HTTPStatus(408), 429, 502, 503, 504])
   func `a status that passes is tried again`(status: HTTPStatus) async throws {
     let stub = StubServer(.status(status), .widget)

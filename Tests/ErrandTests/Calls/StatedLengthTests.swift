@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// A length that a task states is that of its body, and goes where another one is sent.
-@Suite struct StatedLengthTests {
+@Suite(.timeLimit(.minutes(1))) struct StatedLengthTests {
   private struct Put: ServerPUTTask {
     var size = 5000
     var headers: HTTPHeaders { [.contentLength: "\(size)", "X-A": "1"] }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// "Surely not sent" is said of an attempt by its own admission and transport, and by nobody else.
-@Suite struct SurelyNotSentTests {
+@Suite(.timeLimit(.minutes(1))) struct SurelyNotSentTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
 
   /// Sends the request, and afterwards runs another call, which fails before anything of it is sent.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct CircuitBreakerTests {
+@Suite(.timeLimit(.minutes(1))) struct CircuitBreakerTests {
   private let host: Origin
 
   init() throws { host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) }) }

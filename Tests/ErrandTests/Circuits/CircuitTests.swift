@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct CircuitTests {
+@Suite(.timeLimit(.minutes(1))) struct CircuitTests {
   private let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 4, openDuration: .seconds(20), probes: 1)
 
   /// Sends once; nil where that was refused.

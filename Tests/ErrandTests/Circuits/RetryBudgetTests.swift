@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct RetryBudgetTests {
+@Suite(.timeLimit(.minutes(1))) struct RetryBudgetTests {
   private let a: Origin
   private let b: Origin
 

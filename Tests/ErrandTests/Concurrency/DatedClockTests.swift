@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct DatedClockTests {
+@Suite(.timeLimit(.minutes(1))) struct DatedClockTests {
   private let clock = ManualClock()
   private let machine: Shared<Date>
   private let dates: @Sendable (Date) -> DatedClock

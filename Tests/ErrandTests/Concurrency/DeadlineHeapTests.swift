@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  @Suite struct DeadlineHeapTests {
+  @Suite(.timeLimit(.minutes(1))) struct DeadlineHeapTests {
     private final class Item: Timed {
       var heapIndex = -1
       var deadline: UInt64

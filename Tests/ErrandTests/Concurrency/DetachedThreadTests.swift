@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct DetachedThreadTests {
+@Suite(.timeLimit(.minutes(1))) struct DetachedThreadTests {
   @Test func `the work runs once, on a thread of that name`() async throws {
     let runs = Lock(0)
     let name: String? = await withUnsafeContinuation { waiter in

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-@Suite struct PauseGateTests {
+@Suite(.timeLimit(.minutes(1))) struct PauseGateTests {
   @Test func `an open gate keeps nobody`() async throws {
     let gate = PauseGate()
     try await gate.pass()

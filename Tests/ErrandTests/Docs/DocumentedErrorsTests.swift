@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The guide "Errors" has every kind of `TaskError`, with what was sent and what is repeated.
-@Suite struct DocumentedErrorsTests {
+@Suite(.timeLimit(.minutes(1))) struct DocumentedErrorsTests {
   private let rows: [String: [String]]
 
   init() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The numbers that the guides state are those of the code.
-@Suite struct DocumentedNumbersTests {
+@Suite(.timeLimit(.minutes(1))) struct DocumentedNumbersTests {
   /// Checks that a document says all of this, wherever its lines end.
   private func check(_ document: String, says statements: String..., line: Int = #line) throws {
     let url = DocumentedCode.package.appendingPathComponent(document)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The guide "Configuring a server" has every setting, with the default that the code has.
-@Suite struct DocumentedSettingsTests {
+@Suite(.timeLimit(.minutes(1))) struct DocumentedSettingsTests {
   /// The second column by the first, as far as that is a name.
   private let defaults: [String: Set<String>]
 

@@ -5,7 +5,7 @@
   import Testing
 
   /// The transport of the guide does what a transport must do, but for what it leaves out by name.
-  @Suite(.timeLimit(.minutes(5))) struct PlainTransportTests {
+  @Suite(.timeLimit(.minutes(3))) struct PlainTransportTests {
     static let all = TransportConformance { PlainTransport() }.cases
     static let checks = all.filter { !leftOut.contains($0.name) }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-struct ReadmeTests {
+@Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
   private static let readme = DocumentedCode.package.appendingPathComponent("README.md")
 
   /// The pages of the catalogue; `.ci/documentation` builds and runs "Getting started" as it is written.

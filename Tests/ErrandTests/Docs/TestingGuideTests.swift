@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The guide "Testing your app", which is made of these tests.
-struct TestingGuideTests {
+@Suite(.timeLimit(.minutes(1))) struct TestingGuideTests {
   struct Widget: TaskPayload, Equatable {
     let id: Int
     let name: String

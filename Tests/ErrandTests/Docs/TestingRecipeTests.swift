@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 /// The README's section on testing, which is made of tests and so compiled and run here.
-struct TestingRecipeTests {
+@Suite(.timeLimit(.minutes(1))) struct TestingRecipeTests {
   struct Widget: TaskPayload {
     let id: Int
     let name: String

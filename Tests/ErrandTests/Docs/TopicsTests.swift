@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Every public type at the top level of a module has its place in a topic of that module's catalogue.
-@Suite struct TopicsTests {
+@Suite(.timeLimit(.minutes(1))) struct TopicsTests {
   @Test(arguments: ["Errand", "ErrandTesting", "ErrandURLSession"]) func `every public type is in a topic`(
     _ module: String
   ) throws {

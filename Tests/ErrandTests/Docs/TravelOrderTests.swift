@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Checks the order of the steps in the guide "How a task travels".
-@Suite struct TravelOrderTests {
-  /// Collects the steps, in the guide's words.
+/// The order of things in the guide "How a task travels" is that of the code.
+@Suite(.timeLimit(.minutes(1))) struct TravelOrderTests {
+  /// Notes what happens, in the guide's words.
   private final class Log: Sendable {
     private let state = Shared<[String]>([])
     var lines: [String] { state.withLock { $0 } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct EventsTests {
+@Suite(.timeLimit(.minutes(1))) struct EventsTests {
   private let recorder = EventRecorder()
 
   @Test func `a call that succeeds says what happened, in order`() async throws {

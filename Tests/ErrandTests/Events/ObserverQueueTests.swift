@@ -5,7 +5,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(10))) struct ObserverQueueTests {
+@Suite(.timeLimit(.minutes(1))) struct ObserverQueueTests {
   /// Takes no event before it is let.
   private final class Slow: TaskObserver {
     let gate = DispatchSemaphore(value: 0)
@@ -69,7 +69,7 @@ import Testing
   }
 }
 
-@Suite struct ToldTests {
+@Suite(.timeLimit(.minutes(1))) struct ToldTests {
   /// Notes by which hooks it is told.
   private struct Told: ServerGETTask {
     let log: Shared<[String]>

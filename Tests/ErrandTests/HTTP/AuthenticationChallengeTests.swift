@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// RFC 9110 §11.6.1: `WWW-Authenticate = #challenge`.
-@Suite struct AuthenticationChallengeTests {
+@Suite(.timeLimit(.minutes(1))) struct AuthenticationChallengeTests {
   private func challenges(_ values: String...) -> [AuthenticationChallenge] {
     HTTPHeaders(values.map { .init(.wwwAuthenticate, $0) }).challenges
   }

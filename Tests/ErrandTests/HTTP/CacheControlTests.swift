@@ -2,7 +2,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct CacheControlTests {
+@Suite(.timeLimit(.minutes(1))) struct CacheControlTests {
   private func read(_ lines: String...) -> CacheControl {
     CacheControl(HTTPHeaders(lines.map { .init(.cacheControl, $0) }))
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 /// The other fields that a cache reads: tags, `Vary`, `Age` and ranges.
-@Suite struct CacheFieldsTests {
+@Suite(.timeLimit(.minutes(1))) struct CacheFieldsTests {
   // RFC 9110 §8.8.3: entity-tag = [ weak ] opaque-tag; weak is case-sensitive.
   @Test func `tags are read as the grammar has them`() throws {
     #expect(EntityTag("\"abc\"")?.isWeak == false)

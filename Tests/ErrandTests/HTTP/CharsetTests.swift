@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Charsets of the WHATWG's Encoding Standard.
-@Suite struct CharsetTests {
+@Suite(.timeLimit(.minutes(1))) struct CharsetTests {
   @Test(
     arguments: [
       ("utf-8", [0xC3, 0xA9], "é"), ("US-ASCII", [0x41], "A"), ("ISO-8859-1", [0xE9, 0x80], "é\u{80}"),

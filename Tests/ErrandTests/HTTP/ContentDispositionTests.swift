@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// RFC 6266, and names that are safe in any folder.
-@Suite struct ContentDispositionTests {
+@Suite(.timeLimit(.minutes(1))) struct ContentDispositionTests {
   @Test(arguments: [
     ("Attachment; filename=example.html", "attachment", "example.html"),
     ("attachment; filename=a,b.txt; x=y", "attachment", "a,b.txt"),

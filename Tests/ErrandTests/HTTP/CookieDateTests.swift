@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct CookieDateTests {
+@Suite(.timeLimit(.minutes(1))) struct CookieDateTests {
   private static let moment = Date(timeIntervalSince1970: 784_111_777)  // 6 November 1994, 08:49:37
 
   // RFC 6265bis §5.1.1: "Using the grammar below, divide the cookie-date into date-tokens"; "Process each date-token

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// All of ASCII under each rule of escaping, byte for byte. Tests of the types have the rest.
-@Suite struct EscapingTests {
+@Suite(.timeLimit(.minutes(1))) struct EscapingTests {
   private static let ascii = (0..<128).map { String(Unicode.Scalar($0)) }
 
   /// ASCII with all escaped that is not in `kept`.

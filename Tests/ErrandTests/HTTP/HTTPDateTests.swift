@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct HTTPDateTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPDateTests {
   private static let moment = Date(timeIntervalSince1970: 784_111_777)
   private static let now = Date(timeIntervalSince1970: 1_700_000_000)  // 14 November 2023
 

@@ -1,7 +1,7 @@
 import Errand
 import Testing
 
-@Suite struct HTTPHeadersTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPHeadersTests {
   @Test(arguments: [
     ("X A", "b", "has a name that is not a token"), ("X-A", "b\nc", "has a line break or a NUL in its value"),
   ])

@@ -1,7 +1,7 @@
 import Errand
 import Testing
 
-@Suite struct HTTPMethodTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPMethodTests {
   @Test(arguments: [HTTPMethod.get, .head, .options, .trace, .query, .put, .delete])
   func `these methods may be repeated`(method: HTTPMethod) { #expect(method.isIdempotent) }
 

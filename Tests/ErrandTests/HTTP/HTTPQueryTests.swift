@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct HTTPQueryTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPQueryTests {
   @Test func `items are written in order and names may repeat`() {
     var query: HTTPQuery = ["b": "1", "a": "2", "b": "3"]
     query.add("c", "")

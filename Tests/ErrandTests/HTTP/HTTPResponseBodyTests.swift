@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// A body that was collected and put back.
-@Suite struct HTTPResponseBodyTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPResponseBodyTests {
   /// Pieces, and then the end or an error; says when it was cancelled, and when it was let go.
   private final class Source: HTTPBodySource {
     private let pieces: Shared<[Data]>

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct InternationalHostTests {
+@Suite(.timeLimit(.minutes(1))) struct InternationalHostTests {
   @Test(arguments: [
     ("http://bücher.example/", "http://xn--bcher-kva.example:80"),
     ("http://b%C3%BCcher.example/", "http://xn--bcher-kva.example:80"),

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// RFC 8288.
-@Suite struct LinkTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkTests {
   private func links(_ lines: String...) -> [Link] {
     Link.links(in: HTTPHeaders(lines.map { .init(.link, $0) }), of: .known("https://a.test/b/c?d#e"))
   }

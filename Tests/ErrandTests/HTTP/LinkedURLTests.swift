@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct LinkedURLTests {
+@Suite(.timeLimit(.minutes(1))) struct LinkedURLTests {
   private func check(_ url: String, from sources: String...) throws(LinkedURL.Refusal) -> String {
     try LinkedURL(.known(url), from: sources.map { .known($0) }).url.absoluteString
   }

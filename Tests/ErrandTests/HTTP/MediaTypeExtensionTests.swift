@@ -2,7 +2,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct MediaTypeExtensionTests {
+@Suite(.timeLimit(.minutes(1))) struct MediaTypeExtensionTests {
   @Test(arguments: [
     ("mp3", "audio/mpeg", "public.mp3"), ("jpg", "image/jpeg", "public.jpeg"), ("html", "text/html", "public.html"),
     ("json", "application/json", "public.json"), ("pdf", "application/pdf", "com.adobe.pdf"),

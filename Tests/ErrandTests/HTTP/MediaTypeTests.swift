@@ -1,7 +1,7 @@
 import Errand
 import Testing
 
-@Suite struct MediaTypeTests {
+@Suite(.timeLimit(.minutes(1))) struct MediaTypeTests {
   @Test func `a semicolon ends the type, whatever comes after it`() {
     #expect(MediaType("Text/HTML ;\u{301}x").essence == "text/html")
   }

@@ -2,7 +2,7 @@ import Errand
 import Foundation
 import Testing
 
-@Suite struct OriginTests {
+@Suite(.timeLimit(.minutes(1))) struct OriginTests {
   @Test(arguments: [
     ("https://Example.COM/a?b#c", "https://example.com:443"), ("http://example.com", "http://example.com:80"),
     ("HTTPS://example.com:8443/", "https://example.com:8443"), ("https://example.com:/x", "https://example.com:443"),

@@ -11,7 +11,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite struct PeerAddressTests {
+@Suite(.timeLimit(.minutes(1))) struct PeerAddressTests {
   // IANA IPv4 Special-Purpose Address Registry (RFC 6890 §2.2.2), with the first and the last address of each block.
   @Test(arguments: [
     ("0.0.0.0", "0.255.255.255"), ("10.0.0.0", "10.255.255.255"), ("100.64.0.0", "100.127.255.255"),

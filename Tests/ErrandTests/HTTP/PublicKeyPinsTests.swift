@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct PublicKeyPinsTests {
+@Suite(.timeLimit(.minutes(1))) struct PublicKeyPinsTests {
   @Test func `a host has its own pins before those of the wildcard, which stands for one label`() {
     let pins: PublicKeyPins = ["API.example.com": ["sha256/A"], "*.example.com": ["B"]]
     #expect(pins.pins(for: "api.example.com") == ["A"])

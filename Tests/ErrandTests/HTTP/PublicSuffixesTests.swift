@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct PublicSuffixesTests {
+@Suite(.timeLimit(.minutes(1))) struct PublicSuffixesTests {
   private static let list = PublicSuffixes(
     list: Data(
       """

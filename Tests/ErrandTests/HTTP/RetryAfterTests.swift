@@ -5,7 +5,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct RetryAfterTests {
+@Suite(.timeLimit(.minutes(1))) struct RetryAfterTests {
   /// Sun, 06 Nov 1994 08:49:37 GMT.
   private let now = Date(timeIntervalSince1970: 784_111_777)
 

@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 /// W3C Trace Context, levels 1 and 2, and W3C Baggage.
-@Suite struct TraceContextTests {
+@Suite(.timeLimit(.minutes(1))) struct TraceContextTests {
   private static let trace = "0af7651916cd43dd8448eb211c80319c"
   private static let span = "b7ad6b7169203331"
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct URIReferenceTests {
+@Suite(.timeLimit(.minutes(1))) struct URIReferenceTests {
   private func resolved(_ reference: String, _ base: String) -> String {
     URIReference(reference).resolved(against: URIReference(base)).text
   }
@@ -83,7 +83,7 @@ import Testing
   }
 }
 
-@Suite struct LocationTests {
+@Suite(.timeLimit(.minutes(1))) struct LocationTests {
   private func target(_ values: String..., from url: String = "https://shop.test/a/b?q#f") throws -> String? {
     var headers = HTTPHeaders()
     for value in values { headers.add(value, for: .location) }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct HandlePauseTests {
+@Suite(.timeLimit(.minutes(1))) struct HandlePauseTests {
   /// A body whose chunks are counted as they are taken; after the first it waits for its gate.
   private final class CountedSource: HTTPBodySource {
     let taken = Counter()

@@ -1,7 +1,7 @@
 @testable import Errand
 import Testing
 
-@Suite struct HandleProgressTests {
+@Suite(.timeLimit(.minutes(1))) struct HandleProgressTests {
   @Test func `it waits until an attempt is made, and between attempts`() {
     var progress = HandleProgress()
     #expect(progress.state == .waiting)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct HandleTests {
+@Suite(.timeLimit(.minutes(1))) struct HandleTests {
   /// A server that answers when its gate is opened, and what came to it.
   private struct GatedShop {
     let gate = PauseGate()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct CurlCommandTests {
+@Suite(.timeLimit(.minutes(1))) struct CurlCommandTests {
   private static let url = URL.known("https://shop.test/widgets?a=1&token=s3cret")
 
   // MARK: Writing

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct HTTPArchiveTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPArchiveTests {
   private static let url = URL.known("https://shop.test/a?x=1&y=a%20b&token=s3cret#end")
 
   @Test func `each request of a call is an entry`() async throws {

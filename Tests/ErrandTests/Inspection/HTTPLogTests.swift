@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct HTTPLogTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPLogTests {
   /// The log of calls, and the text of its page.
   private func logged(
     _ answers: StubLog.Answer..., below parent: URL, _ body: (Server) async throws -> Void

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct HTTPLogWritingTests {
+@Suite(.timeLimit(.minutes(1))) struct HTTPLogWritingTests {
   /// A recorder that makes its calls when it is told to.
   private final class Late: CallRecorder {
     let makers = Shared<[@Sendable () -> RecordedCall]>([])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct RecordedCallTests {
+@Suite(.timeLimit(.minutes(1))) struct RecordedCallTests {
   private struct Login: ServerPOSTTask, PayloadUploadingTask {
     var uploadPayload: [String: String] { ["user": "ann", "password": "s3cret"] }
     var path: String { "login" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct ShellWordsTests {
+@Suite(.timeLimit(.minutes(1))) struct ShellWordsTests {
   private func words(_ line: String) throws -> [String] {
     try ShellWords.command(in: line).words.map { String(decoding: $0, as: UTF8.self) }
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What is written of spans, and what is made of them as values: one story.
-@Suite(.timeLimit(.minutes(10))) struct TraceTextTests {
+@Suite(.timeLimit(.minutes(1))) struct TraceTextTests {
   /// Is told of ends, and begins traces.
   private struct Ends: TaskObserver {
     let seen = Shared<[TaskEvent]>([])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(10))) struct NetworkActivityTests {
+@Suite(.timeLimit(.minutes(1))) struct NetworkActivityTests {
   @Test func `a reader gets the present number, the latest one, and nothing in the end`() async throws {
     let shop = GatedShop()
     let server = shop.server()
@@ -58,7 +58,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct GaugeReadingsTests {
+@Suite(.timeLimit(.minutes(1))) struct GaugeReadingsTests {
   @Test func `readings follow the clock, and only those that differ are handed over`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in

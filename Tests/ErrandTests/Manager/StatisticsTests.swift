@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct StatisticsTests {
+@Suite(.timeLimit(.minutes(1))) struct StatisticsTests {
   @Test func `calls are counted by the type of their task, whatever modifies it`() async throws {
     let before = Date()
     let stub = StubServer(.widget)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct DiagnosisTests {
+@Suite(.timeLimit(.minutes(1))) struct DiagnosisTests {
   private static func error(_ code: TaskError.Code, _ reason: String = "", _ phase: TaskError.Phase = .awaitingResponse)
     -> TaskError
   { TaskError(code, reason, phase: phase) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct JSONLayoutTests {
+@Suite(.timeLimit(.minutes(1))) struct JSONLayoutTests {
   @Test(arguments: [
     (
       #"{"a":1,"b":[true,null],"c":{},"d":[ ],"e":"x, {y}: \"z\""}"#,

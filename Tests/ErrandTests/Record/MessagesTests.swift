@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The words of errors: the cause, the place, and what would do instead.
-@Suite struct MessagesTests {
+@Suite(.timeLimit(.minutes(1))) struct MessagesTests {
   private func error<Value>(_ body: () async throws -> Value) async throws -> TaskError {
     try #require(await #expect(throws: TaskError.self) { try await body() })
   }

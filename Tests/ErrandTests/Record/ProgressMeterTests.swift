@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct ProgressMeterTests {
+@Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {
   @Test func `it tells at once, then at most 20 times a second, and at the end`() {
     var meter = ProgressMeter(.down, attempt: 1, total: 1000, at: .zero)
     var told = 0

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// Text that is written piece by piece.
-@Suite(.timeLimit(.minutes(10))) struct TextBytesTests {
+@Suite(.timeLimit(.minutes(1))) struct TextBytesTests {
   @Test(arguments: [0, 1, 9, 10, 42, 99, 100, 101, 999, 1000, 65_535, 1_000_000, 999_999_999_999, UInt.max])
   func `numbers are as Swift writes them, with as many zeros as are asked for`(value: UInt) {
     for count in [1, 2, 3, 6, 19, 20, 21, 40] {

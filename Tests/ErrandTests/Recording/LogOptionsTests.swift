@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// One line a call on the log, and below it what else was asked for.
-@Suite struct LogOptionsTests {
+@Suite(.timeLimit(.minutes(1))) struct LogOptionsTests {
   private struct Upload: ServerPOSTTask, DataUploadingTask {
     let path = "somewhere"
     let query: HTTPQuery = ["pin": "1234"]

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// A recording of attempts that send several requests, as a step makes them.
-@Suite struct RecordedRequestsTests {
+@Suite(.timeLimit(.minutes(1))) struct RecordedRequestsTests {
   /// Sends once more where the first request failed or was refused; throws then, where it is to.
   private struct Renewal: PerAttemptStep {
     var isGivingUp = false

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct RecordingFolderTests {
+@Suite(.timeLimit(.minutes(1))) struct RecordingFolderTests {
   private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { $0.hasSuffix(".txt") } }
 
   private func index(in folder: URL) throws -> [RecordingEntry] {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct RecordingIndexTests {
+@Suite(.timeLimit(.minutes(1))) struct RecordingIndexTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
   private func entry(_ number: Int, bytes: Int = 100, minutes: Double = 0) -> RecordingEntry {

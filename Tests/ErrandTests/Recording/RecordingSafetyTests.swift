@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// What others can read of recordings, and put in their way.
-@Suite struct RecordingSafetyTests: RecordingSuite {
+@Suite(.timeLimit(.minutes(1))) struct RecordingSafetyTests: RecordingSuite {
   private func mode(_ url: URL) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
   }

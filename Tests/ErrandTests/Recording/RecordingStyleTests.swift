@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What a recording shows of an exchange is what its task and its server say.
-@Suite struct RecordingStyleTests {
+@Suite(.timeLimit(.minutes(1))) struct RecordingStyleTests {
   private struct Upload: ServerPOSTTask, DataUploadingTask {
     let path = "somewhere"
     let query: HTTPQuery = ["pin": "1234"]

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct RecordingTests {
+@Suite(.timeLimit(.minutes(1))) struct RecordingTests {
   private struct Login: ServerPOSTTask, PayloadUploadingTask {
     var uploadPayload: [String: String] { ["user": "a", "password": "s3cret"] }
     var path: String { "login" }

@@ -11,7 +11,7 @@ import Testing
 #endif
 
 /// Recordings that wait for their turn or for a lock, and those that are lost.
-@Suite struct RecordingWaitTests: RecordingSuite {
+@Suite(.timeLimit(.minutes(1))) struct RecordingWaitTests: RecordingSuite {
   @Test func `no call waits for its recording to be made`() async throws {
     try await withFolder { folder in
       let recorder = try TaskRecorder(folder: folder.appendingPathComponent("recordings"), limits: .unlimited)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a lock that somebody holds delays no call`() async throws {
+  @Test func `a lock that somebody holds delays no call`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `the end of a recording waits for a lock, however late it is released`()
+  @Test func `the end of a recording waits for a lock, however late it is released`()
     async throws
   {
     try await withFolder { folder in

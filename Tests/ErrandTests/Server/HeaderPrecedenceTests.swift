@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct HeaderPrecedenceTests {
+@Suite(.timeLimit(.minutes(1))) struct HeaderPrecedenceTests {
   private struct Styled: ServerGETTask {
     var headers: HTTPHeaders { ["x-level": "task", "X-Task": "1"] }
   }

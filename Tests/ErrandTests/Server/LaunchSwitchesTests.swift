@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct LaunchSwitchesTests {
+@Suite(.timeLimit(.minutes(1))) struct LaunchSwitchesTests {
   private let lines = Shared<[String]>([])
 
   private func server(

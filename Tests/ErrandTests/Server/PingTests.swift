@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct PingTests {
+@Suite(.timeLimit(.minutes(1))) struct PingTests {
   @Test func `a ping is a HEAD of the remote with the server's headers, and any answer will do`() async throws {
     for status in [HTTPStatus.ok, 404, 503] {
       let stub = StubServer(.status(status), remote: "https://shop.test/api") {

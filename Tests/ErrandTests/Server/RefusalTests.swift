@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What the error for a refused status says.
-@Suite struct RefusalTests {
+@Suite(.timeLimit(.minutes(1))) struct RefusalTests {
   private func refusal(_ body: String, _ type: MediaType, of task: Modified<PlainTask>? = nil) async -> TaskError? {
     let transport = StubTransport { request in
       HTTPResponse(

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct RemoteTests {
+@Suite(.timeLimit(.minutes(1))) struct RemoteTests {
   private let known = [
     Remote("https://shop.test", name: "Production", shortName: "prod"),
     Remote("https://staging.shop.test", name: "Staging", shortName: "stg"),

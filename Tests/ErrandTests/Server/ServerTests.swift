@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct ServerTests {
+@Suite(.timeLimit(.minutes(1))) struct ServerTests {
   private func make(_ host: String, asDefault: Bool = false) -> Server {
     Server(remote: Remote("https://\(host)"), transport: StubTransport { .status(.ok, for: $0) }, asDefault: asDefault)
   }

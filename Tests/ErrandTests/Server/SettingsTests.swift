@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct SettingsTests {
+@Suite(.timeLimit(.minutes(1))) struct SettingsTests {
   @Test func `the provider of the user agent is asked for every request, and goes before the name`() async throws {
     let count = Shared(0)
     let stub = StubServer(.status(503), .status(.ok)) {

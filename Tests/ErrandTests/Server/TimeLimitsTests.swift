@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The limits that a transport is told, and the call itself goes by.
-@Suite struct TimeLimitsTests {
+@Suite(.timeLimit(.minutes(1))) struct TimeLimitsTests {
   private static var parts: [WritableKeyPath<Timeouts, Duration?>] {
     [\.queue, \.connect, \.firstByte, \.idle, \.attempt, \.call]
   }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct TrustedOriginsTests {
+@Suite(.timeLimit(.minutes(1))) struct TrustedOriginsTests {
   private func shop(
     remote: Remote = "https://shop.test/v1", _ configure: (inout ServerConfiguration) -> Void = { _ in }
   )

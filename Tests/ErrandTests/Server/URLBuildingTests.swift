@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct URLBuildingTests {
+@Suite(.timeLimit(.minutes(1))) struct URLBuildingTests {
   private func url(_ path: String, query: HTTPQuery = [:], of remote: Remote = "https://shop.test/v1") async throws
     -> String
   {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(10))) struct ConnectivityWaitTests {
+@Suite(.timeLimit(.minutes(1))) struct ConnectivityWaitTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
 
   /// Says that it is never worth trying again.

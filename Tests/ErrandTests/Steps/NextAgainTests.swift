@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// A step that sends more than once, or answers with another response than the one it got.
-@Suite(.timeLimit(.minutes(10))) struct NextAgainTests {
+@Suite(.timeLimit(.minutes(1))) struct NextAgainTests {
   /// Sends again where the answer is a 401.
   private struct Renewal: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct PlacedStepsTests {
+@Suite(.timeLimit(.minutes(1))) struct PlacedStepsTests {
   private struct Mark: PerCallStep, PerAttemptStep {
     let name: String
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -52,7 +52,7 @@ import Testing
   }
 }
 
-@Suite struct RecoveryTests {
+@Suite(.timeLimit(.minutes(1))) struct RecoveryTests {
   @Test func `a remote that cannot be reached is recovered from once all attempts have failed`() async throws {
     let shop = VirtualShop(
       .autoAdvancing,
@@ -80,7 +80,7 @@ import Testing
   }
 }
 
-@Suite struct VerificationTests {
+@Suite(.timeLimit(.minutes(1))) struct VerificationTests {
   struct Unsigned: Error {}
 
   struct Signed: ServerTask {

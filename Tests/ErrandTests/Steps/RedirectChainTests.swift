@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct RedirectChainTests {
+@Suite(.timeLimit(.minutes(1))) struct RedirectChainTests {
   /// The request after a redirect of `request`, as the chain proposes it.
   private func next(
     _ status: HTTPStatus, _ location: String, _ request: HTTPRequest, _ policy: RedirectPolicy = .follow,

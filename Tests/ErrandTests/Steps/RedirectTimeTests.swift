@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The time of an attempt over all its hops, and what is sent again after one of them.
-@Suite(.timeLimit(.minutes(10))) struct RedirectTimeTests {
+@Suite(.timeLimit(.minutes(1))) struct RedirectTimeTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302) -> StubLog.Answer {
     .status(status, [.location: location])
   }

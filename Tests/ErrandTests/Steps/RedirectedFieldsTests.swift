@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Header fields of a server and a task on the way that redirects lead.
-@Suite(.timeLimit(.minutes(10))) struct RedirectedFieldsTests {
+@Suite(.timeLimit(.minutes(1))) struct RedirectedFieldsTests {
   private func headers(
     _ locations: String..., from path: String = "plain", task headers: HTTPHeaders = [:]
   ) async throws -> [HTTPHeaders] {

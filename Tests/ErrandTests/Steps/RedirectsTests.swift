@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct RedirectsTests {
+@Suite(.timeLimit(.minutes(1))) struct RedirectsTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302) -> StubLog.Answer {
     .status(status, [.location: location])
   }

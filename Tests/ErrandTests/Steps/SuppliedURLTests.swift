@@ -6,7 +6,7 @@ import Testing
 
 /// Every URL that a server supplies is checked before it is requested: https never leads to http, although plain http to
 /// the host is allowed. The places are those of the table in the guide "Redirects and addresses".
-@Suite(.timeLimit(.minutes(10))) struct SuppliedURLTests {
+@Suite(.timeLimit(.minutes(1))) struct SuppliedURLTests {
   /// Remotes whose host may be reached by plain http, and the http URL that they point to.
   private static let remotes = [
     ("https://shop.test", "http://shop.test/x"), ("https://127.0.0.1:8443", "http://127.0.0.1:8080/x"),

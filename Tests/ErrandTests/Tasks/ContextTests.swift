@@ -6,7 +6,7 @@ import Testing
 private enum Screen: TaskContextKey { static let defaultValue = "none" }
 private enum Attempts: TaskContextKey { static let defaultValue = 0 }
 
-@Suite struct ContextTests {
+@Suite(.timeLimit(.minutes(1))) struct ContextTests {
   private struct ShelfTask: ServerGETTask {
     var context: TaskContext {
       var context = TaskContext()

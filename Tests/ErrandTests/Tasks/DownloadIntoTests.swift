@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Files in a folder, under the name that the response has for them.
-@Suite struct DownloadIntoTests {
+@Suite(.timeLimit(.minutes(1))) struct DownloadIntoTests {
   /// A server that sends `text` under a name, or under none.
   private func server(_ text: String = "new", named name: String?, _ status: HTTPStatus = .ok) -> Server {
     let transport = StubTransport { request in

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct EndpointTests {
+@Suite(.timeLimit(.minutes(1))) struct EndpointTests {
   @Test func `an endpoint without a body is asked for its payload`() async throws {
     let stub = StubServer(.widget)
     let endpoint = Endpoint<Void, Widget>.get("widgets/7", query: ["full": "1"])

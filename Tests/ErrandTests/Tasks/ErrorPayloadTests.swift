@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The payload of a refused response, as the task, the server or whoever catches the error says.
-@Suite struct ErrorPayloadTests {
+@Suite(.timeLimit(.minutes(1))) struct ErrorPayloadTests {
   private struct Problem: Codable, Equatable {
     var code = "E7"
     var hint = "try later"

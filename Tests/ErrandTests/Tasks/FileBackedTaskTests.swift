@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Tasks whose body belongs in a file, and those that come with one.
-@Suite(.timeLimit(.minutes(10))) struct FileBackedTaskTests {
+@Suite(.timeLimit(.minutes(1))) struct FileBackedTaskTests {
   private struct Catalogue: FileBackedTask {
     let path = "catalogue"
     let file: URL

@@ -29,7 +29,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
   func didComplete(with response: HTTPResponse) async { log.add("didComplete \(response.status.code)") }
 }
 
-@Suite struct HookTests {
+@Suite(.timeLimit(.minutes(1))) struct HookTests {
   private let log = HookedTask.Log()
 
   @Test func `a call that succeeds calls each hook once, through a modifier too`() async throws {

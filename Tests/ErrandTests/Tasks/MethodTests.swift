@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct MethodTests {
+@Suite(.timeLimit(.minutes(1))) struct MethodTests {
   private struct Own: ServerPOSTTask {
     let httpMethod = HTTPMethod("PURGE")
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// A stored property that looks like an aspect and is none is told of: it would count for nothing.
-@Suite struct MisspelledTests {
+@Suite(.timeLimit(.minutes(1))) struct MisspelledTests {
   @Test func `debug builds write it to the server's log, once for every type`() async throws {
     struct Once: ServerTask { let priority = 3 }
     let lines = Shared<[String]>([])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct ModifiedTests {
+@Suite(.timeLimit(.minutes(1))) struct ModifiedTests {
   private struct Login: ServerGETTask, PayloadDownloadingTask {
     typealias DownloadPayload = Widget
     var timeout: Duration { .seconds(7) }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Parameters go where the method has them.
-@Suite struct ParametersTests {
+@Suite(.timeLimit(.minutes(1))) struct ParametersTests {
   private struct Search: ServerTask {
     var httpMethod = HTTPMethod.automatic
     let path = "search?a=1"

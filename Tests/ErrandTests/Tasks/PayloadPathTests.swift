@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Payloads that come in an envelope.
-@Suite struct PayloadPathTests {
+@Suite(.timeLimit(.minutes(1))) struct PayloadPathTests {
   private static let wrapped = #"{"data":{"widget":{"id":7,"name":"Sprocket"},"text":"aGk=","none":null},"took":3}"#
 
   private struct ByKeys: ServerGETTask, PayloadDownloadingTask {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// A part of a body, asked for as a value (RFC 9110 §14).
-@Suite struct RangeTests {
+@Suite(.timeLimit(.minutes(1))) struct RangeTests {
   private static let body = Data("0123456789".utf8)
 
   /// A server that has the ten digits, and says of what it sends what it is told to.

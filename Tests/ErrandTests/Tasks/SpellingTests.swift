@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What a task declares is sent, however it is spelled.
-@Suite struct SpellingTests {
+@Suite(.timeLimit(.minutes(1))) struct SpellingTests {
   private func run(_ task: some ServerTask, on stub: StubServer) async throws {
     try await task.on(stub.server).run()
   }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// What a task says of itself counts without a modifier that says it again.
-@Suite struct StatedAspectsTests {
+@Suite(.timeLimit(.minutes(1))) struct StatedAspectsTests {
   /// Writes every value as its type's name.
   private struct NameEncoder: BodyEncoder {
     let mediaType: MediaType

@@ -3,7 +3,7 @@
 
   @testable import Errand
 
-  @Suite struct ConnectionLineTests {
+  @Suite(.timeLimit(.minutes(1))) struct ConnectionLineTests {
     private typealias Line = ConnectionLine<Int>
 
     /// Those that may start now.

@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  @Suite struct CurlFailureTests {
+  @Suite(.timeLimit(.minutes(1))) struct CurlFailureTests {
     private typealias Circumstances = CurlFailure.Circumstances
 
     private static let connecting = Circumstances(phase: .connecting, isSent: false)

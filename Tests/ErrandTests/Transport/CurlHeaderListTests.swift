@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  @Suite struct CurlHeaderListTests {
+  @Suite(.timeLimit(.minutes(1))) struct CurlHeaderListTests {
     private func content(
       _ headers: HTTPHeaders, sendsBody: Bool = false, decodesBody: Bool = false
     ) throws -> CurlHeaderList.Content {

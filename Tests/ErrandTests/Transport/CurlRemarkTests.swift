@@ -3,7 +3,7 @@
 
   @testable import Errand
 
-  @Suite struct CurlRemarkTests {
+  @Suite(.timeLimit(.minutes(1))) struct CurlRemarkTests {
     private func remark(_ text: String) -> CurlRemark? {
       Array(text.utf8).withUnsafeBytes { CurlRemark($0) }
     }

@@ -3,7 +3,7 @@
 
   @testable import Errand
 
-  @Suite struct HeadLinesTests {
+  @Suite(.timeLimit(.minutes(1))) struct HeadLinesTests {
     /// The steps that the lines of `text` lead to.
     private func take(_ text: [String], _ lines: inout HeadLines, _ rules: HeadLines.Rules = .init()) -> [HeadLines
       .Verdict]

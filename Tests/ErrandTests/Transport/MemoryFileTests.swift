@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  struct MemoryFileTests {
+  @Suite(.timeLimit(.minutes(1))) struct MemoryFileTests {
     @Test(arguments: [0, 1, 300_000])
     func `a file in memory has its content under its path, and is gone with its last reference`(size: Int) throws {
       let content = Data((0..<size).map { UInt8($0 & 255) })

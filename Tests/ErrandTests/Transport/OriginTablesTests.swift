@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What is known of origins does not grow with the number of those that were ever called.
-@Suite struct OriginTablesTests {
+@Suite(.timeLimit(.minutes(1))) struct OriginTablesTests {
   private func origin(_ number: Int) throws -> Origin {
     try #require(URL(string: "https://shop\(number).test").flatMap { Origin($0) })
   }

@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  @Suite struct PlatformTransportTests {
+  @Suite(.timeLimit(.minutes(1))) struct PlatformTransportTests {
     @Test func `libcurl is what Linux gets`() throws {
       let transport = PlatformTransport.best { StubTransport { .status(.ok, for: $0) } }
       #expect(transport.name == "curl")

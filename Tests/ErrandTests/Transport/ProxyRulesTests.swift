@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct ProxyRulesTests {
+@Suite(.timeLimit(.minutes(1))) struct ProxyRulesTests {
   private func proxy(_ environment: [String: String], for url: String) throws -> String? {
     let origin = try #require(URL(string: url).flatMap { Origin($0) })
     return ProxyRules.environment(environment).proxy(for: origin)?.address

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct RequestCheckingTests {
+@Suite(.timeLimit(.minutes(1))) struct RequestCheckingTests {
   /// The error of a request that must not reach the transport.
   private func refusal(_ request: HTTPRequest, options: (inout TransferOptions) -> Void = { _ in }) async throws
     -> TaskError

@@ -4,7 +4,7 @@
 
   @testable import Errand
 
-  @Suite struct ResponseHeadTests {
+  @Suite(.timeLimit(.minutes(1))) struct ResponseHeadTests {
     private func read(_ text: String) -> ResponseHead? { ResponseHead(Array(text.utf8)) }
 
     @Test func `status, version and fields are read in order`() throws {

@@ -6,7 +6,7 @@
   @testable import Errand
 
   /// On sockets of the test's own, each under a number that nobody else uses.
-  @Suite struct SocketWatchTests {
+  @Suite(.timeLimit(.minutes(1))) struct SocketWatchTests {
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     private let input = EPOLLIN.rawValue
 

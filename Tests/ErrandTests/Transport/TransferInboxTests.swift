@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  @Suite struct TransferInboxTests {
+  @Suite(.timeLimit(.minutes(1))) struct TransferInboxTests {
     private struct Broken: Error {}
 
     private func receive(_ inbox: inout TransferInbox, _ count: Int, of byte: UInt8 = 1) -> Bool {

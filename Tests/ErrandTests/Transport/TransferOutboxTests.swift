@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  @Suite struct TransferOutboxTests {
+  @Suite(.timeLimit(.minutes(1))) struct TransferOutboxTests {
     private struct Broken: Error {}
 
     /// What the loop gets until it must wait or stop.

@@ -4,7 +4,7 @@
 
   @testable import Errand
 
-  @Suite struct TransferTimersTests {
+  @Suite(.timeLimit(.minutes(1))) struct TransferTimersTests {
     private static let second: UInt64 = 1_000_000_000
 
     private func make(_ limits: Timeouts) -> TransferTimers { TransferTimers(limits, at: 5 * Self.second) }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Bad inputs of every kind: each is one error that names its cause, and nothing stays behind.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(1)))
 struct BadInputTableTests {
   private static let all: [BadInput] = [
     BadInput.heads, BadInput.framings, BadInput.packed, BadInput.statuses, BadInput.redirects, BadInput.payloads,

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct FormEncoderTests {
+@Suite(.timeLimit(.minutes(1))) struct FormEncoderTests {
   private struct Address: Encodable {
     var city = "Ulm"
     var codes = [1, 2]

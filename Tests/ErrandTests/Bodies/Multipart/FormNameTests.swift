@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Names of fields and files in forms: as they are written, and as others write them.
-@Suite struct FormNameTests {
+@Suite(.timeLimit(.minutes(1))) struct FormNameTests {
   private func disposition(_ parameters: String) -> ContentDisposition? {
     ContentDisposition(ofPart: "form-data; \(parameters)")
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// RFC 7578.
-@Suite struct MultipartFormTests {
+@Suite(.timeLimit(.minutes(1))) struct MultipartFormTests {
   private func bytes(_ body: HTTPBody) async throws -> Data {
     let all = Shared(Data())
     try await body.forEachChunk { chunk in all.withLock { $0 += chunk } }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// RFC 2046 §5.1.
-@Suite struct MultipartParserTests {
+@Suite(.timeLimit(.minutes(1))) struct MultipartParserTests {
   struct Part: Equatable {
     var headers: HTTPHeaders = [:]
     var body = ""

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// RFC 2045 §6.
-@Suite struct PartDecoderTests {
+@Suite(.timeLimit(.minutes(1))) struct PartDecoderTests {
   private func parts(_ encoding: String, _ body: String, by size: Int) async throws -> [(HTTPHeaders, String)] {
     let text = "--b\r\nContent-Transfer-Encoding: \(encoding)\r\n\r\n\(body)\r\n--b--"
     let bytes = Data(text.utf8)

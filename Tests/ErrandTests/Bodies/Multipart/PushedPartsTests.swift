@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Streams of parts, as cameras send them.
-@Suite struct PushedPartsTests {
+@Suite(.timeLimit(.minutes(1))) struct PushedPartsTests {
   private struct Reading: Equatable {
     var bodies: [String] = []
     var isComplete = false

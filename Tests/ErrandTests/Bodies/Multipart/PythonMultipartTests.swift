@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// Cases of python-multipart's `tests/test_data/http`, with shorter boundaries.
-@Suite struct PythonMultipartTests {
+@Suite(.timeLimit(.minutes(1))) struct PythonMultipartTests {
   private static let field = "--b\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\n"
 
   /// The name, the file name, and the content of each part.

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// HTML Standard §9.2.5 and §9.2.6.
-@Suite struct EventStreamParserTests {
+@Suite(.timeLimit(.minutes(1))) struct EventStreamParserTests {
   private func events(_ text: String, limit: Int = 1000) throws -> [ServerSentEvent] {
     var parser = EventStreamParser(limit: limit)
     return try parser.events(endingIn: Data(text.utf8))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct LineSplitterTests {
+@Suite(.timeLimit(.minutes(1))) struct LineSplitterTests {
   private func lines(_ pieces: [String], _ ends: LineSplitter.Ends = .lineFeeds) throws -> [String] {
     var splitter = LineSplitter(ends, limit: 100)
     var lines = try pieces.flatMap { try splitter.lines(endingIn: Data($0.utf8)) }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct JSONValueTests {
+@Suite(.timeLimit(.minutes(1))) struct JSONValueTests {
   private func value(_ json: String) throws -> JSONValue { try JSONValue(json: json) }
 
   @Test(

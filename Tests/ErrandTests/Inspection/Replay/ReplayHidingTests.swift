@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct ReplayHidingTests {
+@Suite(.timeLimit(.minutes(1))) struct ReplayHidingTests {
   private func server(
     _ transport: ReplayTransport, _ configure: (inout ServerConfiguration) -> Void = { _ in }
   ) -> Server {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct ReplayRecordingTests {
+@Suite(.timeLimit(.minutes(1))) struct ReplayRecordingTests {
   private func server(_ transport: ReplayTransport) -> Server {
     Server(
       remote: "https://shop.test", transport: transport,

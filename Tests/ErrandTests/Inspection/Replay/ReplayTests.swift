@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct ReplayTests {
+@Suite(.timeLimit(.minutes(1))) struct ReplayTests {
   /// A server that plays these calls, with time that moves by itself.
   private func server(playing transport: ReplayTransport) -> Server {
     Server(

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What is hidden by its place in JSON, and bodies that are hidden by their type.
-@Suite struct HiddenPlacesTests {
+@Suite(.timeLimit(.minutes(1))) struct HiddenPlacesTests {
   private func text(_ body: String, hiding paths: Set<String>, _ type: MediaType = .json) -> String {
     Redaction(headers: [], fields: [], paths: paths).body(Data(body.utf8), type: type, limit: 1 << 20)
   }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Secrets in every place where one can stand, and a search of every output.
-@Suite struct PlantedSecretsTests {
+@Suite(.timeLimit(.minutes(1))) struct PlantedSecretsTests {
   private static let names = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Goog-Api-Key", "X-Session-Token", "X-Auth-Token",
     "X-Amz-Signature", "X-Amz-Security-Token", "X-Client-Secret", "X-CSRF-Token", "Private-Token",

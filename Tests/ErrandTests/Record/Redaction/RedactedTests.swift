@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct RedactedTests {
+@Suite(.timeLimit(.minutes(1))) struct RedactedTests {
   private struct Login: TaskPayload, Equatable {
     var user = "u"
     @Redacted var petsMaiden = "planted-redacted"

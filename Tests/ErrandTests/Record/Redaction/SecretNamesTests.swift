@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Names that are secrets and names that only sound so, each in the places in which names stand.
-@Suite struct SecretNamesTests {
+@Suite(.timeLimit(.minutes(1))) struct SecretNamesTests {
   private let redaction = Redaction.standard
 
   private func json(_ body: String) -> String { redaction.body(Data(body.utf8), type: .json, limit: 1 << 20) }

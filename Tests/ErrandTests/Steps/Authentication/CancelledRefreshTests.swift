@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Refreshes that end because somebody cancels.
-@Suite(.timeLimit(.minutes(10))) struct CancelledRefreshTests {
+@Suite(.timeLimit(.minutes(1))) struct CancelledRefreshTests {
   /// The error of another HTTP client for a cancellation.
   private struct OwnCancellation: Error {}
 

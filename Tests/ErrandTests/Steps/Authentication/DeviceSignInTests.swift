@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// RFC 8628: a code that the user types elsewhere.
-@Suite(.timeLimit(.minutes(10))) struct DeviceSignInTests {
+@Suite(.timeLimit(.minutes(1))) struct DeviceSignInTests {
   private static let deviceURL = URL.known("https://auth.test/device")
 
   private let answers = Shared<[(HTTPStatus, String)]>([])

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// The credentials of Digest, by the vectors of the RFCs.
-@Suite struct DigestAnswerTests {
+@Suite(.timeLimit(.minutes(1))) struct DigestAnswerTests {
   private static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
   private static let clientNonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
 

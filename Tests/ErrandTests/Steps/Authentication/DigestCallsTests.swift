@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Calls that answer a Digest challenge.
-@Suite(.timeLimit(.minutes(10))) struct DigestCallsTests {
+@Suite(.timeLimit(.minutes(1))) struct DigestCallsTests {
   private static let credential = Credential(user: "ann", password: "sesame")
 
   private static func challenge(_ nonce: String, _ more: String = #"qop="auth""#) -> HTTPHeaders {

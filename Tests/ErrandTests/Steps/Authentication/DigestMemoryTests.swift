@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// What is known of the nonces of a server.
-@Suite struct DigestMemoryTests {
+@Suite(.timeLimit(.minutes(1))) struct DigestMemoryTests {
   private func owner(_ user: String = "ann", _ url: String = "https://shop.test") throws -> DigestMemory.Owner {
     DigestMemory.Owner(
       origin: try #require(Origin(.known(url))), credential: Credential(user: user, password: "sesame"))

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Authenticators whose refreshes sign in by each other.
-@Suite(.timeLimit(.minutes(10))) struct MutualRefreshTests {
+@Suite(.timeLimit(.minutes(1))) struct MutualRefreshTests {
   private struct Partner: Authenticator {
     let name: String
     let other: Shared<Modified<ShopTask>?>

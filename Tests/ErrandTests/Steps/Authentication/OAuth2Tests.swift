@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The grants of RFC 6749, against an authorization server that rotates.
-@Suite(.timeLimit(.minutes(10))) struct OAuth2Tests {
+@Suite(.timeLimit(.minutes(1))) struct OAuth2Tests {
   private let service = TokenService()
 
   @Test func `client credentials: one request for a token, the secret in Authorization, form-encoded first (§2.3.1)`()

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Whose token is sent, where users, audiences and sign-ins share settings or a store.
-@Suite(.timeLimit(.minutes(10))) struct OAuthAccountsTests {
+@Suite(.timeLimit(.minutes(1))) struct OAuthAccountsTests {
   private let store = MemorySecretStore()
   private let sent = Shared<[[String: String]]>([])
   private let used = Shared<Set<String>>([])

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Tokens and secrets of every authenticator, and a search of every output.
-@Suite struct PlantedTokensTests {
+@Suite(.timeLimit(.minutes(1))) struct PlantedTokensTests {
   private struct Session: Authenticator {
     func storedToken() async throws -> String? { "planted1" }
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Opaque"] = token }

@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 /// The rules of a refresh, without any calls.
-@Suite struct RefreshMachineTests {
+@Suite(.timeLimit(.minutes(1))) struct RefreshMachineTests {
   private struct Failure: Error {}
 
   /// An expectation may not change a value.

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// A token that is refused or has aged, under several calls at once.
-@Suite(.timeLimit(.minutes(10))) struct RefreshTests {
+@Suite(.timeLimit(.minutes(1))) struct RefreshTests {
   private struct Refused: Error {}
 
   /// A shop that answers the first requests only once `together` of them have come.

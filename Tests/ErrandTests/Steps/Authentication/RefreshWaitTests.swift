@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The record of a wait for a token.
-@Suite(.timeLimit(.minutes(10))) struct RefreshWaitTests {
+@Suite(.timeLimit(.minutes(1))) struct RefreshWaitTests {
   @Test func `the end of a wait is noted behind its beginning, whoever is quicker`() async throws {
     let (gate, reached) = (DispatchSemaphore(value: 0), Counter())
     let noted = Shared<[String]>([])

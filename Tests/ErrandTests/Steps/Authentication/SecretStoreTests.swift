@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct SecretStoreTests {
+@Suite(.timeLimit(.minutes(1))) struct SecretStoreTests {
   /// The files of a folder but for its lock.
   private func secrets(in folder: URL) throws -> [String] { try files(in: folder).filter { $0 != ".lock" } }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Requests that were signed in, and are redirected.
-@Suite(.timeLimit(.minutes(10))) struct SignedRedirectsTests {
+@Suite(.timeLimit(.minutes(1))) struct SignedRedirectsTests {
   private static let elsewhere = "https://other.test/widgets"
 
   private func shop(

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What goes out, and where.
-@Suite struct SigningInTests {
+@Suite(.timeLimit(.minutes(1))) struct SigningInTests {
   private func authorization(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
 
   @Test func `basic is user and password in Base64 (RFC 7617 §2)`() async throws {

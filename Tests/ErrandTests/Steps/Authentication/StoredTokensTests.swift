@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Tokens of OAuth 2 in a store that outlives the process, and is shared.
-@Suite(.timeLimit(.minutes(10))) struct StoredTokensTests {
+@Suite(.timeLimit(.minutes(1))) struct StoredTokensTests {
   private let service = TokenService()
 
   @Test func `a token is stored before it is used, and found by the next process`() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Answers of token endpoints that are not as RFC 6749 has them.
-@Suite(.timeLimit(.minutes(10))) struct TokenAnswersTests {
+@Suite(.timeLimit(.minutes(1))) struct TokenAnswersTests {
   private let sent = Shared<[[String: String]]>([])
 
   /// A shop that is signed in by what `answer` says to the form of a number, the first being 1.

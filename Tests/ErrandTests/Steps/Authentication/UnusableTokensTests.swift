@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Tokens that no request can carry, whoever gave them.
-@Suite(.timeLimit(.minutes(10))) struct UnusableTokensTests {
+@Suite(.timeLimit(.minutes(1))) struct UnusableTokensTests {
   /// A shop that takes any token, and the tokens that it was sent.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>) -> VirtualShop {
     VirtualShop(

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What a cache keeps, and what calls keep of it.
-@Suite(.timeLimit(.minutes(10))) struct CacheBoundsTests {
+@Suite(.timeLimit(.minutes(1))) struct CacheBoundsTests {
   @Test func `a call is released with its response, be that stored, served or validated`() async throws {
     let shop = CachedShop { number, request in
       request.headers[.ifNoneMatch] == nil

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The parts of a request by which its responses are found again.
-@Suite(.timeLimit(.minutes(10))) struct CacheKeyTests {
+@Suite(.timeLimit(.minutes(1))) struct CacheKeyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
   // RFC 9110 §7.1: the target has the host that is stated, and RFC 9111 §2: it is the key.

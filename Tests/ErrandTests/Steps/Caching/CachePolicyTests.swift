@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// What each policy makes of a stored response: fresh, stale, and none.
-@Suite struct CachePolicyTests {
+@Suite(.timeLimit(.minutes(1))) struct CachePolicyTests {
   private typealias World = CacheRulesWorld
 
   private let stored = World.stored("max-age=60, must-revalidate")

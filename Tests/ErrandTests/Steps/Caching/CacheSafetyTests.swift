@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What must not be found in a cache: another user's response, another variant, one that a rule for addresses has not seen.
-@Suite(.timeLimit(.minutes(10))) struct CacheSafetyTests {
+@Suite(.timeLimit(.minutes(1))) struct CacheSafetyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
   /// The users of a credential that no header field shows.

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// What every store does: in memory and on disk alike.
-@Suite struct CacheStoreTests {
+@Suite(.timeLimit(.minutes(1))) struct CacheStoreTests {
   enum Kind: CaseIterable, Sendable {
     case memory, disk
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The hooks that verify a head, where a copy of the response is stored.
-@Suite(.timeLimit(.minutes(10))) struct CacheVerificationTests {
+@Suite(.timeLimit(.minutes(1))) struct CacheVerificationTests {
   private struct SignedTask: PayloadDownloadingTask {
     typealias DownloadPayload = String
     var path: String { "widgets/7" }

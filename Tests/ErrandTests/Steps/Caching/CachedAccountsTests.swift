@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The cache of calls that are signed in, and of calls that are redirected.
-@Suite(.timeLimit(.minutes(10))) struct CachedAccountsTests {
+@Suite(.timeLimit(.minutes(1))) struct CachedAccountsTests {
   private func shop(_ tokens: NumberedTokens) -> CachedShop {
     CachedShop(configure: { $0.authentication = .custom(tokens) }) { number, request in
       guard tokens.isGood(request) else { return .status(.unauthorized, for: request) }

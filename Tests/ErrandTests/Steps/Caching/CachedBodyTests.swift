@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Bodies on their way into a cache and out of it, whatever the caller does with them.
-@Suite(.timeLimit(.minutes(10))) struct CachedBodyTests {
+@Suite(.timeLimit(.minutes(1))) struct CachedBodyTests {
   enum Kind: CaseIterable, Sendable {
     case memory, disk
   }

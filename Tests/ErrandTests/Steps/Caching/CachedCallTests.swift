@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What a call makes of the cache of its server.
-@Suite(.timeLimit(.minutes(10))) struct CachedCallTests {
+@Suite(.timeLimit(.minutes(1))) struct CachedCallTests {
   @Test func `a fresh response is used again, with its age, and nothing is sent`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60", "X-Own": "1"])
     #expect(try await shop.get() == ("1", "errand; fwd=uri-miss; stored"))

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Every policy, of the server, of a task and of a call.
-@Suite(.timeLimit(.minutes(10))) struct CachingPoliciesTests {
+@Suite(.timeLimit(.minutes(1))) struct CachingPoliciesTests {
   @Test func `cache only sends nothing, and says where it has nothing`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60, must-revalidate"])
     let error = try #require(await taskError { _ = try await shop.get("widgets/7", .cacheOnly) })

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct DiskCacheTests {
+@Suite(.timeLimit(.minutes(1))) struct DiskCacheTests {
   private let clock = WallClock()
 
   private func open(_ folder: URL, sizeLimit: Int = 64 << 20, ageLimit: Duration = .seconds(1e6)) throws -> DiskCache {

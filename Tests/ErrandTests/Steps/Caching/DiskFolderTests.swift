@@ -5,7 +5,7 @@ import Testing
 
 @testable import Errand
 
-@Suite(.timeLimit(.minutes(10))) struct DiskFolderTests {
+@Suite(.timeLimit(.minutes(1))) struct DiskFolderTests {
   private let name = DiskName(.widget(), number: 7)
 
   @Test func `a file that is being written is never taken for one that was left behind`() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// RFC 9111 §4.2, clause by clause.
-@Suite struct FreshnessTests {
+@Suite(.timeLimit(.minutes(1))) struct FreshnessTests {
   private typealias World = CacheRulesWorld
 
   private func lifetime(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct MemoryCacheTests {
+@Suite(.timeLimit(.minutes(1))) struct MemoryCacheTests {
   private func size(_ text: String) async throws -> Int {
     let cache = MemoryCache()
     try await cache.put(text)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// After a change has ended, no call gets what was there before it.
-@Suite(.timeLimit(.minutes(10))) struct ReadYourWritesTests {
+@Suite(.timeLimit(.minutes(1))) struct ReadYourWritesTests {
   private let gate = Gate()
 
   /// A shop whose first answer to GET comes when the gate opens; what it says is older than any change.

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// RFC 9111 §5.2.1: what a request may ask.
-@Suite struct RequestDirectiveTests {
+@Suite(.timeLimit(.minutes(1))) struct RequestDirectiveTests {
   private typealias World = CacheRulesWorld
 
   private func decide(_ control: String, _ stored: StoredResponse, after seconds: Double) -> CacheDecision {

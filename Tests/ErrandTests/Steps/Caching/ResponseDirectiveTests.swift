@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// RFC 9111 §5.2.2, RFC 8246 and RFC 5861: what a response allows and forbids.
-@Suite struct ResponseDirectiveTests {
+@Suite(.timeLimit(.minutes(1))) struct ResponseDirectiveTests {
   private typealias World = CacheRulesWorld
 
   // §5.2.2.4: "The no-cache response directive, in its unqualified form (without an argument), indicates that the response

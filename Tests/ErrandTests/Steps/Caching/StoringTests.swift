@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// RFC 9111 §3: what may be stored, and what of it.
-@Suite struct StoringTests {
+@Suite(.timeLimit(.minutes(1))) struct StoringTests {
   private typealias World = CacheRulesWorld
 
   // §3: "the request method is understood by the cache".

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The stored response, and then the remote's.
-@Suite(.timeLimit(.minutes(10))) struct UpdatesTests {
+@Suite(.timeLimit(.minutes(1))) struct UpdatesTests {
   private func texts(_ task: some PayloadDownloadingTask) async throws -> [String] {
     var texts: [String] = []
     for try await update in task.updates() { texts.append(update.text) }

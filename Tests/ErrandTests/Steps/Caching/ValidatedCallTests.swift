@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What a 304, and the answer to HEAD, makes of a stored response.
-@Suite(.timeLimit(.minutes(10))) struct ValidatedCallTests {
+@Suite(.timeLimit(.minutes(1))) struct ValidatedCallTests {
   /// Signs the second request in as another user.
   private struct Meddling: PerAttemptStep {
     let count = Shared(0)

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// RFC 9111 §4.3 and §3.2: asking whether a stored response is still good, and what becomes of it.
-@Suite struct ValidationTests {
+@Suite(.timeLimit(.minutes(1))) struct ValidationTests {
   private typealias World = CacheRulesWorld
 
   // §4.3.1: "One such precondition header field is If-Modified-Since (...) Another is If-None-Match"; "A cache SHOULD

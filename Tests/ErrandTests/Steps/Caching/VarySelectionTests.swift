@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// RFC 9111 §4.1: which requests a stored response fits.
-@Suite struct VarySelectionTests {
+@Suite(.timeLimit(.minutes(1))) struct VarySelectionTests {
   private typealias World = CacheRulesWorld
 
   private func stored(_ vary: String, for request: HTTPHeaders, _ headers: HTTPHeaders = [:], unpacks: Bool = true)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Cookies of calls: what they send, and what they keep.
-@Suite(.timeLimit(.minutes(5))) struct CookieCallTests {
+@Suite(.timeLimit(.minutes(1))) struct CookieCallTests {
   private static func sets(_ lines: String..., status: HTTPStatus = .ok, _ more: HTTPHeaders = [:]) -> StubLog.Answer {
     var headers = more
     for line in lines { headers.add(line, for: .setCookie) }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Cookies that outlive their process.
-@Suite(.timeLimit(.minutes(5))) struct CookieFileTests {
+@Suite(.timeLimit(.minutes(1))) struct CookieFileTests {
   private let shop = URL.known("https://shop.test/")
 
   private func jar(_ file: URL, _ clock: ManualClock = ManualClock()) throws -> CookieJar {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct CookieJarTests {
+@Suite(.timeLimit(.minutes(1))) struct CookieJarTests {
   private let shop = URL.known("https://www.shop.test/login")
 
   @Test func `an app sets, lists and removes cookies`() throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// The cookies that a server may set: RFC 6265bis §5.7.
-@Suite struct CookieReceivingTests {
+@Suite(.timeLimit(.minutes(1))) struct CookieReceivingTests {
   // Step 10: "If the canonicalized request-host does not domain-match the domain-attribute: Abort this algorithm and ignore the
   // cookie entirely. Otherwise: Set the cookie's host-only-flag to false." Without one: "Set the cookie's host-only-flag to true."
   @Test func `a cookie is for its host alone, or for a domain that the host is in`() throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Cookies of every hop of a redirected call.
-@Suite(.timeLimit(.minutes(5))) struct CookieRedirectTests {
+@Suite(.timeLimit(.minutes(1))) struct CookieRedirectTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302, sets lines: String...) -> StubLog.Answer {
     var headers: HTTPHeaders = [.location: location]
     for line in lines { headers.add(line, for: .setCookie) }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The cookies that are kept and sent: RFC 6265bis §5.7 and §5.8.
-@Suite struct CookieShelfTests {
+@Suite(.timeLimit(.minutes(1))) struct CookieShelfTests {
   // §5.8.3, step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have equal-length
   // path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
   @Test func `longer paths come first, then earlier cookies`() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-@Suite struct CookieTargetTests {
+@Suite(.timeLimit(.minutes(1))) struct CookieTargetTests {
   // RFC 6265bis §5.1.3: "A string domain-matches a given domain string if at least one of the following conditions hold: The
   // domain string and the string are identical", or "The domain string is a suffix of the string. The last character of the
   // string that is not included in the domain string is a %x2E (".") character. The string is a host name (i.e., not an IP

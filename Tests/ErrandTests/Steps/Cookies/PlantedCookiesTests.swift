@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// The values of cookies in whatever people may read.
-@Suite struct PlantedCookiesTests {
+@Suite(.timeLimit(.minutes(1))) struct PlantedCookiesTests {
   @Test func `echoes, recordings, logs, errors and events show that there are cookies, and no values`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// The partial file and its journal.
-@Suite struct DownloadFileTests {
+@Suite(.timeLimit(.minutes(1))) struct DownloadFileTests {
   private let version = DownloadJournal(identity: "i", validator: DownloadValidator([.eTag: #""a""#]), total: 10)
 
   /// The names in a folder, and a place in it.

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// What is known of a partial file.
-@Suite struct DownloadJournalTests {
+@Suite(.timeLimit(.minutes(1))) struct DownloadJournalTests {
   @Test func `a strong tag is a validator, a weak or malformed one is none`() {
     #expect(DownloadValidator([.eTag: #""a""#])?.text == #""a""#)
     for tag in [#"W/"a""#, "a", "", #""a"#] { #expect(DownloadValidator([.eTag: tag]) == nil) }

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// The ranges of a file, those who fetch them, and what they do after a response.
-@Suite struct DownloadRangesTests {
+@Suite(.timeLimit(.minutes(1))) struct DownloadRangesTests {
   private func ranges(
     _ total: Int64 = 100, head: Int64 = 10, isThere: Bool = false, count: Int = 4, smallest: Int64 = 10
   ) -> DownloadRanges? {

@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 /// What a download does after a response.
-@Suite struct DownloadStepTests {
+@Suite(.timeLimit(.minutes(1))) struct DownloadStepTests {
   private static let tag: HTTPHeaders = [.eTag: #""one""#]
 
   /// Seven bytes of a file of ten are there.

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// What a server or a hook says of a task, and whether that has left the queue then.
-@Suite struct OfflineQueueAnswerTests {
+@Suite(.timeLimit(.minutes(1))) struct OfflineQueueAnswerTests {
   @Test func `what may never be repeated is sent once a delivery`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { _ in .serviceUnavailable }

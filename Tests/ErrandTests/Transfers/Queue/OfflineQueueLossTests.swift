@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Nothing that was added is lost, whatever happens to it.
-@Suite struct OfflineQueueLossTests {
+@Suite(.timeLimit(.minutes(1))) struct OfflineQueueLossTests {
   @Test func `what is refused or expires is set aside, and brought back by its file`() async throws {
     try await withFolder { folder in
       let isRefused = Shared(true)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Tasks that are kept until they are delivered.
-@Suite struct OfflineQueueTests {
+@Suite(.timeLimit(.minutes(1))) struct OfflineQueueTests {
   struct Note: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
     static let typeName = "note"
     var uploadPayload: String

@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 /// Keys that are held up.
-@Suite struct QueueHoldsTests {
+@Suite(.timeLimit(.minutes(1))) struct QueueHoldsTests {
   @Test func `a key waits for a second, then twice as long each time, up to five minutes`() {
     var holds = QueueHolds()
     var now = Duration.seconds(100)

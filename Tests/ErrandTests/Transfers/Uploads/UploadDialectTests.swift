@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// What the protocols of uploads say, and how a file is divided.
-@Suite struct UploadDialectTests {
+@Suite(.timeLimit(.minutes(1))) struct UploadDialectTests {
   private static let url = URL(fileURLWithPath: "/")
   private let source = UploadSource(fileName: "a b.txt", length: 10, type: .plainText)
 
