@@ -85,7 +85,7 @@ import Testing
     let spans = SpanLimits()
     #expect(spans.waiting == 2048 && spans.batch == 512 && spans.delay == .seconds(5))
     let traces = "Sources/Errand/Errand.docc/TracesAndMetrics.md"
-    try check(traces, says: "2,048 at most, 512 at once, for 5 seconds")
+    try check(traces, says: "Up to 2,048 spans wait", "batches of up to 512 after at most 5 seconds")
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events wait;")
   }
 
