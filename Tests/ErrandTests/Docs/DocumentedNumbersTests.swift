@@ -25,7 +25,7 @@ import Testing
     try check(transports, says: "a head (method, URL, header fields) above \(head) KiB")
     try check(changes, says: "A request's head above \(head) KiB")
     let body = ServerConfiguration().maximumBodySize >> 20
-    try check(transports, says: "`ServerConfiguration/maximumBodySize`, \(body) MiB unless set")
+    try check(transports, says: "`ServerConfiguration/maximumBodySize`, \(body) MiB by default")
     try check(changes, says: "A body in memory may have \(body) MiB unless `maximumBodySize` says otherwise")
   }
 
@@ -85,7 +85,7 @@ import Testing
     let spans = SpanLimits()
     #expect(spans.waiting == 2048 && spans.batch == 512 && spans.delay == .seconds(5))
     let traces = "Sources/Errand/Errand.docc/TracesAndMetrics.md"
-    try check(traces, says: "2,048 at most, 512 at once, for 5 seconds")
+    try check(traces, says: "Up to 2,048 spans wait", "batches of up to 512 after at most 5 seconds")
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events wait;")
   }
 
@@ -121,7 +121,7 @@ import Testing
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
       let ratio = CurlTransport.Configuration().maximumDecodingRatio
       let plain = DecodingLimits.unsuspicious >> 20
-      try check(transports, says: "is beyond \(plain) MiB and over \(ratio) times what came over the wire")
+      try check(transports, says: "is beyond \(plain) MiB and over \(ratio) times its compressed size")
       try check(changes, says: "a packed one beyond \(plain) MiB may be \(ratio) times what came over the wire")
     }
 
@@ -134,14 +134,14 @@ import Testing
 
     @Test func `how often a body may be packed`() throws {
       #expect(ContentCoding.mostLayers == 4)
-      try check(transports, says: "was packed up to four times")
+      try check(transports, says: "was compressed up to four times")
     }
 
     @Test func `when another thread is asked to help`() throws {
-      try check(transports, says: "once one carries \(CurlShard.worthwhile) of its exchanges")
+      try check(transports, says: "once one carries \(CurlShard.worthwhile) of its transfers")
       let count = try CurlLoop.all.get().count
       #expect(count == min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)))
-      try check(transports, says: "one for every processor up to four")
+      try check(transports, says: "one thread per processor, up to four")
     }
   #endif
 }

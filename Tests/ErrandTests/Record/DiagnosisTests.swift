@@ -107,16 +107,10 @@ import Testing
     #expect(TaskError(.init("soldOut"), "", phase: .finishing).diagnosis == nil)
   }
 
-  @Test func `the guide has every cause with its words`() throws {
-    let rows = try DocumentedCode.rows(of: "Sources/Errand/Errand.docc/Errors.md").filter { $0.count == 3 }
-    let stated = Dictionary(rows.map { ($0[0].filter { $0 != "`" }, $0) }, uniquingKeysWith: { first, _ in first })
-    for cause in Diagnosis.Cause.allCases {
-      let diagnosis = Diagnosis(cause)
-      let row = stated[diagnosis.name] ?? []
-      #expect(
-        row.dropFirst().map { $0.lowercased() }
-          == ["\(diagnosis.cause).", "\(diagnosis.advice)."].map { $0.lowercased() })
-    }
+  @Test func `the guide names every cause`() throws {
+    let guide = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc/Errors.md")
+    let text = try String(contentsOf: guide, encoding: .utf8)
+    for cause in Diagnosis.Cause.allCases { #expect(text.contains("`\(Diagnosis(cause).name)`"), "\(cause)") }
   }
 
   // MARK: The record
