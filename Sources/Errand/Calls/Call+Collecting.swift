@@ -5,7 +5,8 @@ extension Call {
   /// can be read again.
   func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
     if let failure = outcome.response.body.failure { throw failure }
-    if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole)) {
+    if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
+    {
       outcome.data = await excerpt(of: outcome.response.body)
       outcome.size = outcome.data.count
       outcome.isRead = true

@@ -46,7 +46,9 @@ import Testing
 
   enum BodyDestination: CaseIterable { case memory, file, discarded }
 
-  @Test(arguments: BodyDestination.allCases) func `a cache store may make a call with one slot`(_ delivery: BodyDestination)
+  @Test(arguments: BodyDestination.allCases) func `a cache store may make a call with one slot`(
+    _ delivery: BodyDestination
+  )
     async throws
   {
     try await withFolder { folder in
@@ -113,7 +115,9 @@ import Testing
     #expect(shop.manager.throttle.streams == 0)
   }
 
-  @Test(arguments: BodyDestination.allCases) func `a step has the whole body, and no slot`(_ delivery: BodyDestination) async throws {
+  @Test(arguments: BodyDestination.allCases) func `a step has the whole body, and no slot`(_ delivery: BodyDestination)
+    async throws
+  {
     struct Looking: PerAttemptStep {
       let look: @Sendable (HTTPResponse) async throws -> Void
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
