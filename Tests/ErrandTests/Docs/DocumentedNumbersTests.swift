@@ -23,10 +23,10 @@ import Testing
   @Test func `how large a request's head and a collected body may be`() throws {
     let head = HTTPRequest.maximumHeadSize >> 10
     try check(transports, says: "a head (method, URL, header fields) above \(head) KiB")
-    try check(changes, says: "A request's head above \(head) KiB")
+    try check(changes, says: "a limit of \(head) KiB for the head of a request")
     let body = ServerConfiguration().maximumBodySize >> 20
     try check(transports, says: "`ServerConfiguration/maximumBodySize`, \(body) MiB by default")
-    try check(changes, says: "A body in memory may have \(body) MiB unless `maximumBodySize` says otherwise")
+    try check(changes, says: "A body in memory may have up to \(body) MiB (`maximumBodySize`)")
   }
 
   @Test func `how many may be under way, and how often one is sent again`() throws {
@@ -101,7 +101,7 @@ import Testing
 
   @Test func `how many checks a transport has to pass`() throws {
     let count = TransportConformance { StubTransport { .status(.ok, for: $0) } }.cases.count
-    try check(changes, says: "what every transport must do, as \(count) checks that need no test library")
+    try check(changes, says: "`TransportConformance`, \(count) checks for your transport")
   }
 
   #if os(Linux)
@@ -122,14 +122,14 @@ import Testing
       let ratio = CurlTransport.Configuration().maximumDecodingRatio
       let plain = DecodingLimits.unsuspicious >> 20
       try check(transports, says: "is beyond \(plain) MiB and over \(ratio) times its compressed size")
-      try check(changes, says: "a packed one beyond \(plain) MiB may be \(ratio) times what came over the wire")
+      try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
     @Test func `how long an idle connection is kept, which is below what servers do`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
       #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
       try check(transports, says: "as soon as the server closes it, and after \(seconds) seconds")
-      try check(changes, says: "when the server closes them, and after \(seconds) s")
+      try check(changes, says: "when the server closes it, or after \(seconds) s")
     }
 
     @Test func `how often a body may be packed`() throws {
