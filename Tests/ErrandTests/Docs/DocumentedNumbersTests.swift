@@ -31,17 +31,19 @@ import Testing
 
   @Test func `how many may be under way, and how often one is sent again`() throws {
     #expect(ThrottleLimits().perHost == 10 && ThrottleLimits().streamsPerHost == 0 && ThrottleLimits().total == 0)
-    try check(throttling, says: "scheme, host and port; ten unless changed")
+    try check(throttling, says: "ten attempts run per host (scheme, host and port), and nothing else is limited")
     let policy = RetryPolicy.standard
     #expect(policy.maximumAttempts == 3 && policy.hasJitter)
     let (down, up) = (Int(policy.maximumDownloadDelay.inSeconds), Int(policy.maximumUploadDelay.inSeconds))
-    try check(throttling, says: "makes three attempts: after 408, 429, 502, 503, 504 and transport errors that pass")
     try check(
-      throttling, says: "more than \(down) seconds that `Retry-After` asks for (\(up) for requests with a body)")
+      throttling, says: "makes up to three attempts. It retries 408, 429, 502, 503, 504 and transient transport errors")
+    try check(
+      throttling, says: "A `Retry-After` of more than \(down) seconds (\(up) for requests with a body) ends the call")
     try check(changes, says: "(\(down) s, \(up) s for requests with a body)")
     #expect(RetryBudget.standard == RetryBudget(ratio: 0.2, capacity: 10))
-    try check(throttling, says: "a fifth of a repetition is earned by every call, ten may be saved")
-    try check(throttling, says: "at most \(1 + RetryBudget.standard.ratio) times what is offered, and ten requests")
+    try check(throttling, says: "Every call adds a fifth of a retry, and up to ten are saved")
+    try check(
+      throttling, says: "at most \(1 + RetryBudget.standard.ratio) times the number of calls, plus ten requests")
   }
 
   @Test func `the limits that the README lists`() throws {
@@ -69,7 +71,7 @@ import Testing
     let breaker = CircuitBreaker.standard
     #expect(breaker == CircuitBreaker(window: .seconds(30), minimumCalls: 10, failureRatio: 0.5, probes: 1))
     #expect(breaker.openDuration == .seconds(30))
-    try check(throttling, says: "opens for 30 seconds when half of at least ten attempts in 30 seconds failed")
+    try check(throttling, says: "opens for 30 seconds if half of at least ten attempts within 30 seconds failed")
     try check("Sources/Errand/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds when half of at least ten")
     let longest = Int(PollingReachability().longest.inSeconds)
     let guide = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
