@@ -19,8 +19,7 @@ extension Call {
     let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder
     var body = HTTPBody.empty
     if !plan.omitsBody {
-      let hasKey = plan.idempotency == .key || plan.headers.contains(.idempotencyKey)
-      body = hasKey ? try await keyedBody(encoder) : try await plan.task.uploadBody(encoder: encoder)
+      body = try await uploadBody(encoder)
     }
     if let parameters = plan.task.plannedParameters { try await place(parameters, in: &url, or: &body, encoder) }
     var method = plan.httpMethod
@@ -50,8 +49,9 @@ extension Call {
 
   /// The body of a call with an `Idempotency-Key`: a server that knows the key expects the same bytes with it, the boundary
   /// of a form that is made anew included.
-  private func keyedBody(_ encoder: any BodyEncoder) async throws -> HTTPBody {
-    try await MultipartForm.$boundaries.withValue(BoundarySequence(idempotencyKey)) {
+  private func uploadBody(_ encoder: any BodyEncoder) async throws -> HTTPBody {
+    guard let idempotencyKey else { return try await plan.task.uploadBody(encoder: encoder) }
+    return try await MultipartForm.$boundaries.withValue(BoundarySequence(idempotencyKey)) {
       try await plan.task.uploadBody(encoder: encoder)
     }
   }
@@ -97,7 +97,7 @@ extension Call {
     headers.replace(with: own)
     // The body knows better than the server what it is, and the task better than both.
     if let type = body.mediaType, !type.isStated(by: own) { headers[.contentType] = type.rawValue }
-    if plan.idempotency == .key { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
+    if plan.idempotency == .key, let idempotencyKey { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
     return headers
   }
 

@@ -35,7 +35,6 @@ extension Call {
   /// 6. Makes attempts until one succeeds, or the policy, the deadline or the budget forbids another.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
-    state.withLock { $0.beginAttempts() }
     var payment: RetryPayment?  // for the next attempt; it returns to the budget if nothing is sent
     while true {
       let attempt = Attempt(of: self)
@@ -45,7 +44,9 @@ extension Call {
         payment = nil
       }
       if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
-      if let error = retryableError(of: result), try await waitsForRetry(after: error, result, of: request, &payment) {
+      if let error = retryableError(of: result),
+        try await waitsForRetry(after: error, result, of: attempt, request, &payment)
+      {
         request = try await rebuild(first, built: built)
         continue
       }
@@ -59,9 +60,10 @@ extension Call {
   /// Waits for the time of a retry. Returns `false` if the failure is not retried.
   @inline(never)  // the failure path would double the stack of every call
   private func waitsForRetry(
-    after error: TaskError, _ result: AttemptResult, of request: HTTPRequest, _ payment: inout RetryPayment?
+    after error: TaskError, _ result: AttemptResult, of attempt: Attempt, _ request: HTTPRequest,
+    _ payment: inout RetryPayment?
   ) async throws -> Bool {
-    guard let delay = try await retryDelay(after: error, result, of: request, &payment) else { return false }
+    guard let delay = try await retryDelay(after: error, result, of: attempt, request, &payment) else { return false }
     result.discard()  // before the delay, which may be long
     try await wait(delay, after: error)
     return true

@@ -19,7 +19,8 @@ extension Call {
   /// The delay before another attempt; nil where the failure stands: by the policy, then the request's repeatability, the deadline and
   /// the host's budget. What that paid is in `payment`.
   func retryDelay(
-    after error: TaskError, _ result: AttemptResult, of request: HTTPRequest, _ payment: inout RetryPayment?
+    after error: TaskError, _ result: AttemptResult, of attempt: Attempt, _ request: HTTPRequest,
+    _ payment: inout RetryPayment?
   ) async throws -> Duration? {
     let failure = RetryPolicy.Failure(
       request: request, attempts: trace.flightRecord.attempts + unfinished(result), error: error,
@@ -28,7 +29,8 @@ extension Call {
     case .stand: return nil
     case .giveUp(let reason): noteRefusal(reason)
     case .retry(let delay):
-      guard let obstacle = obstacle(to: request, after: error, delay: delay, &payment) else { return max(.zero, delay) }
+      guard let obstacle = obstacle(to: request, of: attempt, after: error, delay: delay, &payment)
+      else { return max(.zero, delay) }
       noteRefusal(obstacle)
     }
     return nil
@@ -43,11 +45,12 @@ extension Call {
 
   /// The reason not to repeat a request that the policy would repeat; nil where there is none.
   private func obstacle(
-    to request: HTTPRequest, after error: TaskError, delay: Duration, _ payment: inout RetryPayment?
+    to request: HTTPRequest, of attempt: Attempt, after error: TaskError, delay: Duration,
+    _ payment: inout RetryPayment?
   ) -> String? {
     guard request.body.isReplayable else { return "its body comes once" }
     guard error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
-    if !error.isSurelyNotSent, let obstacle = obstacleOfSteps { return obstacle }
+    if !error.isSurelyNotSent, let method = attempt.onceOnly { return Self.onceOnly(method) }
     if let remaining, delay >= remaining {
       return "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
     }
@@ -55,12 +58,6 @@ extension Call {
     guard !error.isSurelyNotSent, payment == nil, let host = Origin(request.url) else { return nil }
     payment = manager.retries.pay(for: host)
     return payment == nil ? Self.exhausted(host) : nil
-  }
-
-  /// The reason not to repeat what steps have made a once-only request; nil where there is none.
-  var obstacleOfSteps: String? {
-    let (isOnceOnly, method) = state.withLock { ($0.hasSentOnceOnly, $0.method) }
-    return isOnceOnly ? Self.onceOnly(method ?? .get) : nil
   }
 
   static func onceOnly(_ method: HTTPMethod) -> String {

@@ -19,10 +19,12 @@ final class Call: Sendable {
   /// The jar that requests take cookies from, and responses put them into; nil where there is none.
   let cookieJar: CookieJar?
   let rules: CallRules
+  /// The `Idempotency-Key` of all its attempts, from the task's headers or drawn at random; `nil` if it sends none.
+  let idempotencyKey: String?
 
   private static let lastNumber = Lock(0)
 
-  init(_ plan: TaskPlan, _ delivery: BodyDestination) {
+  init(_ plan: TaskPlan, _ delivery: BodyDestination, idempotencyKey: String? = nil) {
     let manager = plan.server.manager
     let snapshot = plan.server.snapshot
     self.snapshot = snapshot
@@ -49,6 +51,8 @@ final class Call: Sendable {
       isInternal: plan.isInternal,
       span: CallSpan.here(snapshot.traceSampling, manager.random))
     rules = CallRules.of(plan, snapshot, delivery, trace)
+    self.idempotencyKey =
+      idempotencyKey ?? plan.headers[.idempotencyKey] ?? (plan.idempotency == .key ? manager.random.key() : nil)
     self.plan = plan
     #if DEBUG
       TaskSpelling.tell(plan.task, log: snapshot.configuration.log)
@@ -87,15 +91,6 @@ final class Call: Sendable {
   /// The time left until the deadline; nil where there is none.
   var remaining: Duration? { timeouts.call.map { $0 - trace.elapsed } }
 
-  /// The `Idempotency-Key` of the call, the same for every attempt; the task's own where it states one.
-  var idempotencyKey: String {
-    state.withLock { state in
-      let key = state.idempotencyKey ?? plan.headers[.idempotencyKey] ?? manager.random.key()
-      state.idempotencyKey = key
-      return key
-    }
-  }
-
   /// Runs `body` as this call: registered, so that it can be cancelled; under its deadline; begun and ended once.
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     trace.note(.callStarted, at: .zero)
@@ -103,7 +98,8 @@ final class Call: Sendable {
     if let limit = timeouts.call { startDeadline(limit) }
     do {
       let value = try await inOwnTask(body)
-      if isCancelled {
+      // A body that was handed over reports its cancellation to its reader.
+      if delivery.isStream ? Task.isCancelled : isCancelled {
         cancel()  // the body of a stream, and with it its attempt, ends before the call does
         throw CancellationError()
       }
@@ -152,9 +148,6 @@ final class Call: Sendable {
     try checkCancellation()
     try checkSettings()
   }
-
-  /// The number of the next attempt, or of the next hedge.
-  func nextAttempt() -> Int { state.withLock { $0.nextAttempt() } }
 
   // MARK: Notes
 
@@ -217,8 +210,8 @@ final class Call: Sendable {
   /// Ends the call with `CancellationError`, or with the error of its deadline.
   func cancel(_ cause: CallLife.Cause = .cancelled) { state.withLock { $0.life.cancel(cause) }?.cancel() }
 
-  /// Whether the call, or the task that awaits it, was cancelled. A body that was handed over says so to its reader.
-  var isCancelled: Bool { Task.isCancelled || (!delivery.isStream && state.withLock { $0.life.cause != nil }) }
+  /// Whether the call, or the task that awaits it, was cancelled.
+  var isCancelled: Bool { Task.isCancelled || state.withLock { $0.life.cause != nil } }
 
   /// Throws `CancellationError` if the call, or the task that awaits it, was cancelled.
   func checkCancellation() throws {

@@ -4,7 +4,6 @@ import ErrandFoundation
 struct CallState {
   var life = CallLife()
   var deadline: Task<Void, Never>?
-  var idempotencyKey: String?
   /// The fields that the server gave any request that was built.
   var serverHeaders = HTTPHeaders()
   /// The reason for no further attempt, and the number that there might have been.
@@ -43,10 +42,13 @@ struct CallState {
   /// The method and the URL that people see: of the last request, or of the one that was never sent.
   var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
 
-  /// Begins the attempts, once for each time that a step around them sends the request.
-  mutating func beginAttempts() { (unexpected, refusal) = (nil, nil) }
+  /// Begins an attempt; returns its number.
+  mutating func beginAttempt() -> Int {
+    (unexpected, refusal) = (nil, nil)
+    return nextAttempt()
+  }
 
-  /// The number of the next attempt.
+  /// The number of the next attempt or hedge.
   mutating func nextAttempt() -> Int {
     lastAttempt += 1
     return lastAttempt

@@ -19,6 +19,8 @@ public struct HTTPResponse: Sendable {
   /// The body. It can only be read once.
   public var body: HTTPResponseBody
   /// The call that produced the response, with its record.
+  /// The request as it was sent, if the cache or a call that shares the response needs it.
+  var request: HTTPRequest?
   package var maker: (any AnyObject & Sendable)?
   /// Boxed, because few responses have these values.
   private var rare: Rare?

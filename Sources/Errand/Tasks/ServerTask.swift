@@ -133,8 +133,8 @@ public protocol ServerTask: Sendable {
   /// Called before the first attempt, once the request is built and both preflights have run. Called at most once per
   /// call: not if the call ends earlier.
   func didStart(_ request: HTTPRequest) async
-  /// Called before every attempt except the first, with the results of the earlier ones. Called once per retry, before
-  /// the wait of `delay`, and once per hedged request, which is sent at once.
+  /// Called before every attempt except the first, with the results of the earlier ones, before the wait of `delay`.
+  /// Not called for hedges.
   func willRetry(after delay: Duration, attempts: [AttemptRecord]) async
   /// Called last if the call failed, with a `CancellationError` if it was cancelled. Called once per call, instead of
   /// ``didComplete(with:)``.

@@ -339,7 +339,7 @@ import Testing
     let call = Task { try await shop.task().hedged(after: .seconds(2), maximum: 2).run() }
     await shop.clock.pass(.seconds(2), sleepers: 2)
     await shop.clock.pass(.seconds(1), sleepers: 3)
-    #expect(await eventually { !shop.moments(containing: "attempt 1 ended").isEmpty })
+    #expect(await eventually { shop.manager.runningCount == 1 })
     await shop.clock.pass(.seconds(1), sleepers: 2)
     #expect(await eventually { shop.sentCount == 3 })
     #expect(try await call.value.headers["X-Number"] == "3")

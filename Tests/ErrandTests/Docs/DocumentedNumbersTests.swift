@@ -72,7 +72,7 @@ import Testing
     #expect(breaker == CircuitBreaker(window: .seconds(30), minimumCalls: 10, failureRatio: 0.5, probes: 1))
     #expect(breaker.openDuration == .seconds(30))
     try check(throttling, says: "opens for 30 seconds if half of at least ten attempts within 30 seconds failed")
-    try check("Sources/Errand/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds when half of at least ten")
+    try check("Sources/Errand/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds if half of at least ten")
     let longest = Int(PollingReachability().longest.inSeconds)
     let guide = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
     try check(guide, says: "The default waits 0.5 s, 1 s, 2 s and so on up to \(longest) s")
@@ -88,7 +88,7 @@ import Testing
     #expect(spans.waiting == 2048 && spans.batch == 512 && spans.delay == .seconds(5))
     let traces = "Sources/Errand/Errand.docc/TracesAndMetrics.md"
     try check(traces, says: "Up to 2,048 spans wait", "batches of up to 512 after at most 5 seconds")
-    try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events wait;")
+    try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
   @Test func `how long recordings are waited for, and how many are kept`() throws {
@@ -98,7 +98,7 @@ import Testing
     try check(seeing, says: "has held the folder's lock for 10 seconds without writing")
     let limits = RecordingLimits()
     #expect(limits == RecordingLimits(count: 1000, age: .zero, bytes: 256 << 20))
-    try check("Sources/Errand/Policies/RecordingStyle.swift", says: "The thousand newest, of any age, up to 256 MiB")
+    try check("Sources/Errand/Policies/RecordingStyle.swift", says: "Defaults to 1000 recordings of any age and 256 MiB.")
   }
 
   @Test func `how many checks a transport has to pass`() throws {

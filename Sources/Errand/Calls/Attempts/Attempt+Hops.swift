@@ -12,11 +12,8 @@ extension Attempt {
     }
   }
 
-  /// The last request as it was sent; nil where none was, or nothing needs it.
-  var lastRequest: HTTPRequest? { state.withLock { $0.lastRequest } }
-
-  /// Keeps a request as it is sent. The call has it too, but not which of attempts beside one another has sent it.
-  func keep(_ request: HTTPRequest) { state.withLock { $0.lastRequest = request } }
+  /// The method of a request that must not be sent again; `nil` if it has sent none.
+  var onceOnly: HTTPMethod? { state.withLock { $0.onceOnly } }
 
   /// Leaves the wait since the last hop out of the attempt's time.
   func restart() {

@@ -22,8 +22,8 @@ final class Attempt: Sendable {
     var sent = 0
     /// The reason why a 206 or 304 does not answer its request.
     var unexpected: String?
-    /// The last of them, for the cache.
-    var lastRequest: HTTPRequest?
+    /// The method of a request that must not be sent again, if it has sent one.
+    var onceOnly: HTTPMethod?
     /// True when its own admission or transport said that nothing of the last request was sent.
     var saysNothingSent = false
     /// True once its observers were told how the connection of the last request came about.
@@ -49,7 +49,7 @@ final class Attempt: Sendable {
   init(of call: Call) {
     self.call = call
     onSent = nil
-    let number = call.nextAttempt()
+    let number = call.state.withLock { $0.beginAttempt() }
     let start = call.trace.note(.attemptStarted(number))
     state = Lock(State(record: AttemptRecord(number: number), start: start))
   }
@@ -152,13 +152,14 @@ final class Attempt: Sendable {
     _ request: HTTPRequest, to host: Origin, _ digest: DigestExchange?, _ permit: StreamPermit?, after queued: Duration?
   ) async throws -> HTTPResponse {
     begin(at: host, after: queued)
+    var request = request
     var circuit: CircuitPermit?
     var response: HTTPResponse
     let progress = call.rules.progress.map { ProgressCounter(of: number, clock: call.manager.clock, tell: $0) }
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
-      let request = try prepared(request, digest)
+      request = try prepared(request, digest)
       if let progress {
         response = try await progress.sending(request) { try await call.transport.send($0) }
       } else {
@@ -171,6 +172,7 @@ final class Attempt: Sendable {
     // Before its slot is free: the next request sends what it says.
     call.keepCookies(of: response, to: request)
     digest?.learn(from: response)
+    if call.keepsRequests { response.request = request }
     note(response, circuit)
     if let reason = response.mismatch(with: request) { response.unexpected = reason }
     if call.showsResponsesToSteps { state.withLock { [reason = response.unexpected] in $0.unexpected = reason } }
@@ -183,14 +185,16 @@ final class Attempt: Sendable {
   private func prepared(_ request: HTTPRequest, _ digest: DigestExchange?) throws -> HTTPRequest {
     var request = request
     call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
-    if call.keepsRequests { keep(request) }
     if let digest, digest.sign(&request) { call.noteAmended(request, of: number) }
     if let span = call.trace.span { add(span, to: &request) }
     if call.trace.isObserved || call.delivery.isStream { observe(&request) }
     call.limitStreams(of: &request)
     let mayRepeat = request.body.isReplayable && request.isRepeatable(call.plan.idempotency)
     if request.options.mayRepeat != mayRepeat { request.options.mayRepeat = mayRepeat }
-    if !mayRepeat { call.state.withLock { $0.hasSentOnceOnly = true } }
+    if !mayRepeat {
+      state.withLock { $0.onceOnly = request.method }
+      call.state.withLock { $0.hasSentOnceOnly = true }
+    }
     // A stream lasts as long as its reader takes: its deadline is the call's alone.
     if let remaining = call.remaining {
       guard remaining > .zero else { throw call.expired(.waiting) }
@@ -237,9 +241,9 @@ final class Attempt: Sendable {
   }
 
   /// Ends the attempt with a response that is not used.
-  func end(with response: HTTPResponse) {
+  func end(with response: HTTPResponse, at time: Duration) {
     let body = response.body
-    end(response.status, response.version, body.timings, failure: body.failure.map(reason)) {
+    end(at: time, response.status, response.version, body.timings, failure: body.failure.map(reason)) {
       call.noteAttempt($0, Outcome(call, response), at: $1)
     }
     body.cancel()
@@ -247,13 +251,15 @@ final class Attempt: Sendable {
 
   /// Ends the attempt with an error, after its response where one came.
   @inline(never)
-  func failed(_ error: any Error, _ outcome: Outcome? = nil) -> AttemptResult {
+  func failed(_ error: any Error, _ outcome: Outcome? = nil, at time: Duration? = nil) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
     let timings = outcome?.response.body.timings ?? (error as? TaskError)?.timings
     if let timings, call.trace.isObserved { tellPhases(timings) }
     let (head, type) = (outcome?.response, TaskError.typeName(of: error))
-    end(head?.status, head?.version, timings, failure: reason(error), type) { call.noteAttempt($0, outcome, at: $1) }
+    end(at: time, head?.status, head?.version, timings, failure: reason(error), type) {
+      call.noteAttempt($0, outcome, at: $1)
+    }
     return .failure(error)
   }
 
@@ -270,7 +276,7 @@ final class Attempt: Sendable {
   }
 
   /// An error of this attempt, which says that nothing was sent only where that is so: it may come from a step.
-  private func judged(_ error: any Error) -> any Error {
+  func judged(_ error: any Error) -> any Error {
     let isUnsent = state.withLock { $0.sent == 0 && $0.saysNothingSent }
     if !isUnsent { call.state.withLock { $0.wasPerhapsSent = true } }
     guard var error = error as? TaskError, error.isSurelyNotSent, !isUnsent else { return error }

@@ -18,7 +18,7 @@ extension Call {
     var exchanges = [first]
     var race = HedgeRace(rules.hedging)
     var winner: (attempt: Attempt, result: Result<HTTPResponse, any Error>)?
-    var fallback: Result<HTTPResponse, any Error> = .failure(CancellationError())
+    var fallback = (result: Result<HTTPResponse, any Error>.failure(CancellationError()), time: trace.elapsed)
     await withTaskGroup(of: HedgeEvent?.self) { group in
       group.addTask { .ended(first, await first.result(of: request)) }
       group.addTask { await self.hedgeDelay(after: sent) }
@@ -27,7 +27,7 @@ extension Call {
         case .delayOver:
           guard race.mayLaunch, let payment = hedgePayment(for: request) else { continue }
           race.launched()
-          let hedge = attempt.fork(nextAttempt())
+          let hedge = attempt.fork(state.withLock { $0.nextAttempt() })
           exchanges.append(hedge)
           group.addTask {
             let result = await hedge.result(of: request)
@@ -37,15 +37,20 @@ extension Call {
           group.addTask { await self.hedgeDelay() }
         case .ended(let exchange, let result):
           let action = race.ended(isAcceptable: isAcceptable(result), asksToWait: asksToWait(result))
-          if action == .win { winner = (exchange, result) } else { exchange.endUnused(result) }
-          if exchange === first { fallback = result }
+          if action == .win { winner = (exchange, result) }
+          if exchange === first {
+            fallback = (result, trace.elapsed)
+          } else if action != .win {
+            exchange.endUnused(result, at: trace.elapsed)
+          }
           if action == .win || action == .lose { group.cancelAll() }
         case nil: break
         }
       }
     }
+    if let winner, winner.attempt !== first { first.endUnused(fallback.result, at: fallback.time) }
     attempt.join(winner?.attempt ?? first, of: exchanges)
-    return try (winner?.result ?? fallback).get()
+    do { return try (winner?.result ?? fallback.result).get() } catch { throw attempt.judged(error) }
   }
 
   /// Waits until another request may be sent: for the delay, and again after each pause of the call. `nil` if the race ends first.
@@ -102,7 +107,7 @@ extension Attempt {
     call.trace.note(.hedgeSent(number))
     var hedge = forked(state.withLock { $0 })
     hedge.start = call.trace.note(.attemptStarted(number))
-    hedge.record = AttemptRecord(number: number)
+    (hedge.record, hedge.spent) = (AttemptRecord(number: number), .zero)
     return Attempt(call, hedge)
   }
 
@@ -118,10 +123,10 @@ extension Attempt {
   }
 
   /// Ends an exchange whose result is not used.
-  fileprivate func endUnused(_ result: Result<HTTPResponse, any Error>) {
+  fileprivate func endUnused(_ result: Result<HTTPResponse, any Error>, at time: Duration) {
     switch result {
-    case .success(let response): end(with: response)
-    case .failure(let error): _ = failed(error)
+    case .success(let response): end(with: response, at: time)
+    case .failure(let error): _ = failed(error, at: time)
     }
   }
 
@@ -130,8 +135,11 @@ extension Attempt {
     let states = exchanges.map { $0.state.withLock { $0 } }
     let chosen = chosen.state.withLock { $0 }
     state.withLock { state in
-      let (sent, saysNothingSent) = (state.sent, state.saysNothingSent)
+      let (number, spent, sent, saysNothingSent) = (
+        state.record.number, state.spent, state.sent, state.saysNothingSent
+      )
       state = chosen
+      if chosen.record.number != number { state.spent += spent }  // later redirects have the rest of the time
       state.sent = states.reduce(sent) { $0 + $1.sent }
       state.saysNothingSent = saysNothingSent || states.contains { $0.saysNothingSent }
     }

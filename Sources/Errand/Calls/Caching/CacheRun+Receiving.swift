@@ -77,7 +77,7 @@ extension CacheRun {
     var headers = sent.headers
     var named = request.options.credentialHeaders
     // The key has the account in the place of what its authenticator sets.
-    if request.options.account != nil {
+    if account != nil {
       for name in sent.options.credentialHeaders { headers.remove(name) }
     } else {
       named.formUnion(sent.options.credentialHeaders)

@@ -30,6 +30,8 @@ final class CacheRun: Sendable {
   let caching: Caching
   let request: HTTPRequest
   let key: CacheKey
+  /// The account that the request will be authenticated for, whatever the steps have made of its URL.
+  let account: String?
   let demand: CacheDemand
   let state = Lock(State())
 
@@ -38,10 +40,11 @@ final class CacheRun: Sendable {
     self.caching = caching
     self.request = request
     demand = CacheDemand(request, now: call.manager.dates.now)
+    account = call.account(for: request.url)
     key = CacheKey(
       url: CacheKey.text(of: request.url.absoluteString),
       credential: caching.credentials.hash(
-        of: request.headers, named: request.options.credentialHeaders, account: request.options.account,
+        of: request.headers, named: request.options.credentialHeaders, account: account,
         digest: request.options.digest, target: CacheKey.Target(request)))
   }
 

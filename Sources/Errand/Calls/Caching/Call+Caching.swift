@@ -29,7 +29,7 @@ extension Call {
   func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
     var response = response
     (response.isVerified, response.isStored) = (false, false)  // a step may give the response of another call
-    guard let sent = attempt.lastRequest else { return response }  // a step has answered by itself
+    guard let sent = response.request else { return response }  // a step has answered
     await forget(response, to: sent)
     guard let run = state.withLock({ $0.cacheRun }) else { return response }
     let underway = trace.elapsed - attempt.startTime

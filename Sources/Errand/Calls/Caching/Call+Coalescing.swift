@@ -12,7 +12,7 @@ extension Call {
   }
 
   private func sharedOutcome(of request: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
-    let key = FlightKey(request, of: plan)
+    let key = FlightKey(request, of: self)
     while true {
       let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
       let joined = trace.note(.joined(call: flight.call.number))

@@ -84,7 +84,7 @@ extension Call {
     var plan = call.plan.asInternal
     plan.tag = "errand.shared"  // who cancels the calls of a tag means those that wait
     plan.timeouts.call = .unlimited  // nil would be the server's
-    self.init(plan, .memory)
+    self.init(plan, .memory, idempotencyKey: call.idempotencyKey)
     let headers = call.state.withLock { $0.serverHeaders }
     state.withLock { $0.serverHeaders = headers }
   }

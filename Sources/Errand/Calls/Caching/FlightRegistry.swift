@@ -60,14 +60,15 @@ struct FlightKey: Hashable, Sendable {
   private let idempotency: Idempotency
   private let queues: Set<String>
 
-  init(_ request: HTTPRequest, of plan: TaskPlan) {
+  init(_ request: HTTPRequest, of call: Call) {
+    let plan = call.plan
     server = ObjectIdentifier(plan.server)
     method = request.method.rawValue
     url = CacheKey.text(of: request.url.absoluteString)
     target = CacheKey.Target(request)
     headers = request.headers
     unpacks = request.options.decodesBody
-    account = request.options.account
+    account = call.account(for: request.url)
     digest = request.options.digest
     addresses = request.options.addressPolicy.identity
     pins = request.options.pins
