@@ -6,11 +6,14 @@ import Testing
 
 /// Random operations over all features together end, with the expected errors, and leave nothing behind.
 ///
-/// The environment variable `ERRAND_STORM_SEED` sets another seed, and `ERRAND_STORM_COUNT` another number of operations.
+/// The environment variable `ERRAND_STORM_SEED` sets another seed, and `ERRAND_STORM_COUNT` another number of operations,
+/// which defaults to 100,000 in CI (`CI=true`) and to 10,000 elsewhere.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct StormTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["ERRAND_STORM_SEED"].flatMap { UInt64($0) } ?? 2026
-  private static let count = environment["ERRAND_STORM_COUNT"].flatMap { Int($0) } ?? 100_000
+  private static let count =
+    environment["ERRAND_STORM_COUNT"].flatMap { Int($0) }
+    ?? (environment["CI"] == "true" ? 100_000 : 10_000)
 
   private static let limits = [
     ThrottleLimits(perHost: 1), ThrottleLimits(perHost: 2, maximumWaiting: 24, streamsPerHost: 2), ThrottleLimits(),

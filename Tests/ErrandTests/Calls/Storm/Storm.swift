@@ -24,12 +24,12 @@ struct Storm: Sendable {
     configuration.observers = [audit, ledger]
     configuration.cache = StormApp.Store(app: app)
     configuration.coalescesRequests = true
-    configuration.retryPolicy.baseDelay = .milliseconds(4)
+    configuration.retryPolicy.baseDelay = .ticks(4)
     configuration.authentication = .custom(tokens)
     configuration.perCallSteps = [StormApp.CallStep(app: app)]
     configuration.perAttemptSteps = [StormApp.AttemptStep(app: app)]
     configuration.circuitBreaker = CircuitBreaker(
-      window: .milliseconds(100), minimumCalls: 4, failureRatio: 0.8, openDuration: .milliseconds(30))
+      window: .ticks(100), minimumCalls: 4, failureRatio: 0.8, openDuration: .ticks(30))
     server = Server(
       remote: "https://shop.test", configuration: configuration,
       transport: StormTransport(seed: seed, clock: clock, ledger: ledger, tokens: tokens, perHost: limits.perHost),
@@ -160,7 +160,7 @@ struct Storm: Sendable {
     }
     var random = SeededGenerator(seed: seed)
     for _ in 0..<Int.random(in: 0...4, using: &random) {
-      try await clock.sleep(for: .milliseconds(Int.random(in: 0...6, using: &random)))
+      try await clock.sleep(for: .ticks(Int.random(in: 0...6, using: &random)))
       switch Int.random(in: 0..<10, using: &random) {
       case 0..<5: if handle.pause() { ledger.count("paused") }
       case 5..<8: handle.resume()

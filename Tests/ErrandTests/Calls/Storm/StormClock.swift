@@ -74,14 +74,14 @@ final class StormClock: Clock, Sendable {
     }
   }
 
-  /// Moves the time to the next alarm, or by at most a millisecond if the clock was used since. Returns the sleepers to wake.
+  /// Moves the time to the next alarm, or by at most a tick if the clock was used since. Returns the sleepers to wake.
   private func due() -> [CheckedContinuation<Void, any Error>] {
     state.withLock { state in
       while let first = state.alarms.first, state.sleepers[first.id] == nil { state.alarms.removeFirst() }
       let isIdle = state.uses == state.usesBefore
       state.usesBefore = state.uses
       guard let first = state.alarms.first else { return [] }
-      state.now = max(state.now, isIdle ? first.time : min(first.time, state.now + .milliseconds(1)))
+      state.now = max(state.now, isIdle ? first.time : min(first.time, state.now + .ticks(1)))
       var due: [CheckedContinuation<Void, any Error>] = []
       while let first = state.alarms.first, first.time <= state.now {
         state.alarms.removeFirst()
@@ -90,4 +90,9 @@ final class StormClock: Clock, Sendable {
       return due
     }
   }
+}
+
+extension Duration {
+  /// The unit of virtual time. The pauses of the library, some seconds, are not much longer than a storm's delays.
+  static func ticks(_ count: Int) -> Duration { .milliseconds(50 * count) }
 }

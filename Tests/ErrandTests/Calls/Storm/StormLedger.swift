@@ -20,6 +20,8 @@ final class StormLedger: TaskObserver {
     var counts: [String: Int] = [:]
     var faults: [String] = []
     var sent = 0
+
+    mutating func fault(_ text: String) { if faults.count < 20 { faults.append(text) } }
   }
 
   private let state = Shared(State())
@@ -41,7 +43,7 @@ final class StormLedger: TaskObserver {
   func count(_ name: String) { state.withLock { $0.counts[name, default: 0] += 1 } }
   var counts: [String: Int] { state.withLock { $0.counts } }
 
-  func fault(_ text: String) { state.withLock { if $0.faults.count < 20 { $0.faults.append(text) } } }
+  func fault(_ text: String) { state.withLock { $0.fault(text) } }
   var faults: [String] { state.withLock { $0.faults } }
 
   /// Counts the error of a call, and notes an unexpected one.
@@ -50,7 +52,6 @@ final class StormLedger: TaskObserver {
     case is CancellationError: count("cancelled")
     case let error as TaskError:
       count("\(error.code)")
-      count("\(error.code) \(operation.feature) \(operation.way) \(operation.attempts)")
       if !Self.expected.contains(error.code) { fault("unexpected error: \(error)\nof \(operation)") }
     default: fault("unexpected error: \(error)\nof \(operation)")
     }
@@ -80,13 +81,14 @@ final class StormLedger: TaskObserver {
     state.withLock { state in
       if request.headers["X-Streamed"] == nil {
         state.running[host, default: 0] += 1
-        if limit > 0, state.running[host] ?? 0 > limit { state.faults.append("more than \(limit) requests at \(host)") }
+        if limit > 0, state.running[host] ?? 0 > limit { state.fault("more than \(limit) requests at \(host)") }
       }
       guard let name, request.headers["X-Once"] != nil else { return }
       switch state.fates[name] {
       case nil, .notSent, .answered(.unauthorized): break
       case .answered(let status) where status.isRedirect: break
-      case let fate?: state.faults.append("sent \(request.method) of operation \(name) again after '\(fate)'")
+      case let fate?:
+        state.fault("sent \(request.method) \(request.url) of operation \(name) again after '\(fate)'")
       }
       state.fates[name] = .pending
     }

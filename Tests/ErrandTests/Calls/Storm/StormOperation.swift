@@ -67,7 +67,7 @@ struct StormOperation: Sendable {
     var random = SeededGenerator(seed: seed &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D)
     func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
     func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
-    func milliseconds(_ range: ClosedRange<Int>) -> Duration { .milliseconds(Int.random(in: range, using: &random)) }
+    func ticks(_ range: ClosedRange<Int>) -> Duration { .ticks(Int.random(in: range, using: &random)) }
 
     self.number = number
     let feature = pick([Feature.plain, .cached, .cached, .token, .token, .moved, .digest, .slow, .weak, .paid])
@@ -82,8 +82,8 @@ struct StormOperation: Sendable {
     let isShared = feature == .cached && way == .data && one(in: 2)
     key = Int.random(in: 0..<(isShared ? 4 : 20), using: &random)
     queue = one(in: 12) ? Int.random(in: 0..<3, using: &random) : nil
-    nested = one(in: 8) ? Nested.allCases.randomElement(using: &random) : nil
-    delay = milliseconds(0...15)
+    nested = one(in: queue == nil ? 8 : 2) ? Nested.allCases.randomElement(using: &random) : nil
+    delay = ticks(0...15)
     switch Int.random(in: 0..<400, using: &random) {
     case 0: disturbance = .cancelAll
     case 1...4: disturbance = .cancelTag
@@ -92,9 +92,9 @@ struct StormOperation: Sendable {
       let isHandle = way == .handle || way == .fileHandle
       disturbance = isHandle ? .handle(seed: random.next()) : .none
     }
-    deadline = !isShared && one(in: 12) ? milliseconds(1...60) : nil
-    timeout = !isShared && one(in: 12) ? milliseconds(1...30) : nil
-    queueLimit = !isShared && one(in: 12) ? milliseconds(1...20) : nil
+    deadline = !isShared && one(in: 12) ? ticks(1...60) : nil
+    timeout = !isShared && one(in: 12) ? ticks(1...30) : nil
+    queueLimit = !isShared && one(in: 12) ? ticks(1...20) : nil
     let mayHedge = feature == .slow || feature == .paid || one(in: 12)
     hedges = !isShared && mayHedge ? Int.random(in: 0...2, using: &random) : 0
     attempts = isShared ? 3 : pick([1, 3, 3, 4])
@@ -105,7 +105,7 @@ struct StormOperation: Sendable {
       ? pick([.inherited, .reload])
       : pick([
         .inherited, .inherited, .inherited, .validated, .reload, .cacheFirst, .cacheOnly,
-        .networkFirst(limit: .milliseconds(4)), .none,
+        .networkFirst(limit: .ticks(4)), .none,
       ])
     chunks = pick([nil, nil, 0, 1])
   }

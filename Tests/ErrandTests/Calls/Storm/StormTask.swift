@@ -24,19 +24,17 @@ struct StormTask: ServerTask {
   var serialQueue: SerialQueue { operation.queue.map { .named("queue \($0)") } ?? .none }
   var timeout: Duration { operation.timeout ?? .inherited }
   var timeouts: Timeouts { Timeouts(queue: operation.queueLimit, call: operation.deadline) }
-  var hedging: Hedging { operation.hedges == 0 ? .none : .after(.milliseconds(5), maximum: operation.hedges) }
+  var hedging: Hedging { operation.hedges == 0 ? .none : .after(.ticks(5), maximum: operation.hedges) }
 
   var retryPolicy: RetryPolicy {
     guard operation.attempts != 3 else { return .inherited }
     var policy = RetryPolicy.attempts(operation.attempts)
-    policy.baseDelay = .milliseconds(4)
+    policy.baseDelay = .ticks(4)
     return policy
   }
 
   var headers: HTTPHeaders {
     var headers = HTTPHeaders()
-    // Requests that are equal otherwise can be coalesced.
-    if operation.feature != .cached { headers["X-Storm"] = "\(operation.number)/\(calls.withLock { $0 })" }
     if operation.isStreamed { headers["X-Streamed"] = "1" }
     if operation.isOnceOnly { headers["X-Once"] = "1" }
     return headers
@@ -63,6 +61,8 @@ struct StormTask: ServerTask {
 
   func preflight(_ request: inout HTTPRequest) async throws {
     if operation.feature == .digest { request.options.digest = Credential(user: "ann", password: "sesame") }
+    // Requests that are equal otherwise can be coalesced.
+    if operation.feature != .cached { request.headers["X-Storm"] = "\(operation.number)/\(calls.withLock { $0 })" }
   }
 
   func willStart() async {

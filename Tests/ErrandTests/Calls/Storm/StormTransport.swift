@@ -53,7 +53,7 @@ struct StormTransport: Transport {
     case "token" where chance > 90: tokens.revoke()
     case "moved": return moved(request, &random)
     case "digest": if let challenge = challenge(request, chance) { return challenge }
-    case "weak" where Int(clock.now.offset / .milliseconds(150)) % 2 == 0: return .unavailable(request)
+    case "weak" where Int(clock.now.offset / .ticks(150)) % 2 == 0: return .unavailable(request)
     default: break
     }
     return whole(request, [:], &random)
@@ -61,7 +61,7 @@ struct StormTransport: Transport {
 
   /// Waits for a random time, or fails if the time limit is shorter.
   private func pause(upTo most: Int, _ request: HTTPRequest, _ random: inout SeededGenerator) async throws {
-    let time = Duration.milliseconds(max(0, Int.random(in: -2...most, using: &random)))
+    let time = Duration.ticks(max(0, Int.random(in: -2...most, using: &random)))
     if let limit = request.options.timeouts.attempt, limit < time {
       try await clock.sleep(for: limit)
       throw TaskError.timeout(.attempt, after: limit, phase: .awaitingResponse)
@@ -127,7 +127,7 @@ final class StormBody: HTTPBodySource {
     }
     do {
       try Task.checkCancellation()
-      if delay > 0 { try await clock.sleep(for: .milliseconds(delay)) }
+      if delay > 0 { try await clock.sleep(for: .ticks(delay)) }
       if breaks { throw TaskError(.connectionLost, "lost in the body", phase: .receiving) }
     } catch {
       close()
