@@ -118,6 +118,13 @@ import Testing
     }
   }
 
+  @Test func `a clock is read itself, although its instants are those of the system clock`() {
+    let clock = LateClock()
+    let callClock = CallClock(clock)
+    clock.advance(by: .seconds(60))
+    #expect(callClock.now == .seconds(60))
+  }
+
   @Test func `a retry that reaches its slot after the deadline costs nothing`() async throws {
     let (clock, sent) = (LateClock(), Shared(0))
     let manager = TaskManager(retryBudget: RetryBudget(ratio: 0, capacity: 5), clock: CallClock(clock))

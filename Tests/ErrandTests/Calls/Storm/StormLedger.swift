@@ -83,7 +83,7 @@ final class StormLedger: TaskObserver {
         state.running[host, default: 0] += 1
         if limit > 0, state.running[host] ?? 0 > limit { state.fault("more than \(limit) requests at \(host)") }
       }
-      guard let name, request.headers["X-Once"] != nil else { return }
+      guard let name, Self.isOnceOnly(request) else { return }
       switch state.fates[name] {
       case nil, .notSent, .answered(.unauthorized): break
       case .answered(let status) where status.isRedirect: break
@@ -101,10 +101,16 @@ final class StormLedger: TaskObserver {
       if request.headers["X-Streamed"] == nil { state.running[host, default: 0] -= 1 }
       let isSent = if case .notSent = fate { false } else { true }
       guard let name = request.headers["X-Storm"] else { return }
-      if let fate, request.headers["X-Once"] != nil { state.fates[name] = fate }
+      if let fate, Self.isOnceOnly(request) { state.fates[name] = fate }
       // The first request of a call is free.
       if isSent, host == "paid.test", !state.begun.insert(name).inserted { state.paid += 1 }
     }
+  }
+
+  /// Whether the request must not be sent twice. The GET that a redirect makes of a POST can be.
+  private static func isOnceOnly(_ request: HTTPRequest) -> Bool {
+    guard let methods = request.headers["X-Once"] else { return false }
+    return methods == "any method" || request.method == .post
   }
 
   func openBody() { state.withLock { $0.bodies += 1 } }

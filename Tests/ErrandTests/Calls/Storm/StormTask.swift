@@ -36,7 +36,7 @@ struct StormTask: ServerTask {
   var headers: HTTPHeaders {
     var headers = HTTPHeaders()
     if operation.isStreamed { headers["X-Streamed"] = "1" }
-    if operation.isOnceOnly { headers["X-Once"] = "1" }
+    if operation.isOnceOnly { headers["X-Once"] = operation.idempotency == .neverRepeat ? "any method" : "POST" }
     return headers
   }
 
