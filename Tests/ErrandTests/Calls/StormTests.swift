@@ -6,8 +6,8 @@ import Testing
 
 /// Random operations over all features together end, with the expected errors, and leave nothing behind.
 ///
-/// The environment variable `ERRAND_STORM_SEED` sets another seed, and `ERRAND_STORM_COUNT` another number of operations,
-/// which defaults to 100,000 in CI (`CI=true`) and to 10,000 elsewhere.
+/// The environment variable `ERRAND_STORM_SEED` sets another seed, and `ERRAND_STORM_COUNT` another number of
+/// operations, which defaults to 100,000 in CI (`CI=true`) and to 10,000 elsewhere.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct StormTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let seed = environment["ERRAND_STORM_SEED"].flatMap { UInt64($0) } ?? 2026

@@ -17,7 +17,7 @@ final class StormApp: Sendable {
 
   func setServer(_ server: Server) { home.withLock { $0 = server } }
 
-  /// Makes a call, which every `rarity`th time is not left out.
+  /// Makes a call about once in `rarity` times.
   func callSometimes(_ rarity: UInt64, _ name: String) async throws {
     let number = number.withLock { number in
       number += 1

@@ -4,8 +4,8 @@ import ErrandTesting
 
 /// A virtual clock that moves to the next sleeper when nothing else happens.
 ///
-/// Unlike `ManualClock` in its automatic mode, a timer that runs concurrently with work, such as a deadline, ends after the work
-/// that takes less virtual time.
+/// Unlike `ManualClock` in its automatic mode, a timer that runs concurrently with work, such as a deadline, ends after
+/// the work that takes less virtual time.
 final class StormClock: Clock, Sendable {
   struct Instant: InstantProtocol {
     let offset: Duration
