@@ -26,7 +26,10 @@ public struct CallClock: Sendable {
 
   /// Reads the time since `origin`. Specialized for the system clock, which is read often.
   private static func reading<C: Clock<Duration>>(of clock: C, since origin: C.Instant) -> @Sendable () -> Duration {
-    guard let origin = origin as? ContinuousClock.Instant else { return { origin.duration(to: clock.now) } }
+    // Another clock can share the system clock's instants.
+    guard clock is ContinuousClock, let origin = origin as? ContinuousClock.Instant else {
+      return { origin.duration(to: clock.now) }
+    }
     return { origin.duration(to: .now) }
   }
 

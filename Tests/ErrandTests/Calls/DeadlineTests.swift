@@ -87,4 +87,56 @@ import Testing
       #expect(shop.sentCount == 0)
     }
   }
+
+  /// A clock whose sleepers, such as the timer of a deadline, wake too late.
+  private final class LateClock: Clock {
+    typealias Instant = ContinuousClock.Instant
+
+    private let time = Shared(ContinuousClock.now)
+
+    var now: Instant { time.withLock { $0 } }
+    var minimumResolution: Duration { .zero }
+
+    func advance(by duration: Duration) { time.withLock { $0 += duration } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+      if deadline > now { try await Task.sleep(for: .seconds(3600)) }
+    }
+  }
+
+  private struct LateTask: ServerTask {
+    let path = "late"
+    let clock: LateClock
+    let attempts = Shared(0)
+
+    func preflight(_ request: inout HTTPRequest) async throws {
+      let attempt = attempts.withLock { attempts in
+        attempts += 1
+        return attempts
+      }
+      if attempt == 2 { clock.advance(by: .seconds(60)) }
+    }
+  }
+
+  @Test func `a clock is read itself, although its instants are those of the system clock`() {
+    let clock = LateClock()
+    let callClock = CallClock(clock)
+    clock.advance(by: .seconds(60))
+    #expect(callClock.now == .seconds(60))
+  }
+
+  @Test func `a retry that reaches its slot after the deadline costs nothing`() async throws {
+    let (clock, sent) = (LateClock(), Shared(0))
+    let manager = TaskManager(retryBudget: RetryBudget(ratio: 0, capacity: 5), clock: CallClock(clock))
+    let server = Server(
+      remote: "https://shop.test",
+      transport: StubTransport { request in
+        sent.withLock { $0 += 1 }
+        return .unavailable(request)
+      }, manager: manager)
+    let task = LateTask(clock: clock).on(server).deadline(.seconds(10)).retry(upTo: 3, after: .zero)
+    let error = await taskError { try await task.run() }
+    #expect(error?.timer == .call && sent.withLock { $0 } == 1)
+    #expect(manager.retriesLeft(for: try #require(Origin(.known("https://shop.test/")))) == 5)
+  }
 }

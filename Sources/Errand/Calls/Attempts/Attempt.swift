@@ -197,7 +197,11 @@ final class Attempt: Sendable {
     }
     // A stream lasts as long as its reader takes: its deadline is the call's alone.
     if let remaining = call.remaining {
-      guard remaining > .zero else { throw call.expired(.waiting) }
+      guard remaining > .zero else {
+        var error = call.expired(.waiting)
+        error.isSurelyNotSent = true  // it has its slot, but does not reach the transport
+        throw error
+      }
       if !request.options.isLongLived { cut(&request.options.timeouts, to: remaining) }
     }
     return request
