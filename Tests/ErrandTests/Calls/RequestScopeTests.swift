@@ -37,27 +37,6 @@ import Testing
     #expect(shop.requests.count == (hasStep ? 3 : 2))
   }
 
-  @Test func `refreshes outside the serial queue of the call that begins it`() async throws {
-    let (begun, isJoined) = (Gate(), Gate())
-    let shop = VirtualShop { _, request, _ in .ok(request) }
-    await shop.server.update {
-      $0.authentication = .bearer {
-        begun.open()
-        await isJoined.wait()
-        try await shop.task("login").serialQueue(.named("q")).run()
-        return "token"
-      }
-    }
-    let first = Task { try await shop.task("a").serialQueue(.named("q")).run() }
-    await begun.wait()
-    let second = Task { try await shop.task("c").run() }
-    _ = await eventually { shop.moments(containing: "waiting for a new token").count == 2 }
-    isJoined.open()
-    let error = await taskError { _ = try await second.value }
-    #expect(error == nil, "\(String(describing: error))")
-    _ = await first.result
-  }
-
   @Test(arguments: [false, true]) func `sends nothing from a cancelled task`(isStream: Bool) async throws {
     let shop = VirtualShop { _, request, _ in .ok(request) }
     let work = Task {

@@ -159,7 +159,8 @@ final class Attempt: Sendable {
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
-      request = try prepared(request, digest)
+      call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
+      let request = try prepared(request, digest)
       if let progress {
         response = try await progress.sending(request) { try await call.transport.send($0) }
       } else {
@@ -184,7 +185,6 @@ final class Attempt: Sendable {
   @inline(never)
   private func prepared(_ request: HTTPRequest, _ digest: DigestExchange?) throws -> HTTPRequest {
     var request = request
-    call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
     if let digest, digest.sign(&request) { call.noteAmended(request, of: number) }
     if let span = call.trace.span { add(span, to: &request) }
     if call.trace.isObserved || call.delivery.isStream { observe(&request) }

@@ -166,11 +166,9 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let cancelled = state.withLock { state -> Task<Void, Never>? in
       guard state.flights == flight.number else { return nil }  // another one was started
       // Earlier removals come first, or the refresh would read the token that is being removed.
-      let flight = SerialQueues.leavingHeld {  // it is for all callers, whatever queue this one holds
-        Task { [self, forgetting = state.forgetting] in
-          _ = await forgetting?.result
-          await refresh(flight)
-        }
+      let flight = Task { [self, forgetting = state.forgetting] in
+        _ = await forgetting?.result
+        await refresh(flight)
       }
       state.flight = flight
       return state.machine.isCancelled ? flight : nil
