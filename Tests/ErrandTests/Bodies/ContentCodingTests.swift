@@ -9,27 +9,27 @@
       try ContentCoding.list(HTTPHeaders(values.map { .init(.contentEncoding, $0) }))
     }
 
-    @Test func `the field is a list, in any case, over several lines`() throws {
+    @Test func `reads the field as a case-insensitive list over several lines`() throws {
       #expect(try list("gzip") == [.gzip])
       #expect(try list("X-GZip") == [.gzip])
       #expect(try list("deflate , GZIP") == [.deflate, .gzip])
       #expect(try list("deflate", "gzip") == [.deflate, .gzip])
     }
 
-    @Test func `identity is nothing, as is an empty place`() throws {
+    @Test func `ignores identity and empty members`() throws {
       #expect(try list() == [])
       #expect(try list("") == [])
       #expect(try list("identity") == [])
       #expect(try list(",gzip,, identity") == [.gzip])
     }
 
-    @Test func `with one that is unknown nothing can be unpacked`() throws {
+    @Test func `an unknown coding disables decompression`() throws {
       #expect(try list("aes128gcm") == nil)
       #expect(try list("compress, gzip") == nil)
       #expect(try list("utf-8") == nil)
     }
 
-    @Test func `more than four are refused`() throws {
+    @Test func `rejects more than four codings`() throws {
       #expect(try list("gzip, gzip, gzip, gzip")?.count == 4)
       let error = #expect(throws: TaskError.self) { try list("gzip, gzip, gzip, gzip, x") }
       #expect(error?.code == .badResponse)
@@ -44,7 +44,7 @@
       #expect(!HTTPHeaders().isCompressed)
     }
 
-    @Test func `only what can be unpacked is asked for`() {
+    @Test func `offers only the codings that are available`() {
       let offered = ContentCoding.offer.split(separator: ", ").map(String.init)
       for coding in ContentCoding.allCases {
         #expect(offered.contains(coding.rawValue) == coding.isAvailable, "\(coding)")

@@ -15,7 +15,7 @@ import Testing
     (ByteRange(0..<3), 0..<3), (ByteRange(2..<600_000), 2..<600_000), (.last(5), 699_995..<700_000),
     (ByteRange(699_999...), 699_999..<700_000), (ByteRange(5..<9_000_000), 5..<700_000),
     (.last(9_000_000), 0..<700_000),
-  ]) func `a part of a file has its length, and is sent as often as wanted`(range: ByteRange, part: Range<Int>)
+  ]) func `a file range has a length and can be sent again`(range: ByteRange, part: Range<Int>)
     async throws
   {
     try await withFolder { folder in
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `refuses a part of a web address`() throws {
+  @Test func `rejects a range of a web URL`() throws {
     let url = try #require(URL(string: "https://shop.test/etc/passwd"))
     let error = #expect(throws: TaskError.self) { try HTTPBody.file(url, bytes: .first(1)) }
     #expect(error?.code == .unreadableBody)
@@ -37,7 +37,7 @@ import Testing
   #if os(Linux)
     private static let version = URL(fileURLWithPath: "/proc/version")
 
-    @Test func `a file without a size is read to its end`() async throws {
+    @Test func `reads a file without a size to its end`() async throws {
       let content = try Data(contentsOf: Self.version)
       let body = HTTPBody.file(Self.version)
       #expect(try body.length() == nil && !content.isEmpty)
@@ -54,13 +54,13 @@ import Testing
       #expect(data == content)
     }
 
-    @Test func `a file without a size has no parts, and its error says so`() {
+    @Test func `rejects a range of a file without a size and says why`() {
       let error = #expect(throws: TaskError.self) { try HTTPBody.file(Self.version, bytes: .first(1)) }
       #expect(error?.code == .unreadableBody && error?.reason.contains("size") == true)
     }
   #endif
 
-  @Test func `an empty file has a size`() async throws {
+  @Test func `an empty file has length 0`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test func `a part that is not there, a file that is not, and one that was cut are errors`() async throws {
+  @Test func `throws for an invalid range, a folder, and a truncated or deleted file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data(count: 10).write(to: file)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct FileValidatorsTests {
-  @Test func `what is known of a download is not said of another that took its place`() async throws {
+  @Test func `does not attach validators to a file that another download replaced`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
       func written(_ text: String) throws -> (file: PartialFile, stamp: String?) {

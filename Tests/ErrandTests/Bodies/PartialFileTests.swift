@@ -4,15 +4,15 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct PartialFileTests {
-  /// Makes a folder that is removed afterwards.
+  /// Creates a folder and removes it afterwards.
   private func withFolder(_ body: (URL) async throws -> Void) async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-partial-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // what a test left in it is of no use
+    defer { try? FileManager.default.removeItem(at: folder) }
     try await body(folder)
   }
 
-  @Test func `one that is discarded takes its folders from no other that is made at the same time`() async throws {
+  @Test func `discarding a file keeps the folders that a concurrent file needs`() async throws {
     try await withFolder { folder in
       for round in 0..<200 {
         let new = folder.appendingPathComponent("\(round)/a/b/c")

@@ -12,7 +12,7 @@ import Testing
     return try await Endpoint<Void, Payload>.get("x", defaults: defaults).download()
   }
 
-  @Test func `bytes and text are the body itself, never JSON`() async throws {
+  @Test func `downloads Data and String as the raw body, not as JSON`() async throws {
     let json = Data(#""aGk=""#.utf8)
     #expect(try await download(Data.self, json) == json)
     #expect(try await download(String.self, json) == #""aGk=""#)
@@ -20,14 +20,14 @@ import Testing
     #expect(try await download(String.self, Data()) == "")
   }
 
-  @Test func `optional bytes and text are the body too, and nil without one`() async throws {
+  @Test func `downloads optional Data and String as the raw body, or nil if it is empty`() async throws {
     #expect(try await download(Data?.self, Data([1])) == Data([1]))
     #expect(try await download(Data?.self, Data()) == nil)
     #expect(try await download(String?.self, Data("hello".utf8), .plainText) == "hello")
     #expect(try await download(String?.self, Data()) == nil)
   }
 
-  @Test func `an empty body is nil for an optional payload and an error for any other`() async throws {
+  @Test func `an empty body is nil for an optional payload and throws for others`() async throws {
     #expect(try await download(Widget?.self, Data()) == nil)
     #expect(try await download(Widget?.self, Data("null".utf8)) == nil)
     #expect(try await download(Widget?.self, Data(#"{"id":1,"name":"a"}"#.utf8))?.id == 1)
@@ -51,7 +51,7 @@ import Testing
       ("text/plain; charset=utf-16le", [0x41, 0x00], "A"), ("text/plain; charset=shift_jis", [0x93, 0xFA], "日"),
       ("text/plain", [0x41, 0xFF], "A\u{FFFD}"), ("text/plain; charset=\"\"", [0x41], "A"),
     ] as [(String, [UInt8], String)])
-  func `text is read in the charset that the header declares`(type: String, bytes: [UInt8], text: String) async throws {
+  func `decodes text in the declared charset`(type: String, bytes: [UInt8], text: String) async throws {
     #expect(try await download(String.self, Data(bytes), MediaType(type)) == text)
   }
 
@@ -60,7 +60,7 @@ import Testing
       ("no-such", [0x41], "the charset 'no-such' is not known"), ("utf-8", [0x41, 0xFF], "the bytes are no UTF-8"),
       ("euc-kr", [0x41, 0xFF], "the bytes from 1 on are no text in 'euc-kr'"),
     ] as [(String, [UInt8], String)])
-  func `a text that cannot be read in its declared charset is an error, and not another text`(
+  func `throws if text is invalid in its declared charset`(
     charset: String, bytes: [UInt8], words: String
   ) async throws {
     let type = MediaType("text/plain; charset=\(charset)")
@@ -68,14 +68,14 @@ import Testing
     #expect(error?.code == .decodingFailed)
     #expect(error?.reason == "can't decode String from \(bytes.count) bytes of text/plain: \(words)")
     await #expect(throws: TaskError.self) { try await download(String?.self, Data(bytes), type) }
-    // As much of it as can be read, where nothing may fail.
+    // `text` never throws: it shows whatever can be decoded.
     let stub = StubServer(.data(Data(bytes), type))
     let shown = try await Endpoint<Void, Data>.get("x").on(stub.server).response().text
     #expect(shown == (bytes.count == 1 ? "A" : "A\u{FFFD}"))
   }
 
   @Test
-  func `a response is decoded by its media type, where the server says so, and a task's own decoder overrides it`()
+  func `decodes a response by its media type, unless the task has a decoder`()
     async throws
   {
     let list = try PropertyListEncoder().encode(Widget())
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a body that does not fit is an error that says where`() async {
+  @Test func `a decoding error names the path of the mismatch`() async {
     struct Order: Decodable, Sendable { let lines: [Line] }
     struct Line: Decodable, Sendable { let price: Double }
     for (body, place) in [
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `a payload that cannot be encoded is an error that says where, and nothing is sent`() async {
+  @Test func `an encoding error names the path, and nothing is sent`() async {
     struct Bad: ServerPOSTTask, PayloadUploadingTask {
       var uploadPayload: [String: [Double]] { ["a": [1, .nan]] }
     }
@@ -116,7 +116,7 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
-  @Test func `uploaded bytes and text are sent as they are`() async throws {
+  @Test func `uploads Data and String unchanged`() async throws {
     let text = Endpoint<String, Void>.post("x", #""quoted""#)
     try await expectTask(
       text,
@@ -128,7 +128,7 @@ import Testing
       sends: ExpectedRequest(.post, "/x", headers: [.contentType: "application/octet-stream"], body: .data(Data([1]))))
   }
 
-  @Test func `the task's own coders go before the server's`() async throws {
+  @Test func `the task's coders override the server's`() async throws {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     struct Snake: Decodable, Sendable { let firstName: String }
@@ -140,14 +140,14 @@ import Testing
     #expect(try await GetSnake().on(stub.server).download().firstName == "a")
   }
 
-  @Test func `a body that is too large to collect is an error that says what to do`() async {
+  @Test func `the error for a body that is too large names the setting`() async {
     let stub = StubServer(.data(Data(count: 11), .octetStream)) { $0.maximumBodySize = 10 }
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).downloadData() }
     #expect(error?.code == .bodyTooLarge)
     #expect(error?.description.contains("maximumBodySize") == true)
   }
 
-  @Test func `a page in the place of a payload is shown, as far as a line goes`() async {
+  @Test func `a decoding error quotes the start of an unexpected page, redacted`() async {
     let page = "<html>\r\n <body>\u{1B}[31mtoken=s3cret " + String(repeating: "é", count: 300) + "</body></html>"
     let error = await #expect(throws: TaskError.self) {
       try await download(Widget.self, Data(page.utf8), "text/html; charset=utf-8")
@@ -162,14 +162,14 @@ import Testing
     #expect(bytes?.reason.contains("from 2 bytes of image/png: ") == true && bytes?.reason.contains("begins") == false)
   }
 
-  @Test func `of a task that hides its bodies an error's line shows nothing of them`() async {
+  @Test func `a decoding error quotes nothing of a hidden body`() async {
     let stub = StubServer(.data(Data("<html>hidden</html>".utf8), "text/html"))
     let task = GetWidget().on(stub.server).recording([.url, .headers])
     let error = await #expect(throws: TaskError.self) { try await task.download() }
     #expect(error?.description.contains("text/html") == true && error?.description.contains("hidden") == false)
   }
 
-  @Test func `a property list of any depth is read or refused, and ends no process`() throws {
+  @Test func `a property list of any depth decodes or throws, without a stack overflow`() throws {
     indirect enum Nest: Decodable, Equatable {
       case list([Nest])
       init(from decoder: any Decoder) throws { self = .list(try decoder.singleValueContainer().decode([Nest].self)) }

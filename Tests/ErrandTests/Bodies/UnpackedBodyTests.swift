@@ -8,7 +8,7 @@
   @Suite(.timeLimit(.minutes(1))) struct UnpackedBodyTests {
     private struct Broken: Error {}
 
-    /// Packed bytes in pieces, then an end.
+    /// Compressed bytes in pieces, then an end.
     private final class Source: HTTPBodySource {
       let state: Lock<(pieces: [Data], cancels: Int, asked: Int)>
       let end: (any Error)?
@@ -43,7 +43,7 @@
       return UnpackedBody(source, Unpacking([.gzip], limits, mayBeEmpty: false))
     }
 
-    @Test func `trailers and timings are the transfer's, but for what was unpacked`() async throws {
+    @Test func `passes on trailers and timings, with the decoded size`() async throws {
       let body = body(Source([PackedSample.gzip]))
       #expect(try await body.next() == PackedSample.text)
       #expect(body.timings == nil, "its end was not seen yet")
@@ -52,31 +52,31 @@
       #expect(body.trailers["X-Sum"] == "7")
     }
 
-    @Test func `what was begun chunk by chunk can be collected`() async throws {
+    @Test func `collects the rest of a body after its first chunk`() async throws {
       let body = body(Source([PackedSample.zeros, PackedSample.gzip]))
       let first = try await body.next()?.count ?? 0
       #expect(try await body.collect(upTo: .max).count + first == PackedSample.zerosCount + 504)
     }
 
-    @Test func `no more is asked of the transfer than is read`() async throws {
+    @Test func `reads no more of the transfer than it needs`() async throws {
       let source = Source([PackedSample.zeros, PackedSample.zeros])
       let body = body(source)
       for _ in 0..<100 { #expect(try await body.next()?.count == 64 << 10) }
       #expect(source.state.withLock { $0.asked } == 1)
     }
 
-    @Test func `a transfer that fails is the failure`() async throws {
+    @Test func `a transfer error is passed on`() async throws {
       let source = Source([PackedSample.gzip.prefix(100)], end: Broken())
       await #expect(throws: Broken.self) { try await body(source).collect(upTo: .max) }
     }
 
-    @Test func `a body that cannot be unpacked ends its transfer`() async throws {
+    @Test func `cancels the transfer if the body cannot be decompressed`() async throws {
       let source = Source([PackedSample.text, PackedSample.text])
       await #expect(throws: TaskError.self) { try await body(source).next() }
       #expect(source.state.withLock { $0.cancels } == 1)
     }
 
-    @Test func `cancelling ends what could have been read without the transfer`() async throws {
+    @Test func `cancelling discards data that is already there`() async throws {
       let source = Source([PackedSample.zeros])
       let body = body(source)
       _ = try await body.next()
@@ -85,7 +85,7 @@
       await #expect(throws: CancellationError.self) { try await body.next() }
     }
 
-    @Test func `a reader who is cancelled while there is enough to read is told`() async throws {
+    @Test func `a cancelled reader throws even if data is available`() async throws {
       let source = Source([PackedSample.zeros])
       let body = body(source)
       let reader = Task {

@@ -6,7 +6,7 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct UnpackingTests {
-    /// A body in one coding, and its name.
+    /// A body in one coding, and the name of the coding.
     struct Sample: CustomTestStringConvertible {
       let name: String
       let coding: ContentCoding
@@ -31,7 +31,7 @@
       Unpacking(codings, limits, mayBeEmpty: mayBeEmpty)
     }
 
-    /// All that comes of a body whose packed bytes come in pieces of this size.
+    /// Decompresses a body that arrives in pieces of `pieceSize` bytes.
     private func chunks(_ unpacking: consuming Unpacking, of packed: Data, pieceSize: Int = .max) throws -> [Data] {
       var pieces = stride(from: 0, to: packed.count, by: min(pieceSize, max(packed.count, 1))).map {
         packed[$0..<min($0 + min(pieceSize, packed.count), packed.count)]
@@ -57,14 +57,14 @@
     // MARK: Whole bodies
 
     @Test(arguments: Sample.all)
-    func `a body is unpacked, whatever the pieces in which it comes`(sample: Sample) throws {
+    func `decompresses a body, however it is chunked`(sample: Sample) throws {
       for size in [.max, 1, 7, sample.packed.count - 1] {
         #expect(try text([sample.coding], sample.packed, pieceSize: size) == PackedSample.text)
       }
     }
 
     @Test(arguments: Sample.all)
-    func `a body that is collected is the same`(sample: Sample) throws {
+    func `decompresses a collected body`(sample: Sample) throws {
       for limit in [.max, PackedSample.text.count] {
         var unpacking = unpacking([sample.coding])
         #expect(try wants(unpacking.whole(upTo: limit)))
@@ -81,7 +81,7 @@
       if case .wants = step { true } else { false }
     }
 
-    @Test func `several members are one body, and several frames, some of which are to be skipped`() throws {
+    @Test func `joins several gzip members and zstd frames and skips skippable frames`() throws {
       #expect(
         try text([.gzip], PackedSample.gzip + PackedSample.gzip, pieceSize: 5) == PackedSample.text + PackedSample.text)
       guard ContentCoding.zstd.isAvailable else { return }
@@ -92,8 +92,8 @@
       }
     }
 
-    @Test func `a body that was packed twice is unpacked twice`() throws {
-      // A stored block, so that what is packed once more can be written here.
+    @Test func `decompresses a body that was compressed twice`() throws {
+      // A stored block, so the test can write the outer layer by hand.
       let inner = PackedSample.zlib
       let size = UInt16(inner.count)
       let stored = Data([1, UInt8(size & 0xFF), UInt8(size >> 8), UInt8(~size & 0xFF), UInt8(~size >> 8)]) + inner
@@ -104,17 +104,17 @@
       }
     }
 
-    @Test func `a body of no bytes is one where the server said so`() throws {
+    @Test func `accepts an empty body only if it is allowed`() throws {
       for coding in ContentCoding.allCases {
         #expect(try chunks(unpacking([coding], mayBeEmpty: true), of: Data()).isEmpty)
         #expect(error([coding], Data())?.code == .truncatedBody)
       }
     }
 
-    // MARK: Cut and damaged ones
+    // MARK: Truncated and damaged bodies
 
     @Test(arguments: Sample.all)
-    func `a body that is cut anywhere is truncated`(sample: Sample) {
+    func `throws .truncatedBody for a body cut anywhere`(sample: Sample) {
       for count in 0..<sample.packed.count {
         let error = error([sample.coding], sample.packed.prefix(count))
         #expect(error?.code == .truncatedBody, "after \(count) bytes: \(String(describing: error))")
@@ -130,13 +130,13 @@
     }
 
     @Test(arguments: Sample.all.filter(\.isChecked))
-    func `a body that is damaged anywhere has no end`(sample: Sample) throws {
-      // The header of gzip and zlib says a few things that do not matter.
+    func `detects damage anywhere in a checksummed body`(sample: Sample) throws {
+      // Some header fields of gzip and zlib do not affect the content.
       let start = sample.coding == .gzip ? 2 : 4
       for index in start..<sample.packed.count {
         var packed = sample.packed
         packed[packed.startIndex + index] ^= 0x55
-        // Where it does not matter, the text is what it was.
+        // Harmless changes must leave the text unchanged.
         let text = try? text([sample.coding], packed)
         #expect(text == nil || text == PackedSample.text, "byte \(index)")
         if index >= sample.packed.count - 4 {
@@ -146,7 +146,7 @@
     }
 
     @Test(arguments: Sample.all)
-    func `bytes after the end are refused`(sample: Sample) {
+    func `rejects bytes after the end`(sample: Sample) {
       for size in [1, 100] {
         let error = error([sample.coding], sample.packed + Data(repeating: 0x20, count: size))
         #expect(error?.code == .badResponse && error?.reason.contains("follow the end") == true)
@@ -176,7 +176,7 @@
     }
 
     @Test(arguments: Sample.all)
-    func `ignores other bytes after the end only if it is lenient`(sample: Sample) throws {
+    func `ignores other bytes after the end only in lenient mode`(sample: Sample) throws {
       for junk in ["x", "<!-- cached -->", "\0\0junk"] {
         let body = sample.packed + Data(junk.utf8)
         #expect(error([sample.coding], body)?.reason.contains("lenientDecompression") == true)
@@ -188,7 +188,7 @@
     }
 
     @Test(arguments: [(ContentCoding.gzip, PackedSample.gzip, 8), (.deflate, PackedSample.zlib, 4)])
-    func `does without a checksum only if it is lenient`(coding: ContentCoding, packed: Data, checksum: Int) throws {
+    func `accepts a missing checksum only in lenient mode`(coding: ContentCoding, packed: Data, checksum: Int) throws {
       for missing in 1...checksum {
         let body = packed.dropLast(missing)
         let error = error([coding], body)
@@ -203,7 +203,7 @@
       #expect(throws: TaskError.self) { try leniently(coding, damaged) }
     }
 
-    @Test func `does not do without the content of a second member, even if it is lenient`() {
+    @Test func `rejects a truncated second member even in lenient mode`() {
       for count in [1, 12, PackedSample.gzip.count / 2] {
         let body = PackedSample.gzip + PackedSample.gzip.prefix(count)
         let error = #expect(throws: TaskError.self) { try leniently(.gzip, body) }
@@ -211,7 +211,7 @@
       }
     }
 
-    @Test func `what it says and what it is are told apart in words`() {
+    @Test func `the error names the actual coding if it is not the declared one`() {
       #expect(error([.deflate], PackedSample.gzip)?.reason == "the body says deflate and is gzip")
       for (coding, packed) in [(.gzip, PackedSample.zlib), (.gzip, PackedSample.text)] as [(ContentCoding, Data)] {
         let error = error([coding], packed)
@@ -222,7 +222,7 @@
       }
     }
 
-    @Test func `what was unpacked before a failure is read before it, and after it nothing but the failure`() throws {
+    @Test func `reads the output before a failure, then only the failure`() throws {
       var unpacking = unpacking([.gzip])
       unpacking.feed(PackedSample.gzip.dropLast(8) + Data(count: 8))
       guard case .take(let chunk) = try unpacking.next() else { throw CocoaError(.coderReadCorrupt) }
@@ -235,14 +235,14 @@
 
     // MARK: Limits
 
-    @Test func `a chunk is 64 KiB at most, however much there is`() throws {
+    @Test func `limits a chunk to 64 KiB`() throws {
       let limits = DecodingLimits(maximumSize: 1 << 30, maximumRatio: 2000)
       let sizes = try chunks(unpacking([.gzip], limits), of: PackedSample.zeros).map(\.count)
       #expect(sizes.max() == 64 << 10)
       #expect(sizes.reduce(0, +) == PackedSample.zerosCount)
     }
 
-    @Test func `up to 16 MB a body may grow as it likes, then 200-fold`() throws {
+    @Test func `limits the ratio to 200 once a body exceeds 16 MB`() throws {
       #expect(try text([.gzip], PackedSample.zeros).count == PackedSample.zerosCount)
       var packed = Data()
       for _ in 0..<3 { packed += PackedSample.zeros }
@@ -258,8 +258,8 @@
     }
 
     @Test(.enabled(if: ContentCoding.zstd.isAvailable))
-    func `what is between two codings counts as well`() throws {
-      // A frame of zstd that is to be skipped: nothing comes of it, however long it is.
+    func `the ratio includes the data between two codings`() throws {
+      // A gzipped skippable zstd frame: the gzip stage expands it, and the zstd stage discards it.
       let skipped = try #require(Data(base64Encoded: "H4sIAAAAAAACA4vS8pX4//9/PQCHMFwaCAAAAA=="))
       var unpacking = unpacking([.zstd, .gzip])
       unpacking.feed(skipped + PackedSample.zeros + PackedSample.zeros + PackedSample.zeros)
@@ -267,7 +267,7 @@
       #expect(error?.code == .bodyTooLarge && unpacking.decoded == 0)
     }
 
-    @Test func `the largest size is one of its own`() {
+    @Test func `the maximum size applies on its own`() {
       let limits = DecodingLimits(maximumSize: 1000, maximumRatio: 200)
       var unpacking = unpacking([.gzip], limits)
       unpacking.feed(PackedSample.gzip + PackedSample.gzip)
@@ -275,7 +275,7 @@
       #expect(error?.code == .bodyTooLarge && error?.reason.contains("1000 bytes") == true)
     }
 
-    @Test func `a collector's limit ends it at once`() throws {
+    @Test func `stops at the collector's limit`() throws {
       var unpacking = unpacking([.gzip])
       unpacking.feed(PackedSample.zeros)
       let error = #expect(throws: HTTPBodyLimitError.self) { try unpacking.whole(upTo: 100_000) }
@@ -284,7 +284,7 @@
     }
 
     @Test(.enabled(if: ContentCoding.zstd.isAvailable))
-    func `a frame of zstd that wants a larger window than 8 MB is refused`() throws {
+    func `rejects a zstd frame with a window above 8 MB`() throws {
       // RFC 8878 §3.1.1: no checksum, a window of 2^(10 + exponent), one raw block of one byte.
       func frame(_ exponent: UInt8) -> Data { Data([0x28, 0xB5, 0x2F, 0xFD, 0, exponent << 3, 9, 0, 0, 0x61]) }
       #expect(try text([.zstd], frame(13)) == Data("a".utf8))
@@ -292,7 +292,7 @@
     }
 
     @Test(.enabled(if: ContentCoding.brotli.isAvailable))
-    func `br with its large windows is refused`() {
+    func `rejects large-window brotli`() {
       #expect(error([.brotli], Data([0x11, 0x1A, 0, 0, 0, 0]))?.code == .badResponse)
     }
   }

@@ -12,7 +12,7 @@ import Testing
     HTTPHeaders(values.map { .init(.wwwAuthenticate, $0) }).challenges.map(\.description)
   }
 
-  @Test func `the example of the RFC is two challenges in one field`() throws {
+  @Test func `parses the example of the RFC as two challenges in one field`() throws {
     let text = #"Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"""#
     let list = challenges(text)
     #expect(list.map(\.scheme) == ["Basic", "Newauth"])
@@ -21,26 +21,26 @@ import Testing
     #expect(list[1].description == #"Newauth realm="apps", type="1", title="Login to \"apps\"""#)
   }
 
-  @Test func `schemes and names are the same in any case, and every line of the field counts`() {
+  @Test func `compares schemes and parameter names case-insensitively and reads every field line`() {
     let list = challenges("BEARER Realm=x", "negotiate")
     #expect(list.count == 2 && list[0].isScheme("bearer") && list[0].realm == "x" && list[1].isScheme("Negotiate"))
   }
 
   @Test(arguments: ["dGVzdA==", "a.b-c_d~e+f/g", "abc="])
-  func `a scheme may have one value in the place of parameters`(value: String) {
+  func `reads a token68 instead of parameters`(value: String) {
     let list = challenges("Negotiate \(value) , Basic realm=\"a,b\"")
     #expect(list.count == 2 && list[0].token68 == value && list[1].realm == "a,b")
   }
 
-  @Test func `a scheme alone, and one after it, are two`() {
+  @Test func `reads a lone scheme and the one after it as two challenges`() {
     #expect(words("Negotiate, NTLM,Basic realm=x") == ["Negotiate", "NTLM", #"Basic realm="x""#])
   }
 
-  @Test func `empty members, blanks around the equals sign and tabs are read`() {
+  @Test func `skips empty members and whitespace around the equals sign`() {
     #expect(words(", ,\tBearer  realm =\t\"a\" ,, error= x,") == [#"Bearer realm="a", error="x""#])
   }
 
-  @Test func `of two parameters of one name the first counts`() {
+  @Test func `uses the first of two parameters with the same name`() {
     #expect(challenges("Basic realm=a, REALM=b")[0].realm == "a")
   }
 
@@ -51,7 +51,7 @@ import Testing
     ("Bas(ic realm=a, title=b, Bearer", ["Bearer"]),
     ("", []), (" \t", []), (",,,", []), ("\"", []),
   ])
-  func `what is malformed is left out, and takes nothing else with it`(text: String, expected: [String]) {
+  func `skips malformed parts and keeps the rest`(text: String, expected: [String]) {
     #expect(words(text) == expected)
   }
 
@@ -74,24 +74,24 @@ import Testing
     ("Basic realm=http://a.test/?b=c&d=e", #"Basic realm="http://a.test/?b=c&d=e""#),
     ("Basic realm=caf\u{E9}", "Basic realm=\"caf\u{E9}\""), ("NTLM", "NTLM"),
   ])
-  func `values without quotes, and with one, are read as browsers read them`(text: String, expected: String) {
+  func `reads unquoted and unterminated values as browsers do`(text: String, expected: String) {
     #expect(words(text) == [expected])
     #expect(words(expected) == [expected])
   }
 
-  // Chromium drops the third equals sign for its decoder. It may be part of the token (RFC 9110 §11.2), so it stays.
-  @Test func `a token keeps its padding`() {
+  // Chromium drops the third equals sign for its decoder. It can be part of the token (RFC 9110 §11.2), so keep it.
+  @Test func `keeps the padding of a token68`() {
     #expect(challenges("NTLM  SGVsbG8sIFdvcmxkCg===").map(\.token68) == ["SGVsbG8sIFdvcmxkCg==="])
     // "qop=" is a token as well (RFC 9110 §11.2), not a parameter.
     #expect(challenges("Digest qop=").map(\.parameters.count) == [0])
   }
 
-  @Test func `a torn line takes nothing from the next`() {
+  @Test func `an unterminated line does not affect the next one`() {
     #expect(words("Basic realm=\"a", "Bearer realm=b") == [#"Basic realm="a""#, #"Bearer realm="b""#])
     #expect(words("Basic realm=\"a\"b", "Bearer realm=b") == [#"Bearer realm="b""#])
   }
 
-  @Test func `a huge value is read in time that grows with it`() {
+  @Test func `parses a huge value in linear time`() {
     let text = "Bearer " + (0..<20_000).map { "p\($0)=\"\\\\\\\"\"" }.joined(separator: ",")
     #expect(challenges(text).count == 1)
     #expect(challenges(String(repeating: "\"", count: 200_000)).isEmpty)
@@ -100,17 +100,17 @@ import Testing
     #expect(challenges("Bearer a=" + String(repeating: "b  c=d ", count: 50_000)).first?.parameters.count == 2)
   }
 
-  @Test func `written again, a challenge is the same`() {
+  @Test func `round-trips a challenge through its description`() {
     let odd = challenges("Basic realm=\"a\\\"\u{301}b\\\\\", charset=utf-8")
     #expect(odd.first?.realm == "a\"\u{301}b\\" && challenges(odd.map(\.description).joined()) == odd)
   }
 
   // RFC 9110 §11.3: a token68, or parameters.
-  @Test func `a challenge with a token has no parameters`() {
+  @Test func `ignores parameters after a token68`() {
     #expect(words("Negotiate abc==, realm=x, Basic realm=y") == ["Negotiate abc==", #"Basic realm="y""#])
   }
 
-  @Test func `the challenges of a proxy are of another field`() {
+  @Test func `reads proxy challenges from their own field`() {
     let headers: HTTPHeaders = [.proxyAuthenticate: "Basic realm=p", .wwwAuthenticate: "Bearer"]
     #expect(headers.challenges(in: .proxyAuthenticate).map(\.realm) == ["p"])
     #expect(headers.challenges.map(\.scheme) == ["Bearer"])

@@ -2,10 +2,10 @@ import Testing
 
 @testable import Errand
 
-/// The other fields that a cache reads: tags, `Vary`, `Age` and ranges.
+/// Entity tags, `Vary`, `Age` and ranges.
 @Suite(.timeLimit(.minutes(1))) struct CacheFieldsTests {
   // RFC 9110 §8.8.3: entity-tag = [ weak ] opaque-tag; weak is case-sensitive.
-  @Test func `tags are read as the grammar has them`() throws {
+  @Test func `parses entity tags strictly`() throws {
     #expect(EntityTag("\"abc\"")?.isWeak == false)
     #expect(EntityTag(" W/\"abc\" ")?.isWeak == true && EntityTag(" W/\"abc\" ")?.text == "W/\"abc\"")
     #expect(EntityTag("\"\"") != nil && EntityTag("\"a,b\\c\"") != nil && EntityTag("\"ä\"") != nil)
@@ -14,11 +14,11 @@ import Testing
     }
   }
 
-  // RFC 9110 §8.8.3: a tag has quotes. Browsers send it back as it came.
+  // RFC 9110 §8.8.3: a tag has quotes. Browsers send a malformed one back unchanged.
   @Test(arguments: [
     "abc", "W/abc", "'abc'", "\"abc", "abc\"", "w/\"abc\"", "\"a b\"", "\"a\"b\"", "5d8c72a5:0", "a b", "1-2,gzip",
     "W/", "{1}",
-  ]) func `reads a malformed tag as a weak one of the same characters`(text: String) throws {
+  ]) func `reads a malformed tag as a weak one with the same characters`(text: String) throws {
     let tag = try #require(EntityTag(lenient: " \(text) "))
     #expect(tag.text == text && tag.isWeak && EntityTag(text) == nil)
     #expect(tag.matchesWeakly(tag) && !tag.matchesStrongly(tag))
@@ -30,11 +30,11 @@ import Testing
   @Test(arguments: [
     "", " ", "*", "a, *", "\"a\", \"b\"", "\"a\",", ",", "caf\u{FFFD}", String(repeating: "e", count: 5000),
   ])
-  func `reads no tag from text that would ask for something else`(text: String) {
+  func `reads no tag from empty, ambiguous or oversized text`(text: String) {
     #expect(EntityTag(lenient: text) == nil)
   }
 
-  @Test func `reads a sound tag strictly`() throws {
+  @Test func `parses a valid tag as the strict parser does`() throws {
     #expect(
       EntityTag(lenient: "\"abc\"") == EntityTag("\"abc\"") && EntityTag(lenient: "W/\"a\"") == EntityTag("W/\"a\""))
   }
@@ -43,13 +43,13 @@ import Testing
   @Test(arguments: [
     ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
     ("\"1\"", "\"1\"", true, true),
-  ]) func `tags are compared strongly and weakly`(left: String, right: String, strongly: Bool, weakly: Bool) throws {
+  ]) func `compares tags strongly and weakly`(left: String, right: String, strongly: Bool, weakly: Bool) throws {
     let (left, right) = (try #require(EntityTag(left)), try #require(EntityTag(right)))
     #expect(left.matchesStrongly(right) == strongly && left.matchesWeakly(right) == weakly)
     #expect(right.matchesStrongly(left) == strongly && right.matchesWeakly(left) == weakly)
   }
 
-  @Test func `a condition names a tag of its list, or any`() throws {
+  @Test func `a condition matches a listed tag, or any tag for an asterisk`() throws {
     let tag = EntityTag("\"b\"")
     #expect(EntityTagCondition(["\"a\", W/\"b\"", "\"c\""]).names(tag))
     #expect(!EntityTagCondition(["\"a\", \"c\", broken"]).names(tag))
@@ -58,15 +58,15 @@ import Testing
   }
 
   // RFC 9110 §12.5.5: Vary = #( "*" / field-name )
-  @Test func `vary lists fields, or says that nothing will do`() {
+  @Test func `Vary lists field names, or anything for an asterisk`() {
     #expect(Vary([:]) == .fields([]))
     #expect(Vary(["Vary": "Accept, accept-language", "vary": ",X"]) == .fields(["accept", "Accept-Language", "x"]))
     #expect(Vary(["Vary": "Accept", "Vary": "*"]) == .anything)
   }
 
-  // RFC 9111 §4.1: fields match where they can be transformed by "adding or removing whitespace, where allowed in the header
+  // RFC 9111 §4.1: fields match if they can be transformed by "adding or removing whitespace, where allowed in the header
   // field's syntax" or "combining multiple header field lines with the same field name".
-  @Test func `values are the same whatever the blanks and lines`() {
+  @Test func `ignores whitespace and line splits when it compares field values`() {
     let one: HTTPHeaders = ["Accept": "a , b", "accept": "c"]
     #expect(Vary.value(of: "ACCEPT", in: one) == Vary.value(of: "accept", in: ["Accept": "a,b,\tc"]))
     #expect(Vary.value(of: "accept", in: one) != Vary.value(of: "accept", in: ["Accept": "a,b"]))
@@ -75,7 +75,7 @@ import Testing
 
   // RFC 9111 §5.1: "a cache encountering a message with a list-based Age field value SHOULD use the first member of the field
   // value, discarding subsequent ones. If the field value (...) is invalid (...), a cache SHOULD ignore the field."
-  @Test func `of a list of ages the first counts, and what is no number is ignored`() {
+  @Test func `uses the first of several ages and ignores an invalid one`() {
     #expect(Age.seconds(in: ["Age": "7"]) == 7 && Age.seconds(in: ["Age": "7, 100"]) == 7)
     #expect(Age.seconds(in: ["Age": "7", "age": "100"]) == 7)
     #expect(Age.seconds(in: ["Age": "99999999999999999999"]) == DeltaSeconds.largest)
@@ -89,26 +89,26 @@ import Testing
     ("bytes=9500-", 9500..<10_000),
     ("Bytes= 0-0 ", 0..<1), ("bytes=-99999", 0..<10_000), ("bytes=9999-99999", 9999..<10_000),
     ("bytes=0-999999999999999999", 0..<10_000),
-  ]) func `a range is the bytes that it means`(text: String, positions: Range<Int>) {
+  ]) func `resolves a range to byte positions`(text: String, positions: Range<Int>) {
     #expect(ByteRange(["Range": text])?.positions(of: 10_000) == positions)
   }
 
   @Test(arguments: [
     (ByteRange(0..<100), "bytes=0-99"), (ByteRange(5...5), "bytes=5-5"), (ByteRange(100...), "bytes=100-"),
     (.first(10), "bytes=0-9"), (.last(500), "bytes=-500"), (ByteRange(0...Int.max), "bytes=0-\(Int.max)"),
-  ]) func `a range is written as it is asked for`(range: ByteRange, text: String) {
+  ]) func `formats a range as a header value`(range: ByteRange, text: String) {
     #expect("\(range)" == text && range.isValid)
     if text.utf8.count < 20 { #expect(ByteRange(["Range": text]) == range) }
   }
 
-  @Test func `a range without a byte, or from before the first, is none to ask for`() {
+  @Test func `an empty range, or one before the first byte, is invalid`() {
     for range in [ByteRange(7..<7), .first(0), .first(-1), .last(0), .last(-1), ByteRange((-1)...), ByteRange(-5...5)] {
       #expect(!range.isValid)
     }
     #expect(!ByteRange(Int.min..<Int.min).isValid)
   }
 
-  @Test(arguments: ["bytes=10000-", "bytes=-0"]) func `a range of nothing cannot be satisfied`(text: String) {
+  @Test(arguments: ["bytes=10000-", "bytes=-0"]) func `has no positions for an unsatisfiable range`(text: String) {
     let range = ByteRange(["Range": text])
     #expect(range != nil && range?.positions(of: 10_000) == nil)
   }
@@ -117,7 +117,7 @@ import Testing
     "", "bytes", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "bytes=0-1,3-4", "lines=0-1", "bytes=1--2",
     "bytes=+1-2",
     "bytes=9999999999999999999-",
-  ]) func `what is not one range of bytes is none`(text: String) {
+  ]) func `rejects a field that is not a single byte range`(text: String) {
     #expect(ByteRange(["Range": text]) == nil)
     #expect(ByteRange(["Range": "bytes=0-1", "range": "bytes=0-1"]) == nil)
   }

@@ -20,9 +20,9 @@ import Testing
       ("EUC-KR", [0xC7, 0xD1, 0xB1, 0xB9], "한국"), ("ks_c_5601-1987", [0x81, 0x41], "갂"),
       ("utf-16le", [0x3D, 0xD8, 0x00, 0xDE], "😀"), ("UTF-16BE", [0xD8, 0x3D, 0xDE, 0x00], "😀"),
       ("utf-16", [0xFE, 0xFF, 0x00, 0x41], "A"), ("utf-32be", [0, 1, 0xF6, 0], "😀"),
-      // A character that another may change is kept back until the end.
+      // The decoder holds back a character that the next byte can change.
       ("windows-1258", [0x61], "a"), ("windows-1258", [0x61, 0xCC], "à"), ("utf-8", [], ""), ("shift_jis", [], ""),
-    ] as [(String, [UInt8], String)]) func `bytes are the text that they are in a charset`(
+    ] as [(String, [UInt8], String)]) func `decodes bytes in a charset`(
       label: String, bytes: [UInt8], text: String
     ) throws
   {
@@ -33,11 +33,11 @@ import Testing
   @Test(arguments: [
     ("iso-8859-2", String.Encoding.isoLatin2), ("windows-1250", .windowsCP1250), ("windows-1253", .windowsCP1253),
     ("windows-1254", .windowsCP1254),
-  ]) func `every byte is the character that Foundation knows`(label: String, encoding: String.Encoding) throws {
+  ]) func `decodes single bytes as Foundation does`(label: String, encoding: String.Encoding) throws {
     var known = 0
     for byte in UInt8.min...UInt8.max {
       guard let expected = String(data: Data([byte]), encoding: encoding) else { continue }
-      // Foundation takes gaps for controls.
+      // Foundation decodes unassigned bytes as control characters.
       guard let read = try? Charset.text(of: Data([byte]), in: label) else { continue }
       #expect(read == expected, "\(byte)")
       known += 1
@@ -45,7 +45,7 @@ import Testing
     #expect(known > 230)
   }
 
-  /// The labels of the Encoding Standard, but for those of its `replacement` and `x-user-defined`, a line for each encoding.
+  /// The labels of the Encoding Standard, one line per encoding, without those of `replacement` and `x-user-defined`.
   static let labels = """
     unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8
     866 cp866 csibm866 ibm866
@@ -79,8 +79,8 @@ import Testing
     cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
     """
 
-  @Test func `every label of the standard is known`() throws {
-    // A label that is not known is none of the text.
+  @Test func `knows every label of the standard`() throws {
+    // Returns nil for an unknown label.
     func read(_ bytes: [UInt8], _ label: String) -> String? { try? Charset.text(of: Data(bytes), in: label) }
     let labels = Self.labels.split(whereSeparator: \.isWhitespace).map(String.init)
     #expect(labels.count > 190)
@@ -97,11 +97,11 @@ import Testing
       ("cyrillic", [0xB0], "А"), ("arabic", [0xC7], "ا"), ("latin6", [0xA2], "Ē"), ("csisolatin5", [0xFD], "ı"),
       ("unicode", [0xAC, 0x20], "€"), ("utf-16", [0xFF, 0xFE, 0xAC, 0x20], "€"),
     ] as [(String, [UInt8], String)])
-  func `another label of a charset is read as it`(label: String, bytes: [UInt8], text: String) throws {
+  func `decodes a charset by any of its labels`(label: String, bytes: [UInt8], text: String) throws {
     #expect(try Charset.text(of: Data(bytes), in: label) == text)
   }
 
-  @Test func `a text that is longer than the room for a step comes whole`() throws {
+  @Test func `decodes text that is longer than the conversion buffer`() throws {
     let text = String(repeating: "日本", count: 50_000)
     let bytes = Data((0..<50_000).flatMap { _ in [0x93, 0xFA, 0x96, 0x7B] as [UInt8] })
     #expect(try Charset.text(of: bytes, in: "shift_jis") == text)
@@ -116,7 +116,7 @@ import Testing
       ("utf-16le", [0x00], "the bytes from 0 on are no text in 'utf-16le'"),
       ("no-such", [0x41], "the charset 'no-such' is not known"), ("utf-7", [0x41], "the charset 'utf-7' is not known"),
       ("UTF-8//TRANSLIT", [0x41], "the charset 'UTF-8//TRANSLIT' is not known"),
-    ] as [(String, [UInt8], String)]) func `what cannot be read is said in words`(
+    ] as [(String, [UInt8], String)]) func `explains why bytes cannot be decoded`(
       label: String, bytes: [UInt8], words: String
     )
   {

@@ -15,12 +15,12 @@ import Testing
     ("attachment; filename=\"EURO rates\"; filename*=utf-8''%e2%82%ac%20rates", "attachment", "€ rates"),
     ("attachment; filename=\"a\\\"b;c.txt\"", "attachment", "a\"b;c.txt"), ("form-data; name=x", "form-data", nil),
     ("attachment; filename*=utf-16''x; filename=y", "attachment", "y"), ("attachment", "attachment", nil),
-  ]) func `type and file name`(value: String, type: String, name: String?) {
+  ]) func `parses type and file name`(value: String, type: String, name: String?) {
     let disposition = ContentDisposition(value)
     #expect(disposition?.type == type && disposition?.fileName == name)
   }
 
-  // The readings of Firefox. Every name is made safe before a file gets it, so a lenient reading is harmless.
+  // Firefox reads these in this way. Every file name is sanitized before use, so lenient parsing is harmless.
   @Test(arguments: [
     ("; filename=foo.html", "foo.html"), ("filename=foo.html", "foo.html"), ("x=y; filename=foo.html", "foo.html"),
     ("\"foo; filename=bar;baz\"; filename=qux", "bar"), ("filename=foo.html, filename=bar.html", "bar.html"),
@@ -54,16 +54,16 @@ import Testing
     ("attachment; filename=\"=?ISO-8859-1?Q?foo-=E4.html?=\"", "foo-ä.html"),
     ("attachment; filename==?utf-8?b?Zm9vLcOkLmh0bWw=?=", "foo-ä.html"),
     ("attachment; filename=\"=?UTF-8?Q?a?=\"; filename*=UTF-8''b", "b"),
-  ]) func `a malformed field is read as browsers read it`(value: String, name: String?) {
+  ]) func `reads a malformed field as browsers do`(value: String, name: String?) {
     #expect(ContentDisposition(value)?.fileName == name)
   }
 
-  @Test func `a field without a type has an empty one`() {
+  @Test func `a field without a type has an empty type`() {
     #expect(ContentDisposition("; a=b")?.type == "" && ContentDisposition("a=b")?.parameters == ["a": "b"])
     #expect(ContentDisposition("") == nil && ContentDisposition(";") == nil && ContentDisposition("; a") == nil)
   }
 
-  @Test func `of several lines the first counts`() {
+  @Test func `uses the first of several lines`() {
     let headers: HTTPHeaders = [
       .contentDisposition: "attachment; filename=a.txt", .contentDisposition: "attachment; filename=b.txt",
     ]
@@ -86,23 +86,23 @@ import Testing
     (".bashrc", "bashrc"), ("a.txt. .", "a.txt"), ("a\u{202E}txt.exe", "atxt.exe"), ("a\u{0}/b", "b"),
     ("a\tb:c?.txt", "abc.txt"),
     ("", "report"), ("...", "report"), ("é.txt", "é.txt"),
-  ]) func `a name is safe in any folder, whatever is sent`(sent: String, safe: String) {
+  ]) func `sanitizes a file name so that it is safe in any folder`(sent: String, safe: String) {
     #expect(name(sent) == safe)
   }
 
   @Test(arguments: [
-    // An accent, or what is not seen, joins a slash to one character.
+    // An accent or an invisible scalar joins a slash into one character.
     ("..%2F%E2%80%8D..%2F%E2%80%8Dpasswd", "passwd"), ("a%2F%CC%81b", "\u{301}b"), ("a%5C%E2%80%8Db", "b"),
-    // A dot is the first byte of a hidden file whatever comes after it.
+    // A leading dot hides the file, whatever scalar follows it.
     (".%CC%81bashrc", "\u{301}bashrc"), ("a.txt.%E2%80%8D", "a.txt"), ("%20%CC%81a", "\u{301}a"),
-  ]) func `a name is read by scalars, not by characters`(sent: String, safe: String) {
+  ]) func `sanitizes a name by scalars, not by characters`(sent: String, safe: String) {
     let name = HTTPResponse(
       url: .known("https://a.test/report"), headers: [.contentDisposition: "attachment; filename*=UTF-8''\(sent)"]
     ).suggestedFileName
     #expect(Array(name.unicodeScalars) == Array(safe.unicodeScalars))
   }
 
-  @Test func `where nothing is sent the URL's path names it, and the media type its extension`() {
+  @Test func `takes a missing name from the URL path, and the extension from the media type`() {
     #expect(name(nil) == "report" && name(nil, "https://a.test/") == "download")
     #expect(name(nil, "https://a.test/a%2F..%2Fb?x=y", "image/png; q=1") == "b.png")
     #expect(name("x", "https://a.test/", "application/json") == "x.json")
@@ -113,18 +113,18 @@ import Testing
   @Test(arguments: [
     ("a.txt", 1, "a.txt"), ("a.txt", 2, "a (2).txt"), ("a", 12, "a (12)"), ("a.tar.gz", 2, "a (2).tar.gz"),
     ("a.b.c", 2, "a.b (2).c"), (".tar.gz", 2, ".tar (2).gz"), ("é.txt", 3, "é (3).txt"),
-  ]) func `a number stands before the extension`(name: String, number: Int, numbered: String) {
+  ]) func `inserts a number before the extension`(name: String, number: Int, numbered: String) {
     #expect(SafeFileName.numbered(name, number) == numbered)
   }
 
-  @Test func `a long name is cut, and keeps its extension`() {
+  @Test func `truncates a long name and keeps its extension`() {
     let cut = name(String(repeating: "é", count: 300) + ".tar")
     #expect(cut.utf8.count <= 200 && cut.hasSuffix("é.tar"))
     let typed = name(String(repeating: "a", count: 300), "https://a.test/", "application/json")
     #expect(typed == String(repeating: "a", count: 195) + ".json")
     let blank = name(String(repeating: "a", count: 199) + " b")
     #expect(blank == String(repeating: "a", count: 199), "no blank or dot is left at the end")
-    // One character of 1,001 scalars.
+    // A single character of 1,001 scalars.
     let accents = name("a" + String(repeating: "\u{301}", count: 1000) + ".txt")
     #expect(accents.utf8.count <= 200 && accents.unicodeScalars.first == "a" && accents.hasSuffix(".txt"))
   }

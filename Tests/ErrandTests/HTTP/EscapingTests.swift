@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// All of ASCII under each rule of escaping, byte for byte. Tests of the types have the rest.
+/// Every ASCII character under each escaping rule. The tests of the types cover the rest.
 @Suite(.timeLimit(.minutes(1))) struct EscapingTests {
   private static let ascii = (0..<128).map { String(Unicode.Scalar($0)) }
 
-  /// ASCII with all escaped that is not in `kept`.
+  /// All ASCII characters, with those that are not in `kept` escaped.
   private func escaped(keeping kept: String) -> [String] {
     Self.ascii.map { text in
       kept.contains(text)
@@ -19,21 +19,21 @@ import Testing
 
   // RFC 3986 §2.3: "unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"". §2.1: "For consistency, URI producers and normalizers
   // should use uppercase hexadecimal digits for all percent-encodings."
-  @Test func `RFC 3986 §2.3: of a query's names and values the unreserved characters stay`() {
+  @Test func `RFC 3986 §2.3: a query keeps unreserved characters and escapes all others`() {
     let rule = escaped(keeping: Self.alphanumeric + "-._~")
     for (text, expected) in zip(Self.ascii, rule) {
       #expect(HTTPQuery([.init(text, text)]).encoded == "\(expected)=\(expected)")
     }
   }
 
-  @Test func `RFC 3986 §2.3: of a value in a path they stay as well`() {
+  @Test func `RFC 3986 §2.3: a path segment keeps unreserved characters and escapes all others`() {
     let rule = escaped(keeping: Self.alphanumeric + "-._~")
     for (text, expected) in zip(Self.ascii, rule) where text != "." { #expect("\(segment: text)" == expected) }
   }
 
   // RFC 3986 §3.3: "pchar = unreserved / pct-encoded / sub-delims / ":" / "@"", and §2.2: "sub-delims = "!" / "$" / "&" / "'" /
   // "(" / ")" / "*" / "+" / "," / ";" / "="".
-  @Test func `RFC 3986 §3.3: of a path that is given as text what may stand there stays`() async throws {
+  @Test func `RFC 3986 §3.3: a path given as text keeps every character that a path allows`() async throws {
     let rule = escaped(keeping: Self.alphanumeric + "-._~!$&'()*+,;=:@/?")
     for (text, expected) in zip(Self.ascii, rule) {
       let stub = StubServer(.status(.ok))
@@ -45,7 +45,7 @@ import Testing
   // URL Standard §1.3: "The application/x-www-form-urlencoded percent-encode set is the component percent-encode set and
   // U+0021 (!), U+0027 (') to U+0029 RIGHT PARENTHESIS, inclusive, and U+007E (~)." It "contains all code points, except the
   // ASCII alphanumeric, U+002A (*), U+002D (-), U+002E (.), and U+005F (_)." §5.2: a space becomes a plus.
-  @Test func `URL Standard §1.3: of a form letters, digits and four marks stay`() throws {
+  @Test func `URL Standard §1.3: a form keeps letters, digits and four symbols`() throws {
     var rule = escaped(keeping: Self.alphanumeric + "*-._")
     rule[0x20] = "+"
     for (text, expected) in zip(Self.ascii, rule) {
@@ -53,11 +53,11 @@ import Testing
     }
   }
 
-  // URL Standard §5.2: names and values are encoded as UTF-8, and every byte of it is escaped.
+  // URL Standard §5.2: names and values are encoded as UTF-8, and then every byte is escaped.
   @Test(arguments: [
     ("\u{80}", "%C2%80"), ("ÿ", "%C3%BF"), ("e\u{301}", "e%CC%81"), ("\u{FFFF}", "%EF%BF%BF"),
     ("\u{1F9F5}", "%F0%9F%A7%B5"),
-  ]) func `URL Standard §5.2 and RFC 3986 §2.5: beyond ASCII each byte of UTF-8 is escaped`(
+  ]) func `URL Standard §5.2 and RFC 3986 §2.5: escapes each UTF-8 byte of a non-ASCII character`(
     text: String, expected: String
   ) throws {
     #expect(try FormEncoder().encode([text: text]) == Data("\(expected)=\(expected)".utf8))
@@ -67,8 +67,8 @@ import Testing
 
   // HTML Standard §4.10.21.8: "For field names and filenames for file fields, the result of the encoding in the previous bullet
   // point must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D (CR) with `%0D` and 0x22 (")
-  // with `%22`. The user agent must not perform any other escapes." Before that, in a field's name a CR or LF alone becomes CRLF.
-  @Test func `HTML Standard §4.10.21.8: of a form's names three bytes are escaped, and no other`() async throws {
+  // with `%22`. The user agent must not perform any other escapes." Before that, a lone CR or LF in a field name becomes CRLF.
+  @Test func `HTML Standard §4.10.21.8: form names escape only CR, LF and the quote`() async throws {
     for text in Self.ascii {
       let expected = ["\n": "%0A", "\r": "%0D", "\"": "%22"][text] ?? text
       let name = ["\n", "\r"].contains(text) ? "%0D%0A" : expected
@@ -82,7 +82,7 @@ import Testing
 
   // RFC 9110 §5.6.4: "Recipients that process the value of a quoted-string MUST handle a quoted-pair as if it were replaced by
   // the octet following the backslash."
-  @Test func `RFC 9110 §5.6.4: a backslash takes the meaning of any byte behind it, and of no other`() {
+  @Test func `RFC 9110 §5.6.4: a backslash in a quoted string quotes any byte`() {
     for text in Self.ascii {
       #expect(ContentDisposition("form-data; name=\"a\\\(text)b\"")?.name == "a\(text)b")
       guard text != "\"", text != "\\" else { continue }
@@ -90,8 +90,8 @@ import Testing
     }
   }
 
-  // RFC 8187 §3.2.1: "pct-encoded = "%" HEXDIG HEXDIG", of which HEXDIG is a digit or a letter in any case (RFC 5234 §2.3).
-  @Test func `RFC 8187 §3.2: each byte of a value with a charset may be escaped, in any case`() {
+  // RFC 8187 §3.2.1: "pct-encoded = "%" HEXDIG HEXDIG". HEXDIG is a digit or a letter in any case (RFC 5234 §2.3).
+  @Test func `RFC 8187 §3.2: unescapes any byte of an extended value, with hex digits in any case`() {
     for (text, byte) in zip(Self.ascii, 0..<128) {
       let digits = (byte < 16 ? "0" : "") + String(byte, radix: 16)
       for digits in [digits, digits.uppercased()] {

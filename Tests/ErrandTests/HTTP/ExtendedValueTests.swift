@@ -10,7 +10,7 @@ import Testing
     ("UTF-8''", ""),
     // RFC 8187 §3.2.1 makes it optional. It is unambiguous, and RFC 5987 required it.
     ("iso-8859-1'en'%A3%20rates", "£ rates"),
-  ]) func `a value is decoded in its charset`(value: String, text: String) {
+  ]) func `decodes an extended value in its charset`(value: String, text: String) {
     #expect(ExtendedValue.text(of: value) == text)
   }
 
@@ -18,15 +18,15 @@ import Testing
     "''abc", "foo''abc", "utf-16''ab", "abc", "'abc", "UTF-8'abc", "UTF-8''a b", "UTF-8''a'b", "UTF-8''a*b",
     "UTF-8''a\"b",
     "UTF-8''é", "UTF-8''a%zz", "UTF-8''a%b", "UTF-8''a%", "UTF-8''%A3%20rates", "",
-  ]) func `a malformed value has no text`(value: String) { #expect(ExtendedValue.text(of: value) == nil) }
+  ]) func `returns nil for a malformed value`(value: String) { #expect(ExtendedValue.text(of: value) == nil) }
 
   @Test(arguments: [
     ("=?utf-8?Q?caf=C3=A9?=", "café"), ("=?UTF-8?q?a_b=20c?=", "a b c"), ("=?utf-8?B?4oKs?=", "€"),
     ("=?iso-8859-1*en?Q?=E4?=", "ä"), ("a =?utf-8?Q?b?= c", "a b c"), ("=?utf-8?Q?a?= \t=?utf-8?Q?b?=", "ab"),
     ("=?utf-8?Q?100%25?=", "100%25"), ("=?windows-1252?Q?=80?=", "€"),
-    // These are left as they are.
+    // Invalid encoded words stay as they are.
     ("=?utf-8?Q?=C3?=", "=?utf-8?Q?=C3?="), ("=?utf-8?Q?=?=", "=?utf-8?Q?=?="), ("=?utf-8?X?a?=", "=?utf-8?X?a?="),
     ("=?none?Q?a?=", "=?none?Q?a?="), ("=?utf-8?B?!?=", "=?utf-8?B?!?="), ("=??Q?a?=", "=??Q?a?="), ("=?", "=?"),
     ("what?", "what?"), ("=?utf-8?Q?a", "=?utf-8?Q?a"), ("", ""),
-  ]) func `encoded words are decoded`(text: String, decoded: String) { #expect(EncodedWords.decoded(text) == decoded) }
+  ]) func `decodes encoded words`(text: String, decoded: String) { #expect(EncodedWords.decoded(text) == decoded) }
 }

@@ -13,7 +13,7 @@ import Testing
     "  Sun, 06 Nov 1994 08:49:37 GMT\t", "sun, 06 nov 1994 08:49:37 GMT",
     // RFC 9111 §4.2: "a cache recipient SHOULD match the field value case-insensitively".
     "Sun, 06 Nov 1994 08:49:37 gMT", "SUNDAY, 06-NOV-94 08:49:37 gmt", "sUN nOV  6 08:49:37 1994",
-  ]) func `all three forms of a date are read`(text: String) {
+  ]) func `parses all three date formats`(text: String) {
     #expect(HTTPDate.parse(text, now: Self.now) == Self.moment)
   }
 
@@ -26,7 +26,7 @@ import Testing
     "Tue, 29 Feb 2023 00:00:00 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT",
     "Sun Nov 6 08:49:37 1994", "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994  08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT x",
-  ]) func `what is in none of them is no date`(text: String) {
+  ]) func `rejects a date in any other format`(text: String) {
     #expect(HTTPDate.parse(text, now: Self.now) == nil)
   }
 
@@ -34,26 +34,26 @@ import Testing
   // timestamp that appears to be more than 50 years in the future as representing the most recent year in the past that had
   // the same last two digits."
   @Test(arguments: [("23", 2023), ("73", 2073), ("74", 1974), ("00", 2000), ("99", 1999), ("24", 2024)])
-  func `a year of two digits is within fifty years from now`(digits: String, year: Int) throws {
+  func `maps a two-digit year to within fifty years from now`(digits: String, year: Int) throws {
     let date = try #require(HTTPDate.parse("Monday, 06-Nov-\(digits) 00:00:00 GMT", now: Self.now))
     #expect(HTTPDate.civil(Int(date.timeIntervalSince1970 / 86_400)).year == year)
   }
 
-  @Test func `fifty years from now are counted to the day`() throws {
+  @Test func `counts the fifty years to the day`() throws {
     // 13 November 2073 is less than fifty years away, 16 November 2073 is more.
     let near = try #require(HTTPDate.parse("Monday, 13-Nov-73 00:00:00 GMT", now: Self.now))
     let far = try #require(HTTPDate.parse("Thursday, 16-Nov-73 00:00:00 GMT", now: Self.now))
     #expect(near > Self.now && far < Self.now)
   }
 
-  @Test func `a leap second is the one after the 59th`() {
+  @Test func `reads second 60 as the second after the 59th`() {
     #expect(
       HTTPDate.parse("Sat, 31 Dec 2016 23:59:60 GMT") == HTTPDate.parse("Sun, 01 Jan 2017 00:00:00 GMT"))
   }
 
   // RFC 9110 §5.6.7: "When a sender generates a field that contains one or more timestamps defined as HTTP-date, the sender
   // MUST generate those timestamps in the IMF-fixdate format."
-  @Test func `a date is written in the first form, and read again`() {
+  @Test func `writes a date in the IMF-fixdate format and parses it back`() {
     #expect(HTTPDate.format(Self.moment) == "Sun, 06 Nov 1994 08:49:37 GMT")
     #expect(HTTPDate.format(Date(timeIntervalSince1970: 0.9)) == "Thu, 01 Jan 1970 00:00:00 GMT")
     #expect(HTTPDate.format(Date(timeIntervalSince1970: -0.1)) == "Wed, 31 Dec 1969 23:59:59 GMT")

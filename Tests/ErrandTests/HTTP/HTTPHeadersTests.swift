@@ -5,7 +5,7 @@ import Testing
   @Test(arguments: [
     ("X A", "b", "has a name that is not a token"), ("X-A", "b\nc", "has a line break or a NUL in its value"),
   ])
-  func `a field that cannot be sent is refused, and the error says which and why`(
+  func `rejects an invalid header field and names it in the error`(
     name: String, value: String, words: String
   ) async throws {
     let stub = StubServer(.status(.ok))
@@ -15,7 +15,7 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
-  @Test func `order and duplicates stay as they were given`() {
+  @Test func `keeps the order and duplicates of fields`() {
     var headers: HTTPHeaders = ["B": "1", "A": "2", "b": "3"]
     headers.add("4", for: "A")
     #expect(headers.map { "\($0.name)=\($0.value)" } == ["B=1", "A=2", "b=3", "A=4"])
@@ -24,20 +24,20 @@ import Testing
   }
 
   @Test(arguments: ["content-type", "CONTENT-TYPE", "cOnTeNt-TyPe"])
-  func `names are compared without regard to case`(name: String) {
+  func `compares names case-insensitively`(name: String) {
     let headers: HTTPHeaders = ["Content-Type": "a"]
     #expect(headers[HTTPHeaderName(name)] == "a")
     #expect(headers.contains(HTTPHeaderName(name)))
     #expect(HTTPHeaderName(name).hashValue == HTTPHeaderName.contentType.hashValue)
   }
 
-  @Test func `a name that only differs in punctuation is another name`() {
+  @Test func `distinguishes names that differ only in punctuation`() {
     #expect(HTTPHeaderName("X-A") != HTTPHeaderName("X\rA"), "0x2D and 0x0D differ in the bit of the case")
     #expect(HTTPHeaderName("[") != HTTPHeaderName("{"))
     #expect(HTTPHeaderName("\u{212B}") != HTTPHeaderName("A\u{30A}"), "the same to Swift, and as long")
   }
 
-  @Test func `setting replaces every line in the place of the first`() {
+  @Test func `setting a field replaces the first line and removes the others`() {
     var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3", "C": "4"]
     headers["A"] = "new"
     #expect(headers.map(\.value) == ["new", "2", "4"])
@@ -47,7 +47,7 @@ import Testing
     #expect(headers.count == 2)
   }
 
-  @Test func `laying headers over others replaces what both have and keeps duplicates of the upper`() {
+  @Test func `replacing headers removes the old lines of a name and keeps new duplicates`() {
     var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
     headers.replace(with: ["a": "x", "A": "y", "C": "z"])
     #expect(headers.map { "\($0.name)=\($0.value)" } == ["B=2", "a=x", "A=y", "C=z"])
@@ -58,7 +58,7 @@ import Testing
     #expect(empty["A"] == "1")
   }
 
-  @Test func `a default is set only where there is nothing`() {
+  @Test func `sets a default only if the field is missing`() {
     var headers: HTTPHeaders = ["A": "1"]
     headers.setDefault("2", for: "a")
     headers.setDefault("3", for: "B")
@@ -72,12 +72,12 @@ import Testing
   }
 
   @Test(arguments: ["", "a b", "a:b", "a\r\n", "ä", "a\tb", "(a)"])
-  func `a name that is no token is invalid`(name: String) {
+  func `a name that is not a token is invalid`(name: String) {
     #expect(HTTPHeaders([.init(HTTPHeaderName(name), "x")]).firstInvalid?.name.rawName == name)
   }
 
   @Test(arguments: ["", "a\tb", "ü", "\"quoted\"", "a, b; c=d"])
-  func `a value without control characters that end a line is valid`(value: String) {
+  func `a value without line breaks or NUL is valid`(value: String) {
     #expect(HTTPHeaders([.init("X-Token_1.~!#$%&'*+^`|", value)]).firstInvalid == nil)
   }
 

@@ -4,14 +4,14 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPQueryTests {
-  @Test func `items are written in order and names may repeat`() {
+  @Test func `writes items in order, with repeated names`() {
     var query: HTTPQuery = ["b": "1", "a": "2", "b": "3"]
     query.add("c", "")
     #expect(query.encoded == "b=1&a=2&b=3&c=")
     #expect(HTTPQuery().isEmpty && HTTPQuery().encoded.isEmpty)
   }
 
-  @Test func `a value that is nil is left out, and a name alone is an item without a value`() {
+  @Test func `leaves out nil values and writes an item without a value as a bare name`() {
     var query: HTTPQuery = ["a": nil, "b": "1"]
     query.add("c", nil)
     query.items.append(HTTPQuery.Item("flag", nil))
@@ -19,7 +19,7 @@ import Testing
     #expect(HTTPQuery([("x", nil), ("y", "2")]).encoded == "y=2")
   }
 
-  @Test func `a name reads and replaces its values`() {
+  @Test func `reads and replaces the values of a name`() {
     var query: HTTPQuery = ["a": "1", "b": "2", "a": "3"]
     #expect(query["a"] == "1" && query.values(for: "a") == ["1", "3"] && query["none"] == nil)
     query["a"] = "4"
@@ -33,11 +33,11 @@ import Testing
     ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a&b=c", "a%26b%3Dc"), ("50%", "50%25"), ("é", "%C3%A9"), ("a#b?", "a%23b%3F"),
     ("-._~", "-._~"), ("\r\n\0", "%0D%0A%00"), ("🧵", "%F0%9F%A7%B5"), ("%41", "%2541"),
   ])
-  func `everything but the unreserved characters is escaped`(plain: String, escaped: String) {
+  func `escapes all but the unreserved characters`(plain: String, escaped: String) {
     #expect(HTTPQuery([.init(plain, plain)]).encoded == "\(escaped)=\(escaped)")
   }
 
-  @Test func `every value arrives as it was given`() async throws {
+  @Test func `every value arrives unchanged`() async throws {
     let text = String(String.UnicodeScalarView((0...0x2FF).compactMap(Unicode.Scalar.init)))
     let stub = StubServer(.status(.ok))
     try await PlainTask(query: ["q": text]).on(stub.server).run()
@@ -46,7 +46,7 @@ import Testing
     #expect(items?.first?.value == text)
   }
 
-  @Test func `the entries of a dictionary are sorted by name, and nil is left out`() {
+  @Test func `sorts the entries of a dictionary by name and leaves out nil`() {
     let words = ["b": "1", "a": "2"]
     let perhaps: [String: String?] = ["b": "1", "a": nil]
     #expect(HTTPQuery(words).encoded == "a=2&b=1" && HTTPQuery(perhaps).encoded == "b=1")

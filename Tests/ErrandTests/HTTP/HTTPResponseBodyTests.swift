@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// A body that was collected and put back.
+/// Bodies that are collected and then read again.
 @Suite(.timeLimit(.minutes(1))) struct HTTPResponseBodyTests {
-  /// Pieces, and then the end or an error; says when it was cancelled, and when it was let go.
+  /// Yields pieces, then ends or throws. Records cancellation and deallocation.
   private final class Source: HTTPBodySource {
     private let pieces: Shared<[Data]>
     let cancels = Shared(0)
@@ -38,7 +38,7 @@ import Testing
     return text
   }
 
-  @Test func `what was gathered can be read once more, without its source, whose trailers stay`() async throws {
+  @Test func `a gathered body can be read again without its source and keeps its trailers`() async throws {
     let gone = Shared(false)
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true, gone: gone))
     #expect(!body.isInMemory && !gone.withLock { $0 })
@@ -49,7 +49,7 @@ import Testing
     #expect(try await body.next() == nil)
   }
 
-  @Test func `a body that a loop was left of is not taken for a cancelled call`() async throws {
+  @Test func `reading a body after leaving its loop throws a consumed error, not a cancellation`() async throws {
     let body = HTTPResponseBody(Source(["first"]))
     for try await _ in body { break }
     let error = await #expect(throws: HTTPBodyConsumedError.self) { for try await _ in body {} }
@@ -66,7 +66,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await own.next() }
   }
 
-  @Test func `actions for its end run in the order in which they came, one that comes meanwhile last`() {
+  @Test func `runs end handlers in order, and those added during the end last`() {
     let body = HTTPResponseBody()
     let order = Shared<[String]>([])
     body.onEnd { _, _ in
@@ -79,7 +79,7 @@ import Testing
     #expect(order.withLock { $0 } == ["first", "second", "meanwhile, dropped", "afterwards"])
   }
 
-  @Test func `what is left is gathered, up to the limit`() async throws {
+  @Test func `gathers the rest of a body up to the limit`() async throws {
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
     #expect(try await body.next() == Data("first".utf8))
     #expect(try await body.gather() == Data("second".utf8))
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a step reads what errors keep of a refused body, and no more`() async throws {
+  @Test func `a step reads only the part of an error body that errors keep`() async throws {
     struct Reader: PerCallStep {
       let seen: Shared<String>
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

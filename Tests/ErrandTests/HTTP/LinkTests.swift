@@ -19,28 +19,28 @@ import Testing
     ("</>; rel=\"http://example.net/foo\"", "https://a.test/"), ("<?page=2>;rel=next", "https://a.test/b/c?page=2"),
     ("<>; rel=self", "https://a.test/b/c?d"), ("  <x>  ;  rel = next  ", "https://a.test/b/x"),
     ("<x,y;z>; rel=next", "https://a.test/b/x,y;z"), (",,<x>; rel=next,", "https://a.test/b/x"),
-  ]) func `a target is resolved against the response's URL`(line: String, target: String) {
+  ]) func `resolves a target against the response's URL`(line: String, target: String) {
     #expect(links(line).map(\.url.absoluteString) == [target])
   }
 
-  @Test func `relations are many, in any case, and only the first parameter of them counts`() {
+  @Test func `reads several relations in any case, from the first rel parameter only`() {
     #expect(links("<x>; rel=\"Next \tLAST next\"; rel=first").map(\.relations) == [["next", "last"]])
     #expect(links("<x>; title=none").map(\.relations) == [[]])
   }
 
-  @Test func `lines and members are one list`() {
+  @Test func `combines lines and members into one list`() {
     let all = links("<a>; rel=next; title=\"x, <y>; rel=no\", <b>; rel=last", "<c>")
     #expect(all.map(\.url.lastPathComponent) == ["a", "b", "c"] && all[0].parameters["title"] == "x, <y>; rel=no")
   }
 
-  @Test func `parameters are unquoted, and those with a charset decoded`() {
+  @Test func `unquotes parameters and decodes extended values`() {
     // RFC 8187 §3.2.3.
     let link = links("<x>; title*=UTF-8''%e2%82%ac%20rates; TITLE=\"a \\\"b\\\"\"; flag; type=text/html").first
     #expect(link?.parameters == ["title*": "€ rates", "title": "a \"b\"", "flag": "", "type": "text/html"])
     #expect(links("<x>; title*=iso-8859-1'en'%A3%20rates").first?.parameters["title*"] == "£ rates")
   }
 
-  @Test func `a malformed parameter costs only itself`() {
+  @Test func `skips a malformed parameter and keeps the others`() {
     #expect(links("<x>; foo bar; rel=next").first?.relations == ["next"])
     #expect(links("<x> y; rel=next").first?.relations == ["next"])
     #expect(links("<x>; a]b=\";c\"; rel=\"next\" z; title=t, <y>; rel=last").map(\.relations) == [["next"], ["last"]])
@@ -49,9 +49,9 @@ import Testing
   }
 
   @Test(arguments: ["", "<x", "x>; rel=next", "rel=next", "<x>; anchor=\"#y\"; rel=next", "<http://[>; rel=next", "<"])
-  func `what is no link of the response is left out`(line: String) { #expect(links(line).isEmpty) }
+  func `skips invalid links and links with another context`(line: String) { #expect(links(line).isEmpty) }
 
-  @Test func `a hostile line is read in one pass`() {
+  @Test func `parses a hostile line in one pass`() {
     #expect(links(String(repeating: "<", count: 20_000)).isEmpty)
     #expect(links(String(repeating: "<a>;", count: 5_000)).count == 1)
     #expect(links(String(repeating: "<a>,", count: 5_000)).count == 5_000)

@@ -8,7 +8,7 @@ import Testing
     ("json", "application/json", "public.json"), ("pdf", "application/pdf", "com.adobe.pdf"),
     ("png", "image/png", "public.png"),
     ("zip", "application/zip", "public.zip-archive"), ("mp4", "video/mp4", "public.mpeg-4"),
-  ]) func `extension, media type and identifier are found from each other`(
+  ]) func `maps between extension, media type and uniform type identifier`(
     ending: String, type: String, identifier: String
   ) {
     let media = MediaType(type)
@@ -16,7 +16,7 @@ import Testing
     #expect(media.preferredExtension == ending && media.uniformTypeIdentifier == identifier)
   }
 
-  @Test func `dots, capitals, parameters and old names do not matter`() {
+  @Test func `ignores dots, case and parameters, and knows legacy media types`() {
     #expect(
       MediaType(fileExtension: ".JPEG") == "image/jpeg"
         && MediaType("TEXT/HTML; charset=utf-8").preferredExtension == "html")
@@ -25,7 +25,7 @@ import Testing
         && MediaType("image/jpg").preferredExtension == "jpg")
   }
 
-  @Test func `what the system knows is read from its table`() {
+  @Test func `parses the system's table of media types`() {
     let types = SystemMediaTypes("# comment\n\nText/X-Own own OWN2\ntext/x-second own third\nimage/none\n")
     #expect(types.type(of: "own") == "text/x-own" && types.type(of: "own2") == "text/x-own")
     #expect(types.type(of: "third") == "text/x-second" && types.type(of: "none") == nil)
@@ -33,7 +33,7 @@ import Testing
     #expect(types.type(of: "#") == nil && SystemMediaTypes("").type(of: "") == nil)
   }
 
-  @Test func `what is not known is nil`() {
+  @Test func `returns nil for unknown types and extensions`() {
     #expect(MediaType(fileExtension: "") == nil && MediaType(fileExtension: "nope") == nil)
     #expect(MediaType(uniformTypeIdentifier: "nope") == nil && MediaType("x/y").preferredExtension == nil)
   }

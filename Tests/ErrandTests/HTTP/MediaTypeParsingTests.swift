@@ -23,7 +23,7 @@ import Testing
     ("text/plain; foo bar; charset=windows-1252", "text/plain;charset=windows-1252"),
     ("!#$%&'*+-.^_`|~09azAZ/x;!#$%&'*+-.^_`|~09azAZ=y", "!#$%&'*+-.^_`|~09azaz/x;!#$%&'*+-.^_`|~09azaz=y"),
     ("x/x;x=é\u{FF}", "x/x;x=\"é\u{FF}\""), ("x/x;x=\u{FFFD};y=z", "x/x;y=z"), ("\t Text/HTML\r\n", "text/html"),
-  ]) func `a malformed parameter costs only itself`(value: String, normalized: String) {
+  ]) func `skips a malformed parameter and keeps the others`(value: String, normalized: String) {
     #expect(MediaType(value).normalized?.rawValue == normalized)
     #expect(MediaType(normalized).normalized?.rawValue == normalized)
   }
@@ -35,7 +35,7 @@ import Testing
     #expect(MediaType(value).normalized == nil)
   }
 
-  @Test func `the name of a parameter is a token`() {
+  @Test func `a parameter name must be a token`() {
     for scalar in (0...0xFF).compactMap({ Unicode.Scalar($0) }) where scalar != "=" && scalar != ";" {
       let isName = scalar.isASCII && HTTPHeaderName.isTokenByte(UInt8(scalar.value))
       let type = MediaType("x/x;a\(scalar)=x;bonus=y")
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `the value of a parameter has no control characters other than tabs`() {
+  @Test func `a parameter value has no control characters other than tabs`() {
     for scalar in (0...0x200).compactMap({ Unicode.Scalar($0) }) where scalar != "\"" && scalar != "\\" && scalar != ";"
     {
       let isValue = scalar == "\t" || scalar.value >= 0x20 && scalar.value != 0x7F && scalar.value <= 0xFF
@@ -77,18 +77,18 @@ import Testing
     (["text/html", "garbage"], "text/html"), ([",text/html,"], "text/html"), (["*/*"], nil), ([""], nil),
     (["", ""], nil),
     ([], nil),
-  ]) func `of several Content-Type lines the last valid one counts`(lines: [String], type: String?) {
+  ]) func `uses the last valid one of several Content-Type lines`(lines: [String], type: String?) {
     #expect(self.type(lines) == type)
     if !lines.isEmpty { #expect(self.type([lines.joined(separator: ", ")]) == type) }
   }
 
-  @Test func `a lone type is kept as it came, also if it is malformed`() {
+  @Test func `keeps a single type unchanged, even if it is malformed`() {
     for value in ["text/html; charset=UTF-8", "json", "text"] {
       #expect((["Content-Type": value] as HTTPHeaders).mediaType?.rawValue == value)
     }
   }
 
-  @Test func `two equal Content-Type lines are read as one`() async throws {
+  @Test func `reads two equal Content-Type lines as one`() async throws {
     let transport = StubTransport { request in
       let isStream = request.headers[.accept] == "text/event-stream"
       let type = isStream ? "text/event-stream" : "text/plain; charset=iso-8859-1"
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [" gbk", "'utf-8'", " \"utf-8\"", "utf-8\t"])
-  func `a charset is found despite quotes and whitespace`(
+  func `finds a charset despite quotes and whitespace`(
     label: String
   ) throws { #expect(try Charset.text(of: Data([0x41]), in: label) == "A") }
 }

@@ -2,7 +2,7 @@ import Errand
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MediaTypeTests {
-  @Test func `a semicolon ends the type, whatever comes after it`() {
+  @Test func `a semicolon ends the type, whatever scalar follows it`() {
     #expect(MediaType("Text/HTML ;\u{301}x").essence == "text/html")
   }
 
@@ -13,7 +13,7 @@ import Testing
     #expect(MediaType(value).essence == essence)
   }
 
-  @Test func `a parameter is found whatever its case and quotes`() {
+  @Test func `finds a parameter regardless of case and quotes`() {
     let type: MediaType = "multipart/mixed; Boundary=\"a b\" ; charset=UTF-8; flag"
     #expect(type.parameter("boundary") == "a b")
     #expect(type.parameter("CHARSET") == "UTF-8")
@@ -24,7 +24,7 @@ import Testing
   @Test(arguments: [
     "text/csv", "application/json", "application/vnd.api+json", "image/svg+xml", "application/javascript",
   ])
-  func `types that people can read are text`(value: String) { #expect(MediaType(value).isText) }
+  func `human-readable types are text`(value: String) { #expect(MediaType(value).isText) }
 
   @Test(arguments: ["image/png", "application/octet-stream", "application/x-ndjsonish", ""])
   func `other types are not text`(value: String) { #expect(!MediaType(value).isText) }

@@ -11,7 +11,7 @@ import Testing
     ("https://example.com?a@b", "https://example.com:443"),
     ("https://example.com#a@b:7", "https://example.com:443"), ("https://a@b@example.com/", "https://example.com:443"),
   ])
-  func `scheme, host and port are read from the URL`(text: String, origin: String) throws {
+  func `reads scheme, host and port from the URL`(text: String, origin: String) throws {
     let url = try #require(URL(string: text))
     #expect(Origin(url)?.description == origin)
   }
@@ -19,11 +19,11 @@ import Testing
   @Test(arguments: [
     "ftp://example.com", "file:///etc/passwd", "mailto:a@b.c", "relative/path", "http:///nohost", "https:",
   ])
-  func `what is no absolute http URL has no origin`(text: String) throws {
+  func `a URL that is not absolute http has no origin`(text: String) throws {
     #expect(Origin(try #require(URL(string: text))) == nil)
   }
 
-  @Test func `its parts are what the URL says`() throws {
+  @Test func `splits an origin into scheme, host and port`() throws {
     let origin = try #require(Origin(.known("http://[::1]:8080/x")))
     #expect(origin.host == "[::1]")
     #expect(origin.port == 8080)
@@ -32,7 +32,7 @@ import Testing
     #expect(Origin(.known("https://a.test"))?.host == "a.test")
   }
 
-  @Test func `origins are equal when scheme, host and port are`() {
+  @Test func `origins are equal if scheme, host and port are equal`() {
     #expect(Origin(.known("https://a.test")) == Origin(.known("https://u@A.test:443/x")))
     #expect(Origin(.known("https://a.test")) != Origin(.known("http://a.test:443")))
   }
@@ -42,7 +42,7 @@ import Testing
     "0x7f.0.0.1", "2130706433", "017700000001", "127.0.0.1.", "localhost.", "loc%61lhost", "LOCALHOS%54", "[0:0::1]",
     "[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "%6c.localhost",
   ])
-  func `this machine is loopback`(host: String) throws {
+  func `loopback hosts are loopback in every notation`(host: String) throws {
     #expect(try #require(Origin(.known("http://\(host):81/"))).isLoopback)
   }
 
@@ -52,7 +52,7 @@ import Testing
     "[::2]", "[::]", "0.0.0.0", "0x7f000001.example.com", "[::ffff:128.0.0.1]", "localhost.evil", "xlocalhost",
     "10.0.0.1", "localhost@example.com",
   ])
-  func `other hosts are not`(host: String) throws {
+  func `other hosts are not loopback`(host: String) throws {
     #expect(try #require(Origin(.known("http://\(host)/"))).isLoopback == false)
   }
 
@@ -67,7 +67,7 @@ import Testing
     ("https://my_service.corp/", "https://my_service.corp:443"), ("https://1.example/", "https://1.example:443"),
     ("https://4chan.3com/", "https://4chan.3com:443"), ("https://u:p@EXAMPLE.com./", "https://example.com:443"),
   ])
-  func `a host has one form, however it is written`(text: String, origin: String) throws {
+  func `a host has one canonical form`(text: String, origin: String) throws {
     #expect(Origin(try #require(URL(string: text)))?.description == origin)
   }
 
@@ -77,8 +77,8 @@ import Testing
     "a%3Fb", "a%23b", "a%5Bb", "a%5Cb", "a%", "a%zz", "[::1%25]", "[::g]", "[v1.x]", "a!b", "a,b",
     "0x",
   ])
-  func `a host whose meaning decoding would change, or that is none, is refused`(host: String) {
-    // Some are no URLs to Foundation either.
+  func `rejects an invalid host, and one that decoding would change`(host: String) {
+    // Foundation rejects some of these URLs too.
     for url in [URL(string: "http://\(host)/"), URL(string: "http://\(host)/", encodingInvalidCharacters: false)] {
       if let url { #expect(Origin(url) == nil, "\(url.absoluteString)") }
     }
@@ -87,7 +87,7 @@ import Testing
   @Test(arguments: [
     "http://a.test:+80/", "http://a.test:65536/", "http://a.test:8%30/", "http://a.test:99999999999999999999/",
   ])
-  func `a port that is no number has no origin`(text: String) {
+  func `rejects an invalid port`(text: String) {
     if let url = URL(string: text) { #expect(Origin(url) == nil) }
   }
 }

@@ -20,7 +20,7 @@ import Testing
     ("192.168.0.0", "192.168.255.255"), ("198.18.0.0", "198.19.255.255"), ("198.51.100.0", "198.51.100.255"),
     ("203.0.113.0", "203.0.113.255"), ("224.0.0.0", "239.255.255.255"), ("240.0.0.0", "255.255.255.255"),
   ])
-  func `RFC 6890: an IPv4 address of a special purpose is not public`(first: String, last: String) throws {
+  func `RFC 6890: a special-purpose IPv4 address is not public`(first: String, last: String) throws {
     for text in [first, last] {
       let address = try #require(PeerAddress(text))
       #expect(!address.isPublic && address.description == text, "\(text)")
@@ -33,7 +33,7 @@ import Testing
     "192.88.98.255", "192.88.100.0", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255",
     "198.51.101.0", "203.0.112.255", "203.0.114.0", "223.255.255.255",
   ])
-  func `the addresses beside those blocks are public`(text: String) throws {
+  func `the addresses next to those blocks are public`(text: String) throws {
     #expect(try #require(PeerAddress(text)).isPublic)
   }
 
@@ -46,20 +46,20 @@ import Testing
     "2002::", "2002:808:808::1", "2002:a00:1::1", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff::",
     "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "4000::", "5f00::1", "fc00::", "fd00::1",
     "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe80::1", "febf::1", "fec0::1", "ff02::1", "ffff::1",
-    // Those that carry one of IPv4, by what they carry.
+    // IPv6 addresses that embed an IPv4 address are judged by it.
     "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "64:ff9b::10.0.0.1", "64:ff9b::127.0.0.1",
     "64:ff9b::192.0.2.1", "::ffff:0:10.0.0.1", "::ffff:0:8.8.8.8",
   ])
-  func `RFC 6890: an IPv6 address of a special purpose is not public`(text: String) throws {
+  func `RFC 6890: a special-purpose IPv6 address is not public`(text: String) throws {
     #expect(!(try #require(PeerAddress(text)).isPublic))
   }
 
-  // RFC 4291 §2.4; what carries an address of IPv4 is as public as that (RFC 4291 §2.5.5.2, RFC 6052 §2.1).
+  // RFC 4291 §2.4. An address that embeds an IPv4 address is public if that one is (RFC 4291 §2.5.5.2, RFC 6052 §2.1).
   @Test(arguments: [
     "2000::1", "2001:200::1", "2001:db7:ffff::1", "2001:db9::1", "2003::1", "2400:cb00::1", "2606:4700::1111",
     "2a00:1450::1", "3ffe:ffff::1", "3fff:1000::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
   ])
-  func `RFC 4291 §2.4: what is given out for public use is public`(text: String) throws {
+  func `RFC 4291 §2.4: a global unicast IPv6 address is public`(text: String) throws {
     #expect(try #require(PeerAddress(text)).isPublic)
   }
 
@@ -72,18 +72,18 @@ import Testing
     ("http://[fe80::1%25eth0]/", "fe80::1"),
     ("http://%31%30.0.0.1/", "10.0.0.1"),
   ])
-  func `RFC 3986 §7.4: an odd literal is the address that it stands for`(url: String, address: String) throws {
+  func `RFC 3986 §7.4: an unusual literal is the address that it stands for`(url: String, address: String) throws {
     let origin = try #require(Origin(.known(url)))
     let peer = try #require(PeerAddress(origin.host, port: origin.port))
     #expect(peer.description == address && !peer.isPublic && peer.port == 80)
   }
 
   @Test(arguments: ["", "shop.test", "1.2.3", "256.0.0.1", "::g", "[::1", "1.2.3.4.5", "1.2.3.4:80"])
-  func `what is no address is none`(text: String) {
+  func `rejects text that is not an address`(text: String) {
     #expect(PeerAddress(text) == nil)
   }
 
-  @Test func `the address of a socket is read as it stands there`() throws {
+  @Test func `reads an address from a socket address structure`() throws {
     var four = sockaddr_in()
     four.sin_family = sa_family_t(AF_INET)
     four.sin_port = UInt16(8080).bigEndian
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a policy says what it allows`() throws {
+  @Test func `applies the built-in and custom address policies`() throws {
     let origin = try #require(Origin(.known("https://shop.test")))
     let (near, far) = (
       try #require(PeerAddress("10.0.0.1", port: 443)), try #require(PeerAddress("8.8.8.8", port: 443))

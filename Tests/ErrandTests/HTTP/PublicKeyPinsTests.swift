@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct PublicKeyPinsTests {
-  @Test func `a host has its own pins before those of the wildcard, which stands for one label`() {
+  @Test func `an exact host wins over a wildcard, which matches one label`() {
     let pins: PublicKeyPins = ["API.example.com": ["sha256/A"], "*.example.com": ["B"]]
     #expect(pins.pins(for: "api.example.com") == ["A"])
     #expect(pins.pins(for: "www.EXAMPLE.com") == ["B"])
@@ -12,7 +12,7 @@ import Testing
     #expect(pins.pins(for: "example.com") == nil)
   }
 
-  @Test func `a key that is registered counts beside those before it, however the host is written`() {
+  @Test func `registering a key adds to those of the host, in any spelling`() {
     var pins = PublicKeyPins()
     for (key, host) in [("sha256/A", "api.example.com"), ("B", "API.example.com"), ("C", "*.example.com")] {
       pins.register(key, for: host)
@@ -20,7 +20,7 @@ import Testing
     #expect(pins.pins(for: "api.example.com") == ["A", "B"] && pins.pins(for: "www.example.com") == ["C"])
   }
 
-  @Test func `pins of two places are those of both, also for a host that is in both`() {
+  @Test func `a union has the pins of both, merged per host`() {
     let (ours, theirs): (PublicKeyPins, PublicKeyPins) = (["a.test": ["A"], "b.test": ["B"]], ["a.test": ["C"]])
     for union in [ours.union(theirs), theirs.union(ours)] {
       #expect(union.pins(for: "a.test") == ["A", "C"] && union.pins(for: "b.test") == ["B"])
@@ -28,8 +28,8 @@ import Testing
     #expect(PublicKeyPins().union(ours) == ours && ours.union(PublicKeyPins()) == ours)
   }
 
-  // The expected bytes are openssl's own: `openssl ec -pubout -outform DER`.
-  @Test func `a P-256 point becomes the structure that openssl writes`() throws {
+  // The expected bytes were written by `openssl ec -pubout -outform DER`.
+  @Test func `encodes a P-256 key as OpenSSL does`() throws {
     let expected = try #require(
       Data(
         base64Encoded:
@@ -38,8 +38,8 @@ import Testing
     #expect(PublicKeyInfo.der(.ellipticCurve(bits: 256), key: expected.suffix(65)) == expected)
   }
 
-  // `openssl rsa -pubout` and `openssl rsa -RSAPublicKey_out`, both in DER.
-  @Test func `an RSA key becomes the structure that openssl writes`() throws {
+  // `openssl rsa -pubout` and `openssl rsa -RSAPublicKey_out`, both as DER.
+  @Test func `encodes an RSA key as OpenSSL does`() throws {
     let bare = try #require(
       Data(
         base64Encoded:
@@ -54,21 +54,21 @@ import Testing
     #expect(PublicKeyInfo.der(.rsa, key: bare) == expected)
   }
 
-  @Test func `a curve that is not known has no structure`() {
+  @Test func `returns nil for an unknown curve`() {
     #expect(PublicKeyInfo.der(.ellipticCurve(bits: 255), key: Data(count: 32)) == nil)
   }
 
   @Test(arguments: [
     "https://plain.example", "plain.example:443", "plain.example/", " plain.example ", "PLAIN.example.",
   ])
-  func `a host that is written as a part of a URL is that host`(text: String) {
+  func `accepts a host written as part of a URL`(text: String) {
     let pins: PublicKeyPins = [text: ["A"]]
     #expect(pins.pins(for: "plain.example") == ["A"])
     #expect(pins.pins(for: "other.example") == nil && pins.unknownHosts.isEmpty)
   }
 
   @Test(arguments: [".plain.example", "", "a b", "*.", "plain.example:x"])
-  func `what is no host refuses every host without pins, and every call says so`(text: String) async throws {
+  func `an invalid host blocks hosts without pins, and every call fails and names it`(text: String) async throws {
     var pins: PublicKeyPins = ["good.example": ["B"]]
     pins.register("A", for: text)
     #expect(pins.pins(for: "plain.example") == [] && pins.pins(for: "good.example") == ["B"])

@@ -37,7 +37,7 @@ import Testing
     ("city.kawasaki.jp", "city.kawasaki.jp"), ("a.city.kawasaki.jp", "city.kawasaki.jp"), ("kawasaki.jp", nil),
     ("me.github.io", "me.github.io"), ("github.io", nil), ("a.me.github.io", "me.github.io"),
     ("xn--55qx5d.cn", nil), ("shishi.xn--55qx5d.cn", "shishi.xn--55qx5d.cn"), ("example.cn", "example.cn"),
-  ]) func `the domain that one owner has is the suffix with one label more`(host: String, domain: String?) {
+  ]) func `the registrable domain is the suffix plus one label`(host: String, domain: String?) {
     #expect(Self.list.registrableDomain(of: host) == domain)
     #expect(Self.list.isSuffix(host) == (domain == nil))
   }
@@ -45,12 +45,12 @@ import Testing
   @Test(arguments: [
     ("localhost", nil), ("com", nil), ("example.com", "example.com"), ("co.uk", nil), ("shop.co.uk", "shop.co.uk"),
     ("a.shop.com.au", "shop.com.au"), ("me.github.io", "me.github.io"), ("a.b.shop.test", "shop.test"),
-  ]) func `without a list single labels and well-known second ones are suffixes`(host: String, domain: String?) {
+  ]) func `without a list, single labels and common second levels are suffixes`(host: String, domain: String?) {
     #expect(PublicSuffixes().registrableDomain(of: host) == domain)
   }
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/share/publicsuffix/public_suffix_list.dat")))
-  func `the list of the system is read`() {
+  func `reads the system's list`() {
     let system = PublicSuffixes.system
     #expect(system.isSuffix("co.uk") && system.isSuffix("github.io") && system.isSuffix("com"))
     #expect(system.isSuffix("any.kobe.jp") && !system.isSuffix("city.kobe.jp"))

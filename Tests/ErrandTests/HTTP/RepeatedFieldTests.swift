@@ -2,9 +2,9 @@ import Testing
 
 @testable import Errand
 
-/// Fields with a single value, which a proxy may repeat (RFC 9110 §5.3 and §8.6).
+/// Single-value fields that a proxy might repeat (RFC 9110 §5.3 and §8.6).
 @Suite(.timeLimit(.minutes(1))) struct RepeatedFieldTests {
-  @Test func `reads equal lines as one value, and ignores different ones`() {
+  @Test func `reads equal lines as one value and ignores different ones`() {
     #expect((["A": "x", "a": "x", "A": "x"] as HTTPHeaders).single("a") == "x")
     #expect((["A": "x", "a": "X"] as HTTPHeaders).single("a") == nil && ([:] as HTTPHeaders).single("a") == nil)
   }
@@ -14,7 +14,7 @@ import Testing
       (["5"], 5), (["5", "5"], 5), (["5, 5"], 5), ([" 5 ,5", "5"], 5), (["5", "6"], nil), (["5,"], nil), ([""], nil),
       (["+5"], nil),
       (["-5"], nil), (["5.0"], nil), (["0x5"], nil), (["9999999999999999999"], nil), ([], nil),
-    ] as [([String], Int64?)]) func `a number that is repeated is that number`(lines: [String], number: Int64?)
+    ] as [([String], Int64?)]) func `reads a repeated number as one`(lines: [String], number: Int64?)
   {
     #expect(HTTPHeaders(lines.map { .init(.contentLength, $0) }).number(.contentLength) == number)
   }
@@ -29,21 +29,21 @@ import Testing
 
   @Test(arguments: [
     ["bytes 2-4/10"], ["Bytes\t2-4/10"], ["bytes  2 - 4 / 10 "], ["bytes 2-4/10", "bytes 2-4/10"],
-  ]) func `a content range is read despite whitespace and repetition`(lines: [String]) {
+  ]) func `reads a content range despite whitespace and repetition`(lines: [String]) {
     let range = ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) }))
     #expect(range?.positions == 2...4 && range?.length == 10)
   }
 
-  // A body would be put at the wrong place of a file.
+  // A wrong guess would write the body to the wrong place of a file.
   @Test(arguments: [
     ["bytes=2-4/10"], ["2-4/10"], ["bytes2-4/10"], ["bytes: 2-4/10"], ["bytes 2-4"], ["bytes 2 4/10"],
     ["bytes 2-4/1 0"],
     ["bytes 2-4/10", "bytes 2-4/11"], ["bytes 2-4/10, bytes 2-4/10"], ["lines 2-4/10"], ["bytes +2-4/10"],
-  ]) func `a content range that is ambiguous is not guessed`(lines: [String]) {
+  ]) func `rejects an ambiguous content range`(lines: [String]) {
     #expect(ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) })) == nil)
   }
 
-  @Test func `the length in the answer to an unsatisfiable range is read likewise`() {
+  @Test func `reads the complete length of an unsatisfied range in the same way`() {
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes  * / 10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */11"]) == nil)

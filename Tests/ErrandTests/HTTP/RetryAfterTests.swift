@@ -10,22 +10,22 @@ import Testing
   private let now = Date(timeIntervalSince1970: 784_111_777)
 
   @Test(arguments: [("0", 0), ("120", 120), (" 7 ", 7)])
-  func `seconds are taken as they are`(value: String, seconds: Int) {
+  func `reads a number of seconds`(value: String, seconds: Int) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .seconds(seconds))
   }
 
-  @Test func `a date is counted from the response's own date`() {
+  @Test func `counts a date from the response's Date field`() {
     let headers: HTTPHeaders = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:51:07 GMT",
     ]
     #expect(RetryAfter.delay(in: headers, now: now) == .seconds(90))
   }
 
-  @Test func `a date without the response's own is counted from now`() {
+  @Test func `counts a date from now if there is no Date field`() {
     #expect(RetryAfter.delay(in: [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"], now: now) == .seconds(10))
   }
 
-  @Test func `a date that has passed asks for no wait`() {
+  @Test func `a date in the past asks for no delay`() {
     let headers: HTTPHeaders = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:49:36 GMT",
     ]
@@ -35,7 +35,7 @@ import Testing
   @Test(arguments: [
     "", "-1", "soon", "1e3", "Sun, 06 Nov", "NaN", ",", ".5", "1.2.3", "1994-11-06T08:49:37Z", "5 minutes",
   ])
-  func `nonsense asks for nothing`(value: String) {
+  func `ignores an invalid value`(value: String) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == nil)
   }
 
@@ -45,11 +45,11 @@ import Testing
     ("Sun, 06 Nov 1994 08:49:47 GMT, 3", 10_000), ("20, Sun, 06 Nov 1994 08:49:47 GMT", 20_000),
     ("Sun Nov  6 08:49:47 1994, 3", 10_000),
     ("Sun, 06 Nov 1994 08:49:47 GMT, Sun, 06 Nov 1994 08:49:57 GMT", 20_000),
-  ]) func `of several readings the longest counts`(value: String, milliseconds: Int) {
+  ]) func `uses the longest of several readings`(value: String, milliseconds: Int) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .milliseconds(milliseconds))
   }
 
-  @Test func `of several lines the longest counts`() {
+  @Test func `uses the longest of several lines`() {
     let lines: HTTPHeaders = [.retryAfter: "2", .retryAfter: "Sun, 06 Nov 1994 08:49:47 gmt", .retryAfter: "soon"]
     #expect(RetryAfter.delay(in: lines, now: now) == .seconds(10))
     let dates: HTTPHeaders = [
@@ -60,13 +60,13 @@ import Testing
   }
 
   @Test(arguments: ["9223372036854775808", "99999999999999999999", String(repeating: "9", count: 400)])
-  func `a number beyond all others asks for the longest wait`(value: String) {
+  func `clamps a number that is too large to the longest delay`(value: String) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .seconds(Int64.max))
   }
 
-  @Test func `without the header nothing is asked for`() { #expect(RetryAfter.delay(in: [:], now: now) == nil) }
+  @Test func `returns nil without the header`() { #expect(RetryAfter.delay(in: [:], now: now) == nil) }
 
-  @Test func `a retry counts such a date from the manager's clock`() async throws {
+  @Test func `a retry counts a date from the manager's clock`() async throws {
     let shop = VirtualShop(.autoAdvancing) { number, request, _ in
       number == 1 ? .unavailable(request, [.retryAfter: HTTPDate.format(Date() + 3630)]) : .ok(request)
     }
@@ -76,12 +76,12 @@ import Testing
   }
 
   @Test(arguments: ["9223372036854775807", "999999999999999"])
-  func `a wait of any length is no trap, and can be cancelled`(value: String) async throws {
+  func `a delay of any length does not trap and can be cancelled`(value: String) async throws {
     let lines = Shared<[String]>([])
     let log = TextSink { line in lines.withLock { $0.append(line) } }
     let transport = StubTransport { .status(503, headers: [.retryAfter: value], for: $0) }
     let server = Server(remote: "https://shop.test", transport: transport)
-    // The standard policy gives up; one of the app's own may wait.
+    // The default policy fails the call. A custom policy can wait.
     await server.update { $0.retryPolicy = .decided { .retry(after: $0.retryAfter ?? .zero) } }
     await server.update {
       $0.logStyle = .steps
@@ -101,7 +101,7 @@ import Testing
     (.milliseconds(-508), "-0.508 s"),
     (.seconds(Int64.max), "9223372036854775807 s"), (.inherited, "-9223372036854775808 s"),
   ])
-  func `a duration of any length can be written`(duration: Duration, text: String) {
+  func `formats a duration of any length`(duration: Duration, text: String) {
     #expect(duration.formattedSeconds == text)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct SetCookieTests {
-  @Test func `a dot and a slash count as bytes, whatever comes after them`() {
+  @Test func `reads a leading dot and slash as bytes, whatever scalar follows them`() {
     let cookie = SetCookie("a=b; domain=.\u{301}x.test; path=/\u{301}")
     #expect(cookie.map { Array($0.domain.utf8) } == Array("\u{301}x.test".utf8))
     #expect(cookie?.path.map { Array($0.utf8) } == Array("/\u{301}".utf8))
@@ -21,7 +21,7 @@ import Testing
     ("=b", "|b"),
     ("b", "|b"), ("b;a=c", "|b"), ("a=\"b,c\"", "a|\"b,c\""), ("a=b\tc", "a|b\tc"), ("a=bü", "a|bü"), ("==b", "|=b"),
     ("a b=c", "a b|c"), ("a=b;;;", "a|b"),
-  ]) func `name and value are what stands around the first equals sign`(line: String, expected: String) {
+  ]) func `splits name and value at the first equals sign`(line: String, expected: String) {
     #expect(pair(line) == expected)
   }
 
@@ -31,12 +31,12 @@ import Testing
     "a=b\0", "a=b\u{1}; Path=/", "a=b; Path=/\u{1F}", "a=b\u{7F}", "a\u{8}=b", "a=b\r", "a=caf\u{FFFD}",
     "a=b; Path=/\u{FFFD}", "", "=", " = ", ";a=b",
   ])
-  func `a control character, bytes that are no text, or nothing at all, is no cookie`(line: String) {
+  func `rejects an empty cookie, and one with control characters or invalid text`(line: String) {
     #expect(pair(line) == nil)
   }
 
   // §5.6: "If the sum of the lengths of the name string and the value string is more than 4096 octets, abort this algorithm".
-  @Test func `name and value have 4,096 octets at most`() {
+  @Test func `limits name and value to 4,096 octets`() {
     #expect(SetCookie("ab=" + String(repeating: "c", count: 4094)) != nil)
     #expect(SetCookie("ab=" + String(repeating: "c", count: 4095)) == nil)
     #expect(SetCookie("ab=" + String(repeating: "ü", count: 2048)) == nil, "octets, not letters")
@@ -44,7 +44,7 @@ import Testing
   }
 
   // §5.6: "If the attribute-value is longer than 1024 octets, ignore the cookie-av string".
-  @Test func `an attribute of more than 1,024 octets is ignored`() {
+  @Test func `ignores an attribute of more than 1,024 octets`() {
     let most = "/" + String(repeating: "p", count: 1023)
     #expect(SetCookie("a=b; Path=\(most)")?.path == most)
     #expect(SetCookie("a=b; Path=/x; Path=\(most)p")?.path == "/x")
@@ -55,19 +55,19 @@ import Testing
   @Test(arguments: [
     ("60", 60), ("0", 0), ("-5", -5), ("007", 7), ("99999999999999999999999999", 2_147_483_648),
     ("-99999999999999999999999999", -2_147_483_648),
-  ]) func `the age is a number of seconds, whatever its size`(text: String, seconds: Int) {
+  ]) func `reads Max-Age as a number of seconds of any size`(text: String, seconds: Int) {
     #expect(SetCookie("a=b; max-AGE = \(text) ")?.maxAge == seconds)
   }
 
   @Test(arguments: ["", "-", "+5", "5.0", "0x5", "5s", "5 5", "\"5\"", "--5", "٥"])
-  func `an age that is no number is ignored`(text: String) {
+  func `ignores an invalid age`(text: String) {
     let cookie = SetCookie("a=b; Max-Age=7; Expires=6 Nov 1994 08:49:37; Max-Age=\(text); Expires=\(text)")
     #expect(cookie?.maxAge == 7 && cookie?.expires == Date(timeIntervalSince1970: 784_111_777))
   }
 
   // §5.6.3: "If cookie-domain starts with %x2E ("."), let cookie-domain be cookie-domain without its leading %x2E (".").
   // Convert the cookie-domain to lower case."
-  @Test func `a domain is in lower case, without the dot that it begins with`() {
+  @Test func `lowercases a domain and removes one leading dot`() {
     #expect(SetCookie("a=b; Domain=.Shop.TEST")?.domain == "shop.test")
     #expect(SetCookie("a=b; Domain=shop.test; domain=b.test")?.domain == "b.test", "the last one counts")
     #expect(SetCookie("a=b; Domain=shop.test; Domain")?.domain == "")
@@ -76,7 +76,7 @@ import Testing
 
   // §5.6.4: "If the attribute-value is empty or if the first character of the attribute-value is not %x2F ("/"): Let
   // cookie-path be the default-path."
-  @Test func `a path that does not begin with a slash is that of the request`() {
+  @Test func `replaces a path without a leading slash by the default path`() {
     #expect(SetCookie("a=b; Path=/x/y")?.path == "/x/y")
     for text in ["Path", "Path=", "Path=x", "Path=/x; Path=y"] {
       let cookie = SetCookie("a=b; \(text)")
@@ -85,9 +85,9 @@ import Testing
     #expect(SetCookie("a=b")?.statesPath == false)
   }
 
-  // §5.6.5 and §5.6.6: the attribute is there "regardless of the attribute-value"; §5.6.7 takes Strict, Lax and None in any
-  // case, and any other for the default.
-  @Test func `Secure and HttpOnly need no value, and SameSite one of three`() {
+  // §5.6.5 and §5.6.6: the attribute is there "regardless of the attribute-value"; §5.6.7 accepts Strict, Lax and None in any
+  // case, and treats any other value as the default.
+  @Test func `Secure and HttpOnly need no value, and SameSite takes one of three`() {
     let cookie = SetCookie("a=b; SECURE; httponly=no; samesite=STRICT")
     #expect(cookie?.isSecure == true && cookie?.isHTTPOnly == true && cookie?.sameSite == .strict)
     let plain = SetCookie("a=Secure; HttpOnly2; SameSite=Lax; SameSite=maybe")
@@ -95,7 +95,7 @@ import Testing
     #expect(SetCookie("a=b; SameSite=None")?.sameSite == SameSite.none)
   }
 
-  @Test func `any bytes are read without a trap`() {
+  @Test func `parses random bytes without a trap`() {
     var random = SeededGenerator(seed: 7)
     let pieces = [
       "=", ";", " ", "\t", "a", "__Host-", "Path", "Max-Age", "-", "9", "Domain", ".", "/", "é", "\u{0}", ",",

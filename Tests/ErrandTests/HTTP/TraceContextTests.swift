@@ -7,7 +7,7 @@ import Testing
   private static let trace = "0af7651916cd43dd8448eb211c80319c"
   private static let span = "b7ad6b7169203331"
 
-  @Test(arguments: ["00", "01", "02", "03"]) func `what is read is written`(flags: String) throws {
+  @Test(arguments: ["00", "01", "02", "03"]) func `writes a traceparent as it was read`(flags: String) throws {
     let text = "00-\(Self.trace)-\(Self.span)-\(flags)"
     let context = try #require(TraceContext(traceparent: text))
     #expect(context.traceparent == text)
@@ -21,17 +21,17 @@ import Testing
     "00-\(trace)-0000000000000000-01", "00-0AF7651916CD43DD8448EB211C80319C-\(span)-01", "00-\(trace)-\(span)-0x",
     "00_\(trace)_\(span)_01", " 00-\(trace)-\(span)-01", "00-\(trace)-\(span)-01 ", "01-\(trace)-\(span)-01.",
     "00-\(trace)\(span)-01", "00-+af7651916cd43dd8448eb211c80319c-\(span)-01",
-  ]) func `what is malformed is none`(text: String) {
+  ]) func `rejects a malformed traceparent`(text: String) {
     #expect(TraceContext(traceparent: text) == nil)
   }
 
-  @Test func `of a later version the parts of this one are read, and unknown flags are not sent on`() throws {
+  @Test func `reads a later version by the fields of this one and drops unknown flags`() throws {
     for text in ["01-\(Self.trace)-\(Self.span)-09", "cc-\(Self.trace)-\(Self.span)-01-what-the-future-brings"] {
       #expect(try #require(TraceContext(traceparent: text)).traceparent == "00-\(Self.trace)-\(Self.span)-01")
     }
   }
 
-  @Test func `a header has one traceparent, and what cannot be read beside it is left out`() throws {
+  @Test func `requires a single traceparent and drops invalid state and baggage members`() throws {
     let parent = "00-\(Self.trace)-\(Self.span)-01"
     var headers: HTTPHeaders = [
       "Traceparent": parent, "tracestate": "a=1,\t, b@c=2 ", "baggage": "x=1,=,y = a%20b ;p=q",
@@ -55,11 +55,11 @@ import Testing
   @Test(arguments: [
     "a", "=1", "a=", "A=1", "a b=1", "a=1=2", "a=é", "-a=1", "\(String(repeating: "a", count: 257))=1",
     "a=\(String(repeating: "1", count: 257))", (0...32).map { "k\($0)=1" }.joined(separator: ","),
-  ]) func `a malformed tracestate is none at all`(text: String) {
+  ]) func `rejects a malformed tracestate`(text: String) {
     #expect(TraceState([text]) == nil)
   }
 
-  @Test func `a tracestate has 32 members, the latest first`() throws {
+  @Test func `a tracestate keeps 32 members, the latest first`() throws {
     var state = try #require(TraceState([(1...32).map { "k\($0)=1" }.joined(separator: ",")]))
     try state.set("new", for: "k32")
     #expect(state.members.count == 32 && state.description.hasPrefix("k32=new,k1=1,"))
@@ -69,14 +69,14 @@ import Testing
     #expect(throws: TraceFieldError.self) { try state.set("1", for: "Mine") }
   }
 
-  @Test func `a header of baggage has 180 members at most, each name once`() {
+  @Test func `baggage has at most 180 members, with unique names`() {
     let many = Baggage([(0..<20_000).map { "a\($0)=\($0)" }.joined(separator: ",")])
     #expect(many.members.count == 180 && many["a0"] == "0" && many["a180"] == nil)
     let again = Baggage(["a=1,b=2", "a=3,c="])
     #expect(again.members.map(\.name) == ["b", "a", "c"] && again["a"] == "3")
   }
 
-  @Test func `baggage carries any text, and no more than may be sent`() throws {
+  @Test func `baggage escapes any text and drops members over the size limit`() throws {
     var baggage = Baggage()
     try baggage.set("a b,c;d=é%\"\\", for: "user-id")
     #expect(baggage.description == "user-id=a%20b%2Cc%3Bd=%C3%A9%25%22%5C")
@@ -89,14 +89,14 @@ import Testing
     #expect(baggage["user-id"] == nil)
   }
 
-  @Test func `the spans of attempts differ, and are the same each time`() throws {
+  @Test func `span IDs of attempts are distinct and deterministic`() throws {
     let span = try #require(SpanID(0x0123_4567_89AB_CDEF))
     let parts = (1...1000).map { span.part($0) }
     #expect(Set(parts).count == 1000 && !parts.contains(span) && parts[6] == span.part(7))
     #expect(SpanID(0) == nil && TraceID(high: 0, low: 0) == nil)
   }
 
-  @Test func `a share of the traces is chosen by their identifiers`() throws {
+  @Test func `samples a share of traces by trace ID`() throws {
     var low: UInt64 = 1
     let traces = (1...10_000).compactMap { _ -> TraceID? in
       low = low &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -20,7 +20,7 @@ import Testing
     ("../", "http://a/b/"), ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../", "http://a/"),
     ("../../g", "http://a/g"),
   ])
-  func `RFC 3986 §5.4.1: normal examples`(reference: String, target: String) {
+  func `RFC 3986 §5.4.1: resolves the normal examples`(reference: String, target: String) {
     #expect(resolved(reference, Self.base) == target)
   }
 
@@ -39,7 +39,7 @@ import Testing
     // "for strict parsers".
     ("http:g", "http:g"),
   ])
-  func `RFC 3986 §5.4.2: abnormal examples`(reference: String, target: String) {
+  func `RFC 3986 §5.4.2: resolves the abnormal examples`(reference: String, target: String) {
     #expect(resolved(reference, Self.base) == target)
   }
 
@@ -50,20 +50,20 @@ import Testing
     ("//b:8080/x", "https://a/y", "https://b:8080/x"), ("12:30", "http://a/b/c", "http://a/b/12:30"),
     ("HTTP://B/x", "http://a/", "HTTP://B/x"),
   ])
-  func `RFC 3986 §5.2: bases without a path, absolute references, and names that look like schemes`(
+  func `RFC 3986 §5.2: resolves bases without a path, absolute references and names like schemes`(
     reference: String, base: String, target: String
   ) {
     #expect(resolved(reference, base) == target)
   }
 
-  // RFC 3986 §6.2.2.2: a dot is an unreserved character, and so the same with and without an escape.
+  // RFC 3986 §6.2.2.2: a dot is unreserved, so an escaped dot is a dot.
   @Test(arguments: [
     ("%2e%2e/g", "http://a/b/g"), (".%2E/g", "http://a/b/g"), ("%2e./g", "http://a/b/g"), ("%2E/g", "http://a/b/c/g"),
     ("/public/%2e%2e/admin", "http://a/admin"), ("/x/%2e%2e", "http://a/"), ("/x/%2e%2e%2fg", "http://a/x/%2e%2e%2fg"),
     ("/x/%2e%2e%2e/g", "http://a/x/%2e%2e%2e/g"), ("/%2eg", "http://a/%2eg"),
     ("/%252e%252e/g", "http://a/%252e%252e/g"),
   ])
-  func `RFC 3986 §6.2.2.2: a dot that is escaped is a dot`(reference: String, target: String) {
+  func `RFC 3986 §6.2.2.2: treats an escaped dot as a dot`(reference: String, target: String) {
     #expect(resolved(reference, Self.base) == target)
   }
 
@@ -75,7 +75,7 @@ import Testing
     ("/\\evil.test/", "http://a/%5Cevil.test/"), ("/a\tb", "http://a/a%09b"), ("/a#b#c", "http://a/a#b%23c"),
     ("http://[::1]:80/[x]", "http://[::1]:80/%5Bx%5D"), ("/\u{301}g", "http://a/%CC%81g"),
   ])
-  func `RFC 3986 §2.1: what a URI cannot hold is escaped, and escapes that are there stay`(
+  func `RFC 3986 §2.1: escapes characters that a URI cannot hold and keeps existing escapes`(
     reference: String, target: String
   ) {
     #expect(resolved(reference, "http://a/b") == target)
@@ -92,13 +92,13 @@ import Testing
   }
 
   // RFC 9110 §15.4: "If a Location header field (Section 10.2.2) is provided".
-  @Test func `RFC 9110 §15.4: a redirect without Location points nowhere`() throws {
+  @Test func `RFC 9110 §15.4: a redirect without Location has no target`() throws {
     #expect(try target() == nil)
   }
 
   // RFC 9110 §10.2.2: "a user agent MUST process the redirection as if the value inherits the fragment component of the URI
   // reference used to generate the target URI". Its two examples.
-  @Test func `RFC 9110 §10.2.2: the fragment is inherited, unless there is another`() throws {
+  @Test func `RFC 9110 §10.2.2: inherits the fragment unless the target has one`() throws {
     #expect(
       try target("/People.html#tim", from: "http://www.example.org/~tim") == "http://www.example.org/People.html#tim")
     #expect(
@@ -110,16 +110,16 @@ import Testing
 
   // RFC 9110 §4.2.4: "a recipient SHOULD parse for userinfo and treat its presence as an error".
   @Test(arguments: ["https://shop.test@evil.test/", "//user:pass@shop.test/", "https://@shop.test/"])
-  func `RFC 9110 §4.2.4: a user in it is an error`(value: String) {
+  func `RFC 9110 §4.2.4: rejects a user in Location`(value: String) {
     #expect(throws: LinkedURL.Refusal.user) { try target(value) }
   }
 
-  @Test func `a user of the request's own URL stays at its origin`() throws {
+  @Test func `keeps the user of the request's own URL at its origin`() throws {
     #expect(try target("/c", from: "https://me@shop.test/a") == "https://me@shop.test/c")
   }
 
-  // RFC 9110 §5.3: "a sender MUST NOT generate multiple field lines with the same name in a message", for no list is made of them.
-  @Test func `RFC 9110 §5.3: of several that differ none is taken, and the same twice is one`() throws {
+  // RFC 9110 §5.3: "a sender MUST NOT generate multiple field lines with the same name in a message".
+  @Test func `RFC 9110 §5.3: rejects different Location lines and accepts equal ones`() throws {
     #expect(throws: LinkedURL.Refusal.several(.location)) { try target("/a", "/b") }
     #expect(try target("/c", "/c") == "https://shop.test/c#f")
   }

@@ -9,7 +9,7 @@ import Testing
 
   // MARK: Writing
 
-  @Test func `a command is one option a line`() {
+  @Test func `writes one option per line`() {
     let request = HTTPRequest(
       .post, .known("https://shop.test/a"), headers: [.accept: "*/*", .userAgent: "me", .contentType: "text/plain"],
       body: .text("it's"))
@@ -23,7 +23,7 @@ import Testing
         """#)
   }
 
-  @Test func `secrets are hidden unless asked for`() {
+  @Test func `hides secrets unless redaction is off`() {
     var request = HTTPRequest(
       .post, Self.url,
       headers: [.authorization: "Bearer s3cret", "X-Signed": "s3cret", .contentType: "application/json"],
@@ -36,7 +36,7 @@ import Testing
     #expect(!packed.curlCommand().contains("s3cret") && !packed.curlCommand().contains("13 bytes of data"))
   }
 
-  @Test func `a body that is not shown is read from the standard input, and a line says so`() async throws {
+  @Test func `reads a hidden body from standard input and says so`() async throws {
     let bytes = HTTPBody.bytes(Data([0, 1, 2, 255]), type: .octetStream)
     let request = HTTPRequest(.post, Self.url, headers: [.contentType: "application/octet-stream"], body: bytes)
     #expect(request.curlCommand(redaction: nil).hasPrefix("printf "))
@@ -63,7 +63,7 @@ import Testing
     #expect(exchanges.count == 3)
   }
 
-  @Test func `the page has the command of a body that it does not show`() async throws {
+  @Test func `the page includes the command if it does not show the body`() async throws {
     let calls = try await recordedCalls { server in
       try await URLTask(Self.url, method: .post, body: .bytes(Data(count: 100_000))).on(server).run()
       try await URLTask(Self.url, method: .post, body: .text("s3cret")).on(server).recording([.url]).run()
@@ -73,14 +73,14 @@ import Testing
     #expect(blocks.map { $0.contains("--data-binary @-") } == [true, true, false], "\(blocks)")
   }
 
-  @Test func `what a terminal would obey is written in octal`() {
+  @Test func `writes control characters in octal`() {
     let request = HTTPRequest(.get, .known("https://shop.test/"), headers: ["X-Odd": "a\u{1B}[201~b\u{202E}c"])
     let command = request.curlCommand()
     #expect(command.unicodeScalars.allSatisfy { $0.isASCII && ($0.value >= 0x20 || $0 == "\n") }, "\(command)")
     #expect(command.contains(#"--header "$(printf 'X\055Odd: a\033[201~b\342\200\256c')""#), "\(command)")
   }
 
-  @Test func `a recorded request has its command, a hidden one has none`() async throws {
+  @Test func `a recorded request has a command, a hidden one does not`() async throws {
     let calls = try await recordedCalls(.widget) { server in
       _ = try await AddWidget().on(server).header("X-Api-Key", "s3cret").download()
       _ = try await AddWidget().on(server).recording(.hidden).download()
@@ -96,7 +96,7 @@ import Testing
 
   private func request(_ line: String) throws -> HTTPRequest { try CurlCommand(line).request }
 
-  @Test func `a line that a browser gives for copying is a request`() throws {
+  @Test func `parses a command copied from a browser`() throws {
     let command = try CurlCommand(
       #"""
       curl 'https://shop.test/widgets?x=%5B1%5D' \
@@ -128,7 +128,7 @@ import Testing
     ("curl --url https://a.test/ --data-urlencode '=a b' --data-urlencode ä", "POST https://a.test/", "a+b&%C3%A4"),
     ("printf 'a\\000' | curl --data-binary @- https://a.test/", "POST https://a.test/", "a\0"),
     ("curl -- https://a.test/", "GET https://a.test/", ""),
-  ]) func `options say what is sent`(line: String, expected: String, body: String) throws {
+  ]) func `applies the options of a request`(line: String, expected: String, body: String) throws {
     let request = try request(line.replacingOccurrences(of: "?x=1#y", with: "'?x=1#y'"))
     #expect("\(request.method) \(request.url.absoluteString)" == expected)
     #expect(request.body.data ?? Data() == Data(body.utf8))
@@ -138,14 +138,14 @@ import Testing
     ("-u me:pw -H 'Authorization: Bearer t'", "Authorization", "Bearer t"),
     ("-H 'User-Agent: two' -A one", "User-Agent", "two"), ("-b a=1 -H 'Cookie: b=2'", "Cookie", "b=2"),
     ("-H 'User-Agent:' -A one", "User-Agent", nil),
-  ]) func `a header line takes the place of what an option makes, wherever it stands`(
+  ]) func `a header line overrides an option in any order`(
     options: String, name: String, value: String?
   ) throws {
     let headers = try request("curl \(options) https://a.test/").headers
     #expect(headers.filter { $0.name == HTTPHeaderName(name) }.map(\.value) == [value].compactMap { $0 })
   }
 
-  @Test func `a file that is put into a folder has its name in the URL, and no type of its own`() throws {
+  @Test func `an upload to a folder adds the file name to the URL and sets no type`() throws {
     let put = try request("curl -T 'dir/a b.txt' https://a.test/dir/")
     #expect(put.url.absoluteString == "https://a.test/dir/a%20b.txt" && put.method == .put && put.headers.isEmpty)
   }
@@ -153,7 +153,7 @@ import Testing
   @Test(arguments: [
     "--oauth2-bearer=SECRET", "--user=me:SECRET", "-F 'x=SECRET;y=SECRET'", "-F 'x=@f;y=SECRET'", "-I -d SECRET",
   ])
-  func `a refusal shows no value`(options: String) {
+  func `an error shows no value`(options: String) {
     do {
       _ = try request("curl \(options) https://a.test/")
       Issue.record("\(options) is taken")
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `who signs in, who asks and what for are header fields`() throws {
+  @Test func `reads user, user agent, referer and range as header fields`() throws {
     let line = "curl -u ann:a:b -A me -e https://b.test/ -r 0-9 -m 2.5 --connect-timeout 1 https://a.test/"
     let request = try request(line)
     #expect(
@@ -175,7 +175,7 @@ import Testing
     #expect(inURL.headers == ["Authorization": "Basic YW5uOmE6Yg=="])
   }
 
-  @Test func `a form is a body of parts`() async throws {
+  @Test func `reads a form as a multipart body`() async throws {
     let request = try request("curl https://a.test/ -F a=1 -F 'b={};type=application/json' --form-string 'c=@x;type=y'")
     #expect(
       request.method == .post && request.headers[.contentType]?.hasPrefix("multipart/form-data; boundary=") == true)
@@ -192,12 +192,12 @@ import Testing
     "a=x;type=text/html;encoder=base64", "a=x;type=text/html;type=text/plain", "a=x;type=text/plain; filename=y",
     "a=x;type=text/plain;FILENAME=y", "a= x ", "a=x ;type=text/plain", "a=x;type=bad",
     "a=x;type=text/plain ;headers=X: y",
-  ]) func `a text with marks that curl reads for itself is refused`(part: String) throws {
+  ]) func `rejects form text with characters that curl interprets`(part: String) throws {
     #expect(throws: TaskError.self) { try request("curl https://a.test/ -F '\(part)'") }
     _ = try request("curl https://a.test/ --form-string '\(part)'")
   }
 
-  @Test func `the last user signs in, before one of the URL, and a token before both`() throws {
+  @Test func `the last user wins over the URL's, and a token over both`() throws {
     func signIn(_ options: String, _ url: String = "https://a.test/") throws -> String? {
       try request("curl \(options) \(url)").headers[.authorization]
     }
@@ -223,7 +223,7 @@ import Testing
     ("curl 'https://a.test/?f[s]=x'", "'--globoff'"), ("curl 'https://a.test/{}'", "'--globoff'"),
     ("curl 'https://a.test/}'", "'--globoff'"), ("curl 'https://a.test/{a'", "'--globoff'"),
     ("curl -H 'X: a\nb' https://a.test/", "line break"), ("curl https://a.test/ ; rm x", "';'"),
-  ]) func `what cannot be had is refused by its name`(line: String, reason: String) throws {
+  ]) func `rejects an unsupported command with a specific reason`(line: String, reason: String) throws {
     let error = #expect(throws: TaskError.self) { try CurlCommand(line) }
     #expect(error?.code == .badRequest && error?.isSurelyNotSent == true)
     #expect(
@@ -242,18 +242,18 @@ import Testing
     (#"curl 'https://a.test/?f\[s\]=x\{y\}'"#, "https://a.test/?f%5Bs%5D=x%7By%7D"),
     ("curl 'https://a.test/{s}/x'", "https://a.test/s/x"),
     ("curl --globoff 'https://a.test/?f[s]={x}'", "https://a.test/?f%5Bs%5D=%7Bx%7D"),
-  ]) func `a URL goes out as curl sends it`(line: String, url: String) throws {
+  ]) func `requests the URL that curl would request`(line: String, url: String) throws {
     #expect(try request(line).url.absoluteString == url)
   }
 
-  @Test func `a field that is stated empty is not sent`() throws {
+  @Test func `does not send a header that is set to empty`() throws {
     let stated = try request("curl -A mine -e there https://a.test/")
     #expect(stated.headers[.userAgent] == "mine" && stated.headers["Referer"] == "there")
     let empty = try request("curl -A '' -e '' https://a.test/")
     #expect(!empty.headers.contains("Referer") && empty.headers[.userAgent] == nil)
   }
 
-  @Test func `a command is a task`() async throws {
+  @Test func `a command can be run as a task`() async throws {
     let stub = StubServer(.status(302, [.location: "/b"]), .json("{}"))
     let task = try CurlCommand("curl https://a.test/a -H 'X-Mine: 1' -d b=c -m 3").task
     let response = try await task.accepting(.only(302)).on(stub.server).run()
@@ -265,9 +265,9 @@ import Testing
     #expect(stub.requests.count == 2)
   }
 
-  // MARK: There and back
+  // MARK: Round trip
 
-  @Test func `what is written is read as the same request`() throws {
+  @Test func `round-trips a request`() throws {
     var random = SeededGenerator(seed: 15)
     let urls = [
       "https://shop.test/", "http://127.0.0.1:8080/a/../b?x=[1]&y='%22#f", "https://shop.test/%7B1,2%7D?q=a%20b;c",

@@ -27,7 +27,7 @@ import Testing
     #expect(archive.entries[0].timeline == nil, "with the last request alone")
   }
 
-  @Test func `it has what the format requires, and no secret`() async throws {
+  @Test func `has the fields that HAR requires, and no secret`() async throws {
     let answer = StubLog.Answer.json(#"{"access_token":"s3cret"}"#)
     let calls = try await recordedCalls(answer) { server in
       let task = URLTask(
@@ -48,7 +48,7 @@ import Testing
       let object = object as? [String: Any]
       return names.split(separator: " ").map(String.init).filter { object?[$0] == nil }
     }
-    // HAR 1.2: those that are not optional.
+    // HAR 1.2: the fields that are not optional.
     #expect(missing(entry, "startedDateTime time request response cache timings") == [])
     let request = entry["request"] as? [String: Any]
     #expect(missing(request, "method url httpVersion cookies headers queryString headersSize bodySize postData") == [])
@@ -63,7 +63,7 @@ import Testing
       query?.map { $0["value"] } == ["1", "a b", "<redacted>"] && query?.map { $0["name"] } == ["x", "y", "token"])
   }
 
-  @Test func `what was written can be read, and answers as it did`() async throws {
+  @Test func `an archive can be read back and reproduces requests and responses`() async throws {
     let bytes = Data([0x89, 0x50, 0, 0xFF])
     let calls = try await recordedCalls(.data(bytes, "image/png"), .status(404, ["X-Mine": "a"])) { server in
       _ = try await PlainTask().on(server).downloadData()
@@ -80,7 +80,7 @@ import Testing
     #expect(request.body.data == Data("up".utf8) && request.headers[.contentType]?.hasPrefix("text/plain") == true)
   }
 
-  @Test func `a file is for its owner alone, also where others might read the one before it`() async throws {
+  @Test func `writes a file for its owner only, even over a readable one`() async throws {
     try await withFolder { folder in
       let (file, archive) = (folder.appendingPathComponent("calls.har"), HTTPArchive(entries: []))
       for _ in 0..<2 {
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `an archive of a browser is read although it lacks what is required`() async throws {
+  @Test func `reads a browser's archive that lacks required fields`() async throws {
     let text = #"""
       {"log":{"version":"1.2","pages":[],"entries":[
         {"_initiator":{"type":"other"},"_error":7,"request":{"method":"GET","url":"https://a.test/x",
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test
-  func `a form by its parameters is its body, a header may lack its value, and a body that is not there is no request`()
+  func `reads form parameters as a body and headers without a value, and rejects a missing body`()
     throws
   {
     func entry(_ postData: String, size: Int) throws -> HTTPArchive.Entry {
@@ -141,7 +141,7 @@ import Testing
     (#""bodySize":3,"postData":{"mimeType":"a/b","text":"AAAA=A!A","_encoding":"base64"}"#, nil),
     (#""bodySize":0"#, Data()), ("\"httpVersion\":\"HTTP/1.1\"", Data()),
     (#""bodySize":3,"postData":{"mimeType":"a/b","text":"AAAA","_encoding":"base64"}"#, Data([0, 0, 0])),
-  ]) func `a request whose body the archive does not have is none`(fields: String, body: Data?) throws {
+  ]) func `a request without its body in the archive is nil`(fields: String, body: Data?) throws {
     let text = #"{"log":{"entries":[{"request":{"method":"POST","url":"https://a.test/",\#(fields)},"response":{}}]}}"#
     let entry = try #require(try HTTPArchive(data: Data(text.utf8)).entries.first)
     #expect(entry.httpRequest.map { $0.body.data ?? Data() } == body)
@@ -155,7 +155,7 @@ import Testing
     ("HEAD", #""content":{"size":-1,"mimeType":"a/b"}"#, Data()),
     ("GET", #""content":{"size":0,"mimeType":"a/b"}"#, Data()),
     ("GET", #""content":{"size":2,"mimeType":"a/b","text":"hi"}"#, Data("hi".utf8)),
-  ]) func `a response whose body the archive does not have is none`(method: String, fields: String, body: Data?)
+  ]) func `a response without its body in the archive is nil`(method: String, fields: String, body: Data?)
     async throws
   {
     let text =
@@ -164,7 +164,7 @@ import Testing
     #expect(try await response?.body.collect() == body)
   }
 
-  @Test(arguments: [204, 304]) func `a response that has no body is one, whatever size a tool writes`(status: Int)
+  @Test(arguments: [204, 304]) func `a 204 or 304 is a response despite a declared size`(status: Int)
     throws
   {
     let text = """
@@ -177,7 +177,7 @@ import Testing
     #expect(archive.entries.first?.httpResponse?.status.code == status)
   }
 
-  @Test func `a length is that of a body that was read to its end`() async throws {
+  @Test func `does not take Content-Length as the size of an unread body`() async throws {
     var calls = try await recordedCalls(
       .status(.ok, ["Content-Length": "8388608"]), .status(.ok, ["Content-Length": "0"])
     ) { server in
@@ -188,7 +188,7 @@ import Testing
   }
 
   @Test(arguments: [RecordingStyle.url, [.url, .headers]])
-  func `a body that its task hides is one whose size is not known`(style: RecordingStyle) async throws {
+  func `a hidden body has an unknown size`(style: RecordingStyle) async throws {
     let calls = try await recordedCalls(.status(200), .status(200)) { server in
       let task = URLTask(Self.url, method: .post, body: .text("s3cret"))
       try await task.on(server).recording(style).run()
@@ -202,14 +202,14 @@ import Testing
     #expect("\(shown)".contains("<a body that is not shown>") && !"\(shown)".contains("s3cret"), "\(shown)")
   }
 
-  @Test func `an archive may lack the version of its program, and the status of a response`() throws {
+  @Test func `reads an archive without a creator version and a response status`() throws {
     let text =
       #"{"log":{"creator":{"name":"x"},"entries":[{"request":{"method":"GET","url":"https://a.test"},"response":{}}]}}"#
     let archive = try HTTPArchive(data: Data(text.utf8))
     #expect(archive.creator.name == "x" && archive.creator.version.isEmpty && archive.entries[0].response.status == 0)
   }
 
-  @Test func `a file and the folders that are made for it are nobody else's`() async throws {
+  @Test func `creates folders and files for the owner only`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("new/one/calls.har")
       try HTTPArchive(entries: []).write(to: place)
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `each request has the wait of its own`() async throws {
+  @Test func `each request has its own queue time`() async throws {
     let (calls, clock, gate) = (RecordedCalls(), ManualClock(), Gate())
     var configuration = ServerConfiguration()
     configuration.recorders = [calls]
@@ -246,7 +246,7 @@ import Testing
     #expect(entries.map(\.time) == [1000, 0])
   }
 
-  @Test func `a failure, a cached answer and a hidden task`() async throws {
+  @Test func `exports failures, cached responses and hidden tasks`() async throws {
     let calls = try await recordedCalls(
       .lost, .status(.ok, [.cacheControl: "max-age=60"]), configure: { $0.cache = MemoryCache() }
     ) { server in
@@ -261,7 +261,7 @@ import Testing
       archive.entries[1].cacheUse?.contains("uri-miss") == true && archive.entries[2].cacheUse?.contains("hit") == true)
   }
 
-  @Test func `an entry has the address, the sizes, the cookies and the resend`() async throws {
+  @Test func `an entry has the address, sizes, cookies and resend flag`() async throws {
     var calls = try await recordedCalls(
       .status(.ok, ["Content-Length": "26", "Set-Cookie": "a=1; Path=/", "set-cookie": "b=2"]),
       configure: { $0.redaction = .none }
@@ -284,7 +284,7 @@ import Testing
     #expect(HTTPArchive(calls).entries.first?.response.bodySize == 0, "a length that is announced is none that came")
   }
 
-  @Test func `the parts of the time are those of the transfer`() {
+  @Test func `derives the timings from the transfer`() {
     var timings = TransferTimings()
     (timings.nameLookup, timings.connect) = (.milliseconds(10), .milliseconds(30))
     (timings.secureConnect, timings.requestStart) = (.milliseconds(70), .milliseconds(71))
@@ -298,7 +298,7 @@ import Testing
     exchange.response = RecordedCall.Response(status: 200, isConnectionReused: true)
     parts = HTTPArchive.Timings(exchange)
     #expect([parts.dns, parts.connect, parts.ssl] == [-1, -1, -1] && parts.send == 1)
-    // Nothing came: what was under way took the rest.
+    // Nothing was received: the current phase takes the rest.
     (timings.firstByte, timings.lastByte, exchange.response) = (.zero, .milliseconds(1), nil)
     (exchange.timings, exchange.ended) = (timings, .milliseconds(2076))
     parts = HTTPArchive.Timings(exchange)

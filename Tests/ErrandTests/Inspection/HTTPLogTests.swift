@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPLogTests {
-  /// The log of calls, and the text of its page.
+  /// Logs calls, and returns the log and the text of its page.
   private func logged(
     _ answers: StubLog.Answer..., below parent: URL, _ body: (Server) async throws -> Void
   ) async throws -> (log: HTTPLog, page: String) {
@@ -22,7 +22,7 @@ import Testing
 
   private static let injection = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&--><!--"
 
-  @Test func `every call is a text file and a block of the page`() async throws {
+  @Test func `writes a text file and a block of the page for every call`() async throws {
     try await withFolder { parent in
       let (log, page) = try await logged(.widget, below: parent) { server in
         for id in 0..<3 { _ = try await GetWidget(id: id).on(server).download() }
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `the newest log is linked, and nobody else can read it`() async throws {
+  @Test func `links the newest log, readable by the owner only`() async throws {
     try await withFolder { parent in
       _ = try HTTPLog(in: parent)
       let log = try HTTPLog(in: parent)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a folder keeps the newest logs, and those that a program still writes`() async throws {
+  @Test func `keeps the newest logs and those still being written`() async throws {
     try await withFolder { parent in
       func make(_ name: String, _ contents: [String]) throws {
         let folder = parent.appendingPathComponent(name)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `what is no log's own stays, whatever its name begins with`() async throws {
+  @Test func `removes only files of a log, whatever the folder is called`() async throws {
     try await withFolder { parent in
       func make(_ folder: String, _ files: [String]) throws {
         let folder = parent.appendingPathComponent(folder)
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a log of this run has a name that is known as a log's`() async throws {
+  @Test func `recognizes its own folder name`() async throws {
     try await withFolder { parent in
       var name = ""
       do { name = try HTTPLog(in: parent, runs: nil).folder.lastPathComponent }
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1e13, 1e18, 1e300, -1e300]) func `a time that no clock measures traps nothing`(seconds: Double)
+  @Test(arguments: [1e13, 1e18, 1e300, -1e300]) func `an extreme date does not trap`(seconds: Double)
     async throws
   {
     await #expect(processExitsWith: .success) { [seconds] in
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `nothing that a peer sends becomes markup, and no secret is shown`() async throws {
+  @Test func `escapes peer input and hides secrets`() async throws {
     try await withFolder { parent in
       let answer = StubLog.Answer.data(Data("\(Self.injection) token=s3cret".utf8), .plainText)
       let (_, page) = try await logged(answer, below: parent) { server in
@@ -155,7 +155,7 @@ import Testing
     call.exchanges[0].failure = "failure"
     call.exchanges[0].body?.note = "note"
     call.exchanges[1].response?.body?.note = "note"
-    // Every text in it, wherever it stands, but for those that are one of a few words.
+    // Replaces every text except those with fixed values.
     let texts = try JSONSerialization.jsonObject(with: JSONEncoder().encode(call))
     let count = Shared(0)
     func spoiled(_ value: Any, _ key: String) -> Any {
@@ -180,7 +180,7 @@ import Testing
     #expect((read["call"] as? [String: Any])?["comment"] as? String == Self.injection)
   }
 
-  @Test func `past the limit nothing is written, which is said once`() async throws {
+  @Test func `stops writing at the count limit and says so once`() async throws {
     try await withFolder { parent in
       let said = Shared<[String]>([])
       let log = try HTTPLog(in: parent, limit: 2, log: TextSink { text in said.withLock { $0.append(text) } })
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `past its size nothing is written, which is said once`() async throws {
+  @Test func `stops writing at the size limit and says so once`() async throws {
     try await withFolder { parent in
       let said = Shared<[String]>([])
       let log = try HTTPLog(in: parent, maximumSize: 5000, log: TextSink { text in said.withLock { $0.append(text) } })
@@ -207,8 +207,8 @@ import Testing
     }
   }
 
-  @Test func `the policy of the page is that of its own script`() throws {
-    // With the mark behind it, a bracket is a part of another character, and still begins a tag.
+  @Test func `the page's content security policy allows only its own script`() throws {
+    // With the combining mark, the bracket is another character, but it still starts a tag.
     let page = LogPage.head(title: "<q> <\u{338}q & \"x\"")
     #expect(page.range(of: Data("<q".utf8)) == nil && page.range(of: Data("<\u{338}".utf8)) == nil)
     let head = String(decoding: page, as: UTF8.self)
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `a folder that cannot be made is an error that names it`() async throws {
+  @Test func `throws .fileNotWritable with the path if the folder cannot be created`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPLogWritingTests {
-  /// A recorder that makes its calls when it is told to.
+  /// A recorder that creates its calls on demand.
   private final class Late: CallRecorder {
     let makers = Shared<[@Sendable () -> RecordedCall]>([])
 
@@ -14,7 +14,7 @@ import Testing
     func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) { makers.withLock { $0.append(make) } }
   }
 
-  @Test func `a recorder may make its calls later, and all get the same one`() async throws {
+  @Test func `a recorder can create its call later and gets the same one`() async throws {
     let (late, calls) = (Late(), RecordedCalls())
     let stub = StubServer(.json(#"{"id":7,"name":"Sprocket","token":"planted"}"#)) { $0.recorders = [late, calls] }
     _ = try await GetWidget().on(stub.server).download()
@@ -26,8 +26,7 @@ import Testing
     #expect(call.moments.last?.text == "call succeeded with 200 OK")
   }
 
-  @Test func `calls that cannot be written are counted and told of, and the page has whole blocks alone`() async throws
-  {
+  @Test func `counts and logs calls that cannot be written`() async throws {
     try await withFolder { parent in
       let lines = Shared<[String]>([])
       let log = try HTTPLog(in: parent, log: TextSink { line in lines.withLock { $0.append(line) } })
@@ -47,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `what no page links to counts for its size too, and each reason is told once`() async throws {
+  @Test func `counts unlinked files towards the size and logs each reason once`() async throws {
     try await withFolder { parent in
       let lines = Shared<[String]>([])
       let log = try HTTPLog(
@@ -66,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `calls past the limit are counted`() async throws {
+  @Test func `counts calls above the limit`() async throws {
     try await withFolder { parent in
       let log = try HTTPLog(in: parent, limit: 1, log: .discard)
       let stub = StubServer(.widget) { $0.recorders = [log] }
@@ -76,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a block has what the page shows of a call, and no more of a body than fits`() async throws {
+  @Test func `a block shows the call, with its body truncated`() async throws {
     let big = String(repeating: "é", count: 20_000)
     let calls = try await recordedCalls(.status(503), .json("{\"ab\":\"\(big)\\u0001\"}")) { server in
       let task = URLTask(.known("https://shop.test/a"), method: .put, headers: ["X-A": "b\t\"\\"])
@@ -107,19 +106,19 @@ import Testing
     #expect(
       last.request.hasPrefix("PUT https://shop.test/a\n") && last.request.contains("\nX-A: b\t\"\\"), "\(last.request)")
     #expect(last.response.hasPrefix("200 OK after ") && last.response.hasSuffix("Content-Type: application/json"))
-    // Cut before a character that would not fit, and counted.
+    // Truncated before a character that does not fit.
     let body = try #require(last.responseBody)
     let whole = try #require(call.exchanges.last?.response?.body?.text)
     #expect(whole.hasPrefix(body.text) && (LogPage.bodyLimit - 1...LogPage.bodyLimit).contains(body.text.utf8.count))
     #expect(body.cut == whole.utf8.count - body.text.utf8.count)
     #expect(entry.call.exchanges.first?.responseBody == nil)
-    // What the page shows is what the file has.
+    // The page shows what the file contains.
     for part in [last.request, last.response, body.text, entry.call.timeline] { #expect(text.contains(part)) }
     #expect(entry.call.timeline.split(separator: "\n").count == call.moments.count)
     #expect(zip(entry.call.timeline.split(separator: "\n"), call.moments).allSatisfy { $0.hasSuffix("  \($1.text)") })
   }
 
-  @Test func `what follows a body is a part of its own, and what is hidden has none`() async throws {
+  @Test func `trailers are a separate part, and a hidden exchange has no parts`() async throws {
     var call = try #require(
       try await recordedCalls(.json("{}")) { server in
         let task = URLTask(.known("https://shop.test/a"), method: .post, body: .text("a\nb"))
@@ -142,7 +141,7 @@ import Testing
     #expect(Set(hidden.keys).isDisjoint(with: ["requestBody", "responseBody", "trailers"]))
   }
 
-  @Test func `the page has the command of a request whose lines do not say what is what, and makes the others`()
+  @Test func `the page includes the command only if it cannot be built from the lines`()
     async throws
   {
     let call = try #require(
@@ -168,7 +167,7 @@ import Testing
     }
   }
 
-  @Test func `a copy of the page has its texts beside it`() async throws {
+  @Test func `saves a copy of the page with its texts`() async throws {
     try await withFolder { parent in
       let log = try HTTPLog(in: parent.appendingPathComponent("logs"))
       let stub = StubServer(.widget) { $0.recorders = [log] }

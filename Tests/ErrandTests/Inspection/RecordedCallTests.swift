@@ -12,7 +12,7 @@ import Testing
     var headers: HTTPHeaders { [.authorization: "Bearer s3cret", "X-Mine": "shown"] }
   }
 
-  @Test func `a call is a value with every request, every response and every moment`() async throws {
+  @Test func `a recorded call has every request, response and moment`() async throws {
     let start = Date()
     let calls = try await recordedCalls(.status(503), .widget) { server in
       let task = GetWidget().on(server).retry(upTo: 1, after: .seconds(2)).tagged("shelf").comment("why not")
@@ -31,7 +31,7 @@ import Testing
     #expect(call.moments.contains { $0.kind == "delayStarted" && $0.text.contains("2.000 s") })
   }
 
-  @Test func `secrets are hidden when the value is made`() async throws {
+  @Test func `hides secrets when the call is recorded`() async throws {
     let answer = StubLog.Answer.json(#"{"access_token":"s3cret","name":"shown"}"#)
     let calls = try await recordedCalls(answer) { server in
       _ = try await Login().on(server).comment("https://a:s3cret@b.test").tagged("?token=s3cret").run()
@@ -46,7 +46,7 @@ import Testing
     #expect(exchange.response?.body?.text == #"{"access_token":"<redacted>","name":"shown"}"#)
   }
 
-  @Test func `it can be written as JSON and read again`() async throws {
+  @Test func `round-trips through JSON`() async throws {
     let calls = try await recordedCalls(.status(503), .status(404, ["X-Mine": "a"]), .widget) { server in
       _ = try? await GetWidget().on(server).retry(upTo: 1, after: .milliseconds(1500)).download()
       _ = try await Login().on(server).run()
@@ -62,7 +62,7 @@ import Testing
     #expect(String(decoding: data, as: UTF8.self).contains(#""duration":1.5"#), "durations are seconds")
   }
 
-  @Test func `of a hidden task there is no more than that it ran`() async throws {
+  @Test func `records only that a hidden task ran`() async throws {
     let answer = StubLog.Answer.status(404, ["X-Mine": "s3cret"])
     let calls = try await recordedCalls(answer) { server in
       let task = GetWidget().on(server).query("a", "s3cret").tagged("s3cret").comment("s3cret").recording(.hidden)
@@ -74,7 +74,7 @@ import Testing
     #expect(call.status == 404 && call.outcome == .failed && call.attempts == 1)
   }
 
-  @Test func `a body that is no text is kept where it can hold no secret`() async throws {
+  @Test func `keeps a binary body only if it can contain no secret`() async throws {
     let bytes = Data([0x89, 0x50, 0, 1])
     func body(_ type: MediaType, _ redaction: Redaction = .standard) async throws -> RecordedCall.Body? {
       let calls = try await recordedCalls(.data(bytes, type), configure: { $0.redaction = redaction }) { server in
@@ -90,7 +90,7 @@ import Testing
     #expect(try await body("application/protobuf", .none)?.data == bytes)
   }
 
-  @Test func `a call that the cache answers has the head of that answer`() async throws {
+  @Test func `a cached call has the head of the cached response`() async throws {
     let answer = StubLog.Answer.status(.ok, [.cacheControl: "max-age=60", "X-Mine": "kept"])
     let calls = try await recordedCalls(answer, configure: { $0.cache = MemoryCache() }) { server in
       for _ in 0..<2 { _ = try await PlainTask().on(server).downloadData() }
@@ -101,14 +101,14 @@ import Testing
     #expect("\(call)".contains("\nGET https://shop.test/plain\n\n200 OK\n"), "\(call)")
   }
 
-  @Test func `without a recorder nothing is kept for one`() async throws {
+  @Test func `a call is recorded only if there is a recorder`() async throws {
     let (recorder, plan) = (RecordedCalls(), GetWidget().on(StubServer(.widget).server).plan)
     #expect(!Call(plan, .memory).isShown)
     await plan.server.update { $0.recorders = [recorder] }
     #expect(Call(plan, .memory).isShown)
   }
 
-  @Test func `too many calls push out the oldest, and are counted`() async throws {
+  @Test func `drops the oldest calls above the limit and counts them`() async throws {
     let few = RecordedCalls(limit: 10)
     let small = RecordedCalls(byteLimit: 1)
     _ = try await recordedCalls(.widget, configure: { $0.recorders = [few, small] }) { server in

@@ -25,7 +25,7 @@ import Testing
     ("a#b", ["a#b"]),
     ("\n# a\na b\n", ["a", "b"]), (#"$'a\n\x41\101\u00e9\'\e'"#, ["a\nAAé'\u{1B}"]), ("a$ '$b' $", ["a$", "$b", "$"]),
     (#""$(printf 'a\033b')""#, ["a\u{1B}b"]), (#"a$(printf '%%')b"#, ["a%b"]), ("'a\nb'", ["a\nb"]),
-  ]) func `a line is divided as a shell divides it`(line: String, expected: [String]) throws {
+  ]) func `splits a line as a shell does`(line: String, expected: [String]) throws {
     #expect(try words(line) == expected)
   }
 
@@ -38,19 +38,19 @@ import Testing
     ("a\nb", "second line"), ("", "no command"), ("a | b", "printf"), ("printf '%d' 1 | a", "%s"),
     ("printf a | b | c", "more than one"),
     ("printf 'a' |", "beside"), ("$(printf \"$(printf a)\")", "'$('"),
-  ]) func `what a shell would do more for is refused`(line: String, reason: String) throws {
+  ]) func `rejects shell features`(line: String, reason: String) throws {
     let words = try #require(refusal(line))
     #expect(words.contains(reason), "\(words)")
   }
 
-  @Test func `what printf writes goes into the next command`() throws {
+  @Test func `passes the output of printf to the next command`() throws {
     let (words, input) = try ShellWords.command(in: #"printf 'a\000\377%%b' |\#n  curl x"#)
     #expect(words == [Array("curl".utf8), Array("x".utf8)])
     #expect(input == [0x61, 0, 0xFF, 0x25, 0x62])
     #expect(try ShellWords.command(in: "printf %s 'a\nb' | c").input == Array("a\nb".utf8))
   }
 
-  @Test func `every byte can be quoted and read again`() throws {
+  @Test func `every byte can be quoted and read back`() throws {
     var random = SeededGenerator(seed: 3)
     for _ in 0..<2000 {
       let scalars = (0..<Int.random(in: 0..<12, using: &random)).compactMap { _ in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `no line makes it loop or trap`() {
+  @Test func `no line causes a loop or a trap`() {
     var random = SeededGenerator(seed: 4)
     let signs = Array("ab '\"\\$(){}|;&<>`#%\n\r\tprintf x0")
     for _ in 0..<20_000 {
@@ -75,7 +75,7 @@ import Testing
 }
 
 extension String {
-  /// Without the line breaks at the end, which a shell drops from the output of a command.
+  /// Without trailing line breaks, which a shell drops from the output of a command.
   fileprivate var trimmingLineBreaks: String {
     var scalars = unicodeScalars
     while scalars.last == "\n" { scalars.removeLast() }

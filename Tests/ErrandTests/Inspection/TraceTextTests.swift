@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// What is written of spans, and what is made of them as values: one story.
+/// Spans as text and spans as values have the same content.
 @Suite(.timeLimit(.minutes(1))) struct TraceTextTests {
-  /// Is told of ends, and begins traces.
+  /// Observes the ends of calls and starts traces.
   private struct Ends: TaskObserver {
     let seen = Shared<[TaskEvent]>([])
     var delivery: ObserverDelivery { .inline }
@@ -27,7 +27,7 @@ import Testing
     return batches
   }
 
-  @Test(arguments: [1, 2, 3, 100]) func `the text says what the values do, however it is cut`(size: Int) async throws {
+  @Test(arguments: [1, 2, 3, 100]) func `the text equals the values in any batch size`(size: Int) async throws {
     let ends = Ends()
     let stub = StubServer(
       .status(302, ["Location": "/odd%22?token=planted1&a=1"]), .status(404), .status(503), .status(.ok)
@@ -53,7 +53,7 @@ import Testing
     #expect(!lines.contains { String(decoding: $0.bytes, as: UTF8.self).contains("planted1") })
   }
 
-  /// A span as OTLP has it.
+  /// A span as OTLP encodes it.
   private func described(_ span: RecordedSpan) -> JSONValue {
     func attribute(_ name: String, _ value: RecordedSpan.Value) -> JSONValue {
       let value: JSONValue =

@@ -27,7 +27,7 @@ import Testing
     underlying: DecodingError.dataCorrupted(
       .init(codingPath: [], debugDescription: "The given data was not valid JSON.")))
 
-  /// Errors as they come, and the causes that are named.
+  /// Sample errors and the cause expected for each.
   static let cases: [(TaskError, Diagnosis.Cause)] = [
     (error(.disabled), .disabled), (error(.noRemote), .noRemote), (error(.unknownRemote), .unknownRemote),
     (error(.badURL), .badURL), (error(.insecureScheme), .insecureScheme), (error(.badLimit), .badLimit),
@@ -86,11 +86,11 @@ import Testing
     (error(.fileNotWritable), .fileNotWritable), (error(.internal), .internal),
   ]
 
-  @Test(arguments: cases) func `an error has the cause that is most likely`(error: TaskError, cause: Diagnosis.Cause) {
+  @Test(arguments: cases) func `an error has the most likely cause`(error: TaskError, cause: Diagnosis.Cause) {
     #expect(error.cause == cause && error.diagnosis?.name == cause.rawValue, "\(error)")
   }
 
-  @Test func `every kind of error has a cause, and every cause is named by some`() throws {
+  @Test func `every error code has a cause, and every cause is covered`() throws {
     let file = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errors/TaskError+Code.swift")
     let names = try DocumentedCode.lines(of: file).compactMap {
       $0.firstMatch(of: /= Code\(own: "(\w+)"\)/).map { String($0.1) }
@@ -107,7 +107,7 @@ import Testing
     #expect(TaskError(.init("soldOut"), "", phase: .finishing).diagnosis == nil)
   }
 
-  @Test func `the guide names every cause`() throws {
+  @Test func `the guide lists every cause`() throws {
     let guide = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc/Errors.md")
     let text = try String(contentsOf: guide, encoding: .utf8)
     for cause in Diagnosis.Cause.allCases { #expect(text.contains("`\(Diagnosis(cause).name)`"), "\(cause)") }
@@ -128,7 +128,7 @@ import Testing
     return .attemptEnded(number, record)
   }
 
-  @Test func `a call that succeeded after all says what took long`() {
+  @Test func `a call that succeeded slowly names the reason`() {
     func diagnosis(_ moments: CallMoment...) -> String? {
       var record = FlightRecord(title: "GET https://shop.test/")
       for moment in moments { record.note(moment, at: .seconds(1)) }
@@ -141,7 +141,7 @@ import Testing
     #expect(diagnosis(attempt(2, queued: .milliseconds(600))) == "waitedForSlot")
   }
 
-  @Test func `the summary is a line for each attempt, for what came between, and the diagnosis`() {
+  @Test func `the summary lists the attempts, the events between them, and the diagnosis`() {
     var record = FlightRecord(title: "GET https://shop.test/")
     record.note(.callStarted, at: .zero)
     record.note(.cacheMissed(.uriMiss), at: .zero)
@@ -163,14 +163,14 @@ import Testing
         """)
   }
 
-  @Test func `many attempts do not make it longer than a screen`() {
+  @Test func `the summary abbreviates many attempts`() {
     var record = FlightRecord(title: "GET https://shop.test/")
     for number in 1...200 { record.note(attempt(number), at: .seconds(number)) }
     let lines = record.summary.split(separator: "\n")
     #expect(lines.count == 14 && lines[7] == "  … 188 more lines" && lines[13].hasPrefix("  attempt 200"))
   }
 
-  @Test func `an error and its record name the same cause, and the record is JSON`() async throws {
+  @Test func `an error and its record share a diagnosis, and the record encodes as JSON`() async throws {
     let stub = StubServer(.status(503))
     let error = try #require(
       await taskError { try await GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(1)).run() })

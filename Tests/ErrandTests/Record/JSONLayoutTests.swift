@@ -24,11 +24,11 @@ import Testing
     ("[see a]", "[see a]"), ("[1", "[1"), ("{\"a\":\"b", "{\"a\":\"b"), ("text", "text"),
     ("", ""),
   ])
-  func `JSON is laid out, and nothing else`(text: String, expected: String) {
+  func `formats valid JSON and nothing else`(text: String, expected: String) {
     #expect(JSONLayout.laidOut(text) == expected)
   }
 
-  @Test func `what is nested deep takes no more than some times its size`() {
+  @Test func `limits the size of deeply nested output`() {
     let text = String(repeating: "[", count: 400) + "1" + String(repeating: "]", count: 400)
     let laidOut = JSONLayout.laidOut(text)
     #expect(laidOut.utf8.count < 50 * text.utf8.count && laidOut.filter { !$0.isWhitespace } == text)

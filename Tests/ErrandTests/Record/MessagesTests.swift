@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The words of errors: the cause, the place, and what would do instead.
+/// The text of errors: the cause, the place, and what to do instead.
 @Suite(.timeLimit(.minutes(1))) struct MessagesTests {
   private func error<Value>(_ body: () async throws -> Value) async throws -> TaskError {
     try #require(await #expect(throws: TaskError.self) { try await body() })
@@ -15,7 +15,7 @@ import Testing
     return try await error { try await GetWidget().on(stub.server).retry(.never).run() }
   }
 
-  @Test func `a refusal says what its fields ask for`() async throws {
+  @Test func `a bad status quotes the header fields that explain it`() async throws {
     #expect(try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: it allows PUT, PATCH")
     let challenge = #"Bearer realm="shop", error="invalid_token", Basic realm="shop""#
     #expect(
@@ -27,7 +27,7 @@ import Testing
     #expect(try await refusal(404, ["Allow": "PUT", .contentRange: "bytes */2"]).reason == "404 Not Found")
   }
 
-  @Test(arguments: [false, true]) func `the error of a call for another names its request only where that is shown`(
+  @Test(arguments: [false, true]) func `the error of a nested call names its request unless that task is hidden`(
     isHidden: Bool
   ) async throws {
     struct Hidden: ServerGETTask, UnrecordedTask { let path = "tokens" }
@@ -47,7 +47,7 @@ import Testing
     ("<html>No title at all</html>", "<html>No title at all</html>"),
     ("<html><title>cut", "<html><title>cut"),
     ("<title>\n </title><body>Key revoked", "<title> </title><body>Key revoked"),
-  ]) func `a page as a refusal is shown by its title`(page: String, words: String) async throws {
+  ]) func `an error page is quoted by its title`(page: String, words: String) async throws {
     let response = HTTPResponse(
       500, url: .known("https://shop.test/"), headers: [.contentType: "text/html"],
       body: HTTPResponseBody(Data(page.utf8)))
@@ -58,7 +58,7 @@ import Testing
 
   private struct Event: TaskPayload { let at: Date }
 
-  @Test func `a date that is a text names the setting for dates`() async throws {
+  @Test func `a decoding error for a text date suggests dateDecodingStrategy`() async throws {
     let dated = StubServer(.json(#"{"at":"2026-11-23T20:00:00Z"}"#))
     let task = Endpoint<Void, Event>.get("events")
     let error = try await error { try await task.on(dated.server).download() }
@@ -73,13 +73,13 @@ import Testing
   }
 
   @Test(arguments: ["not json", "{\"id\":7", "<widget/>"])
-  func `a body of another format has a cause of its own`(text: String) async throws {
+  func `a body in another format has its own cause`(text: String) async throws {
     let stub = StubServer(.data(Data(text.utf8), .plainText))
     let error = try await error { try await GetWidget().on(stub.server).download() }
     #expect(error.cause == .wrongFormat && error.reason.contains("It begins with: \(text)"), "\(error)")
   }
 
-  @Test func `a line of JSON that does not fit is named by its number`() async throws {
+  @Test func `a JSON line that does not decode is named by its number`() async throws {
     struct Entry: Decodable { let id: Int }
     let body = HTTPResponseBody(Data("{\"id\":1}\n\n{\"id\":\"x\"}\n".utf8))
     let error = try await error { for try await _ in body.jsonLines(of: Entry.self) {} }
@@ -87,7 +87,7 @@ import Testing
     #expect(error.cause == .wrongShape)
   }
 
-  @Test func `the end of a call is told without its request, which the record has in its title`() async throws {
+  @Test func `the summary names the request only in its title`() async throws {
     let stub = StubServer(.status(500))
     let error = try await error { try await GetWidget().on(stub.server).run() }
     let lines = error.record.summary.split(separator: "\n")
@@ -96,7 +96,7 @@ import Testing
         "GET https://shop.test/widgets/7: call failed: 500 Internal Server Error: the server failed, after ") == true)
   }
 
-  /// What is said of a limit that a transport has found exceeded.
+  /// The text of a timeout error from the transport.
   private func words(
     _ timer: Timeouts.Timer, after limit: Duration, _ timeout: Duration? = nil, _ limits: Timeouts = Timeouts()
   ) async throws -> String {
@@ -107,7 +107,7 @@ import Testing
     return String(reason.prefix(upTo: try #require(reason.range(of: " of ", options: .backwards)?.lowerBound)))
   }
 
-  @Test func `a limit is called by the setting that it was taken from`() async throws {
+  @Test func `a timeout names the setting that it came from`() async throws {
     let (three, five, thirty) = (Duration.seconds(3), Duration.seconds(5), ServerConfiguration().defaultTimeout)
     #expect(try await words(.attempt, after: thirty) == "the time limit 'defaultTimeout'")
     #expect(try await words(.attempt, after: three, three) == "the time limit 'timeout'")
@@ -136,7 +136,7 @@ import Testing
     #expect(deadline.reason.hasPrefix("the deadline ('timeouts.call') of 3.000 s was exceeded, "))
   }
 
-  @Test func `the limit of another call keeps its name`() async throws {
+  @Test func `a nested call's timeout keeps its own name`() async throws {
     let slow = StubServer(.failure(.timeout(.firstByte, after: .seconds(2), phase: .waiting)))
     let inner = PlainTask().on(slow.server).retry(.never).timeouts(Timeouts(firstByte: .seconds(2)))
     let outer = StubServer { $0.preflight = { _, _ in try await inner.run() } }
@@ -144,7 +144,7 @@ import Testing
     #expect(error.reason.contains("the time limit 'timeouts.firstByte' of 2.000 s"))
   }
 
-  @Test func `before there is a request no error shows what a task holds`() async throws {
+  @Test func `an error without a request hides the contents of the task`() async throws {
     let stub = StubServer {
       $0.redaction.fields.insert("ssn")
       $0.disabled = true
@@ -163,7 +163,7 @@ import Testing
     #expect(!own.describedTask(.standard).contains("s3cret"))
   }
 
-  @Test func `what a type says of a value is not shown where nothing is`() async throws {
+  @Test func `hides a custom decoding message if bodies are hidden`() async throws {
     struct Picky: TaskPayload {
       let id: Int
       init(from decoder: any Decoder) throws {
@@ -183,7 +183,7 @@ import Testing
     #expect(await reason(Widget.self, #"{"id":1}"#).hasSuffix("no key 'name'"))
   }
 
-  @Test func `secrets in the words of a step's own error are hidden`() async throws {
+  @Test func `redacts secrets in a step's own error`() async throws {
     struct Signing: PerAttemptStep {
       let code: TaskError.Code
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func `the attempts of a transfer are not those of the call that ran it`() async throws {
+  @Test func `does not count the attempts of a nested transfer`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.status(503)) { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
       let server = stub.server
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `a type's words that look like a decoder's are not shown where nothing is`() async throws {
+  @Test func `hides a custom decoding message that resembles a decoder's`() async throws {
     struct Picky: TaskPayload {
       let id: Int
       init(from decoder: any Decoder) throws {
@@ -257,7 +257,7 @@ import Testing
     #expect(ended.hasSuffix("the list ends before it"), "\(ended)")
   }
 
-  @Test func `a retry tells nothing of fields that a task hides`() async throws {
+  @Test func `a retry does not report hidden header fields`() async throws {
     let events = EventRecorder()
     let stub = StubServer(.status(405, ["Allow": "s3cret"]), .status(.ok)) { $0.observers = [events] }
     let policy = RetryPolicy.decided { failure in failure.attempts.count < 2 ? .retry(after: .zero) : .giveUp }
@@ -266,7 +266,7 @@ import Testing
     #expect(stub.requests.count == 2 && told.contains("405") && !told.contains("s3cret"))
   }
 
-  @Test func `an endpoint is called by its method and path before it has a request`() async throws {
+  @Test func `names an endpoint by method and path before there is a request`() async throws {
     let stub = StubServer()
     let task = Endpoint<Void, Widget>.get("widgets/7").timeout(.zero).on(stub.server)
     #expect(try await error { try await task.download() }.description.contains("GET widgets/7"))
@@ -274,14 +274,14 @@ import Testing
     #expect(try await error { try await named.download() }.description.hasPrefix("Search: "))
   }
 
-  @Test func `a server is shown by its remote`() {
+  @Test func `a server's description shows its remote`() {
     let server = Server(
       remote: Remote("https://shop.test/v1", name: "shop"), transport: StubTransport { .status(.ok, for: $0) },
       environment: [:])
     #expect("\(server)" == "Server(shop (https://shop.test/v1))")
   }
 
-  @Test func `a server whose every call will fail says so when it is made`() {
+  @Test func `a server with an unusable address logs a warning when it is created`() {
     for address in ["127.0.0.1:18765", "shop.example.com/v1", "ht!tp://x y", "https://shop.test/v1#part"] {
       let lines = Shared<[String]>([])
       _ = StubServer(remote: Remote(address)) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
@@ -290,7 +290,7 @@ import Testing
     }
   }
 
-  @Test func `header fields and statuses are written as lists too`() async throws {
+  @Test func `accepts dictionary and array literals for headers and statuses`() async throws {
     let stub = StubServer(.status(404))
     try await PlainTask().header("Accept", "a/b").headers(["Accept": "c/d", "X-A": "1"]).accepting([.ok, .notFound])
       .on(stub.server).run()
@@ -304,7 +304,7 @@ import Testing
       (["Transfer-Encoding": "chunked"], Data("four".utf8), "\"Transfer-Encoding\" is the transport's"),
       (["Content-Length": "4"], Data("four".utf8), nil), (["Content-Length": "0"], Data(), nil),
     ] as [(HTTPHeaders, Data, String?)])
-  func `a field for the length or the coding of a message says what is so, or is refused`(
+  func `rejects a wrong Content-Length and a Transfer-Encoding`(
     headers: HTTPHeaders, body: Data, words: String?
   ) throws {
     let request = HTTPRequest(
@@ -314,14 +314,14 @@ import Testing
     #expect(error.code == .badRequest && error.isSurelyNotSent && error.reason.contains(words), "\(error)")
   }
 
-  @Test func `a stream without a length cannot be given one by a field`() throws {
+  @Test func `rejects a Content-Length for a stream without a length`() throws {
     let stream = HTTPBody.stream { AsyncThrowingStream<Data, any Error> { $0.finish() } }
     let request = HTTPRequest(.post, .known("https://shop.test/"), headers: ["Content-Length": "4"], body: stream)
     let error = try #require(#expect(throws: TaskError.self) { try request.check() })
     #expect(error.reason.contains("an unknown number of bytes"))
   }
 
-  @Test func `the properties of an endpoint are never misspelled`() async throws {
+  @Test func `reports misspelled properties of a task, but not of an endpoint`() async throws {
     let task = Endpoint<Void, Void>.request(.post, "logout")
     let plan = TaskPlan(task)
     #expect(TaskSpelling.synonyms(in: plan, sending: HTTPRequest(.post, .known("https://shop.test/logout"))).isEmpty)
@@ -333,13 +333,13 @@ import Testing
     #expect(TaskSpelling.synonyms(in: TaskPlan(Logout()), sending: other).count == 1)
   }
 
-  @Test func `fields that a sign-in has set are shown by no request`() {
+  @Test func `a request's description hides fields set by authentication`() {
     var request = HTTPRequest(.get, .known("https://shop.test/"), headers: ["X-Opaque": "s3cret", "X-A": "1"])
     request.options.credentialHeaders = ["X-Opaque"]
     #expect("\(request)" == "GET https://shop.test/\nX-Opaque: \(Redaction.mark)\nX-A: 1")
   }
 
-  @Test func `what a refusal asks for is redacted, and shown only where fields are`() async throws {
+  @Test func `redacts the explanation of a bad status and omits hidden fields`() async throws {
     let challenge = #"Bearer error="access_token=s3cret has expired""#
     #expect(try await !refusal(401, ["WWW-Authenticate": challenge]).description.contains("s3cret"))
     let stub = StubServer(.status(405, ["Allow": "PUT"]))
@@ -352,7 +352,7 @@ import Testing
   private enum Kind: String, Decodable { case known }
   private struct Labelled: Decodable, Sendable { let kind: Kind }
 
-  @Test func `the error of a body that is shown nowhere quotes no value of it`() async throws {
+  @Test func `a decoding error quotes no value of a hidden body`() async throws {
     let stub = StubServer(.json(#"{"kind":"s3cret"}"#))
     let task = Endpoint<Void, Labelled>.get("labels").on(stub.server)
     let shown = try await error { try await task.download() }
@@ -364,7 +364,7 @@ import Testing
     #expect(line.reason == "can't decode Labelled from 17 bytes in line 1: at kind: the value does not fit")
   }
 
-  @Test func `the times of log lines never go back`() {
+  @Test func `the times of log lines never decrease`() {
     let lines = Shared<[String]>([])
     let clock = ManualClock()
     let trace = CallTrace(
@@ -384,7 +384,7 @@ import Testing
       ])
   }
 
-  @Test func `moments on the log are lines without signs that a terminal obeys`() {
+  @Test func `log lines contain no control characters`() {
     let lines = Shared<[String]>([])
     let trace = CallTrace(
       call: 1, task: "Odd", clock: CallClock(ManualClock(.autoAdvancing)), observers: [], logStyle: .steps,

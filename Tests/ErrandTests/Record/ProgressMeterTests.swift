@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {
-  @Test func `it tells at once, then at most 20 times a second, and at the end`() {
+  @Test func `reports at once, then at most 20 times a second, and at the end`() {
     var meter = ProgressMeter(.down, attempt: 1, total: 1000, at: .zero)
     var told = 0
     for step in 0..<1000 where meter.add(1, at: .milliseconds(step)) != nil { told += 1 }
@@ -13,7 +13,7 @@ import Testing
     #expect(end.isFinished && end.completed == 1000 && end.fraction == 1 && end.remaining == .zero)
   }
 
-  @Test func `part, rate and the time that is left follow from bytes and time`() throws {
+  @Test func `computes fraction, rate and remaining time`() throws {
     var meter = ProgressMeter(.up, attempt: 2, total: 10_000, at: .seconds(5))
     let firstTold = meter.add(1000, at: .seconds(6))
     let first = try #require(firstTold)
@@ -22,13 +22,13 @@ import Testing
     let second = try #require(secondTold)
     #expect(
       second.rate == 2000 && second.completed == 4000 && second.remaining == .seconds(3), "the mean from the start")
-    // Later, one second of three weighs a quarter.
+    // From now on, one second counts for a quarter.
     _ = meter.add(2000, at: .seconds(8))
     let fourthTold = meter.add(0, at: .seconds(9))
     #expect(try #require(fourthTold).rate == 1500)
   }
 
-  @Test func `what comes at once has no rate, and a steady flow its own from early on`() throws {
+  @Test func `has no rate at first, then a stable one for a steady flow`() throws {
     var meter = ProgressMeter(.down, attempt: 1, total: nil, at: .zero)
     let atOnce = meter.add(100_000, at: .microseconds(300))
     #expect(try #require(atOnce).rate == nil)
@@ -38,7 +38,7 @@ import Testing
     #expect(rates.allSatisfy { abs($0 / 1_250_000 - 1) < 0.1 } && rates.count > 100)
   }
 
-  @Test func `what is not known is nil, and more than was stated is no more than all`() throws {
+  @Test func `unknown values are nil, and the fraction never exceeds 1`() throws {
     var unknown = ProgressMeter(.down, attempt: 1, total: nil, at: .zero)
     let progressTold = unknown.add(5, at: .zero)
     let progress = try #require(progressTold)

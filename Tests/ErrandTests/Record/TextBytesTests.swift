@@ -3,10 +3,10 @@ import Testing
 
 @testable import Errand
 
-/// Text that is written piece by piece.
+/// Text that is built piece by piece.
 @Suite(.timeLimit(.minutes(1))) struct TextBytesTests {
   @Test(arguments: [0, 1, 9, 10, 42, 99, 100, 101, 999, 1000, 65_535, 1_000_000, 999_999_999_999, UInt.max])
-  func `numbers are as Swift writes them, with as many zeros as are asked for`(value: UInt) {
+  func `writes numbers with leading zeros`(value: UInt) {
     for count in [1, 2, 3, 6, 19, 20, 21, 40] {
       var text = TextBytes(capacity: 1)
       text.digits(value, atLeast: count)
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `negative numbers have their sign`() {
+  @Test func `writes the sign of negative numbers`() {
     var text = TextBytes()
     for value in [-1, 0, 10, Int.min, Int.max] {
       text.number(value)
@@ -24,7 +24,7 @@ import Testing
     #expect(text.text == "-1 0 10 \(Int.min) \(Int.max) ")
   }
 
-  @Test func `durations are cut to their last digit`() {
+  @Test func `truncates durations to their last digit`() {
     var text = TextBytes()
     text.seconds(.microseconds(1_234_999))
     text.raw(" ")
@@ -34,7 +34,7 @@ import Testing
     #expect(text.text == "1.234 s 61.000007 0")
   }
 
-  @Test func `pieces of all sizes are put together in order, whatever room there was`() {
+  @Test func `joins pieces of any size at any initial capacity`() {
     for capacity in [0, 1, 7, 1000] {
       var text = TextBytes(capacity: capacity)
       var plain = ""
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `strings of JSON are read as they were`() throws {
+  @Test func `JSON strings decode to the original text`() throws {
     let odd = "a \"quote\" \\ \u{0}\u{1F}\n\t</script> ✓ 🙂 é"
     var text = TextBytes()
     text.quoted(odd, escaping: UInt8(ascii: "<"))
@@ -64,7 +64,7 @@ import Testing
     ("\"", #"\""#), ("\\", #"\\"#), ("\u{0}", #"\u0000"#), ("\u{1F}", #"\u001f"#), ("<", #"\u003c"#), ("\n", #"\n"#),
     (" ", " "), ("!", "!"), ("\u{7F}", "\u{7F}"), ("é", "é"), ("🙂", "🙂"),
   ])
-  func `a sign is escaped wherever it stands among eight bytes, and nothing else is`(sign: String, escaped: String) {
+  func `escapes a character at any offset and nothing else`(sign: String, escaped: String) {
     for (before, after) in (0..<20).flatMap({ before in [0, 1, 7, 8, 9].map { (before, $0) } }) {
       let (start, end) = (String(repeating: "a", count: before), String(repeating: "b", count: after))
       var text = TextBytes(capacity: 1)

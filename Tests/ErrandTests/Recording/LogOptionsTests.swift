@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// One line a call on the log, and below it what else was asked for.
+/// A log line per call, followed by the requested details.
 @Suite(.timeLimit(.minutes(1))) struct LogOptionsTests {
   private struct Upload: ServerPOSTTask, DataUploadingTask {
     let path = "somewhere"
@@ -14,7 +14,7 @@ import Testing
   }
   private struct Hidden: ServerGETTask, UnrecordedTask { let path = "somewhere" }
 
-  /// The pieces of text on the log after a call.
+  /// The log output of a call.
   private func logged(
     _ task: some ServerTask, _ answers: StubLog.Answer..., options: LogOptions = [],
     configure: (inout ServerConfiguration) -> Void = { _ in }
@@ -36,13 +36,13 @@ import Testing
 
   private static let down = StubLog.Answer.data(Data("pin=1234 coming down\r\n\u{1B}[2Kmore".utf8), .plainText)
 
-  @Test func `a call is one line with its method, URL, status and time, and none unless asked for`() async {
+  @Test func `logs a call as one line, and only if enabled`() async {
     #expect(await logged(PlainTask(), .status(.ok)) == [])
     #expect(
       await logged(Upload(), Self.down, options: .standard) == ["POST https://shop.test/somewhere?pin=1234 200 OK T s"])
   }
 
-  @Test(arguments: 0..<128) func `the log has the parts that are asked for and no others`(parts: Int) async throws {
+  @Test(arguments: 0..<128) func `logs exactly the requested parts`(parts: Int) async throws {
     let options = LogOptions(rawValue: parts)
     let pieces = await logged(Upload(), Self.down, options: options)
     #expect(pieces.count == (parts == 0 ? 0 : 1))
@@ -62,14 +62,14 @@ import Testing
     #expect(!text.unicodeScalars.contains("\u{1B}") && !text.unicodeScalars.contains("\r"))
   }
 
-  @Test func `a call overrides its server`() async {
+  @Test func `a call's options override the server's`() async {
     #expect(
       await logged(PlainTask().logging(), .status(.noContent)) == ["GET https://shop.test/plain 204 No Content T s"])
     #expect(await logged(PlainTask().logging([]), .status(.ok), options: .full) == [])
     #expect(await logged(PlainTask().logging(.status), .status(.ok), options: .full) == ["GET PlainTask 200 OK"])
   }
 
-  @Test func `a call that failed says why, once, and one that was cancelled that it was`() async throws {
+  @Test func `logs the reason of a failure once, and a cancellation`() async throws {
     let never = PlainTask().retry(.never)
     let missing = await logged(never, .status(.notFound), options: .standard).joined()
     #expect(missing.hasPrefix("GET https://shop.test/plain 404 Not Found T s"), "\(missing)")
@@ -88,7 +88,7 @@ import Testing
 
   private struct Odd: Error { let why = "it is odd" }
 
-  @Test func `a call of several attempts is one line with their number, and each request can be seen`() async throws {
+  @Test func `logs several attempts as one line with their number, and each request on demand`() async throws {
     let task = PlainTask().retry(.fixed(retries: 1, delay: .seconds(2)))
     let line = await logged(task, .status(.serviceUnavailable), .status(.ok), options: .standard)
     #expect(line == ["GET https://shop.test/plain 200 OK T s, 2 attempts"])
@@ -101,7 +101,7 @@ import Testing
       ])
   }
 
-  @Test func `secrets are hidden, bodies too large are not shown, and nothing of an unrecorded task is`() async throws {
+  @Test func `hides secrets, large bodies and unrecorded tasks`() async throws {
     let text = await logged(Upload(), Self.down, options: .full) { $0.redaction.fields.insert("pin") }.joined()
     #expect(!text.contains("1234") && text.contains("going up") && text.contains("coming down"), "\(text)")
     let large = await logged(
@@ -117,7 +117,7 @@ import Testing
     #expect(await logged(Hidden(), .data(Data("secret".utf8), .plainText), options: .full) == ["GET Hidden 200 OK T s"])
   }
 
-  @Test func `a stream is a line once its body has ended`() async throws {
+  @Test func `logs a stream once its body has ended`() async throws {
     let (lines, count) = (Shared<[String]>([]), Counter())
     let stub = StubServer(.data(Data("abc".utf8), .plainText)) {
       $0.logOptions = [.url, .status]

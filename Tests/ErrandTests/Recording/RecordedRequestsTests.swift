@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// A recording of attempts that send several requests, as a step makes them.
+/// Recordings of attempts in which a step sends several requests.
 @Suite(.timeLimit(.minutes(1))) struct RecordedRequestsTests {
-  /// Sends once more where the first request failed or was refused; throws then, where it is to.
+  /// Resends after a failure or a 401, or throws if `isGivingUp` is set.
   private struct Renewal: PerAttemptStep {
     var isGivingUp = false
 
@@ -18,14 +18,14 @@ import Testing
     }
   }
 
-  /// Answers nothing and sends nothing.
+  /// Throws without sending.
   private struct Refusal: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       throw TaskError(.badResponse, "nothing goes out", phase: .preparing)
     }
   }
 
-  /// The recording of a call whose attempts go through `step`, and its line in the index.
+  /// Records a call through `step`, and returns the text and the index entry.
   private func recorded(
     _ answers: StubLog.Answer..., through step: any PerAttemptStep = Renewal(), retries: RetryPolicy = .never
   ) async throws -> (text: String, entry: RecordingEntry) {
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `each request of an attempt has the response that came to it`() async throws {
+  @Test func `each request of an attempt has its own response`() async throws {
     let (text, entry) = try await recorded(.status(.unauthorized, ["X-Mine": "first"]), .widget)
     #expect(text.contains("\nRequest 1 of 2, attempt 1\n") && text.contains("\nRequest 2 of 2, attempt 1\n"), "\(text)")
     #expect(text.contains("\n401 Unauthorized\nX-Mine: first\n"), "\(text)")
@@ -56,14 +56,14 @@ import Testing
     #expect(entry.attempts == 1 && entry.status == 200)
   }
 
-  @Test func `a request that failed says why, although its attempt sent another`() async throws {
+  @Test func `a failed request gives its reason even if the attempt sent another`() async throws {
     let (text, entry) = try await recorded(.lost, .widget)
     #expect(text.contains("\nNo response: lost\n") && text.contains("\n200 OK after "), "\(text)")
     #expect(!text.contains("cancelled"), "\(text)")
     #expect(entry.attempts == 1)
   }
 
-  @Test func `a response is shown although a step threw after it`() async throws {
+  @Test func `shows a response even if a step threw after it`() async throws {
     let (text, entry) = try await recorded(.status(.unauthorized), through: Renewal(isGivingUp: true))
     #expect(text.contains("\n401 Unauthorized after ") && !text.contains("No response"), "\(text)")
     #expect(text.contains("\nthere is no new token\n"), "\(text)")
@@ -77,7 +77,7 @@ import Testing
     #expect(entry.attempts == 2)
   }
 
-  @Test func `an attempt that a step refused counts in the index`() async throws {
+  @Test func `the index counts an attempt that a step rejected`() async throws {
     let (text, entry) = try await recorded(.widget, through: Refusal())
     #expect(text.contains("nothing goes out"), "\(text)")
     #expect(entry.attempts == 1)

@@ -19,7 +19,7 @@ import Testing
         seconds: 0, attempts: 1))
   }
 
-  @Test func `the index says of every file what it is`() async throws {
+  @Test func `the index describes every file`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.status(503), .widget, .status(404))
       let before = Date()
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `of an unrecorded task the index shows no more than its file`() async throws {
+  @Test func `the index entry of an unrecorded task has no details`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.status(404))
       try await stub.server.recordTaskPath(to: folder)
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `the oldest recordings go when there are too many`() async throws {
+  @Test func `removes the oldest recordings above the limit`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)
       try await stub.server.recordTaskPath(to: folder, limits: RecordingLimits(count: 3))
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `more at once than may be kept leave the newest`() throws {
+  @Test func `keeps only the newest of many recordings at once`() throws {
     let url = URL.newFolder()
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
@@ -87,7 +87,7 @@ import Testing
     #expect(try files(in: url).count == 6, "four recordings, the index and the lock")
   }
 
-  @Test func `sessions in the same folder share its index and its numbers`() async throws {
+  @Test func `concurrent sessions share the index and numbers of a folder`() async throws {
     try await withFolder { folder in
       let shops = [StubServer(.widget), StubServer(.widget), StubServer(.widget)]
       for shop in shops { try await shop.server.recordTaskPath(to: folder) }
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `numbers follow the order in which calls end`() async throws {
+  @Test func `numbers calls in the order in which they end`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)
       try await stub.server.recordTaskPath(to: folder)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a new session goes on where others stopped, and leaves strange files alone`() async throws {
+  @Test func `a new session continues the numbers and ignores foreign files`() async throws {
     try await withFolder { folder in
       try Data("mine".utf8).write(to: folder.appendingPathComponent("0041. GET Mine.txt"))
       try Data("2026".utf8).write(to: folder.appendingPathComponent("2026 notes.txt"))
@@ -128,14 +128,14 @@ import Testing
     }
   }
 
-  @Test func `what a session left undone when it was killed is finished by the next one`() throws {
+  @Test func `the next session completes the unfinished work of a killed one`() throws {
     let url = URL.newFolder()
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
     try folder.open()
     _ = try folder.write((0..<4).map { _ in recording() }, .unlimited)
     let names = try recordings(in: url)
-    // Killed before the second was renamed, after the third was removed, and while a fifth was written.
+    // Killed before renaming the second file, after removing the third, and while writing a fifth.
     try FileManager.default.moveItem(
       at: url.appendingPathComponent(names[1]), to: url.appendingPathComponent(".0002.partial"))
     try FileManager.default.removeItem(at: url.appendingPathComponent(names[2]))
@@ -147,7 +147,7 @@ import Testing
     #expect(try files(in: url) == [".lock", names[0], names[1], names[3], "index.json"])
   }
 
-  @Test func `no old recording is removed before the index of the new ones is there`() throws {
+  @Test func `removes no old recording before the new index is written`() throws {
     let url = URL.newFolder()
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
@@ -155,7 +155,7 @@ import Testing
     let limits = RecordingLimits(count: 30)
     _ = try folder.write((0..<30).map { _ in recording() }, limits)
     let names = try recordings(in: url)
-    // The disk fails where a process may be killed: nothing can be committed.
+    // A failing disk stands in for a killed process: nothing can be committed.
     let obstacle = url.appendingPathComponent(".index.partial")
     try FileManager.default.createDirectory(
       at: obstacle.appendingPathComponent("x"), withIntermediateDirectories: true)
@@ -166,14 +166,14 @@ import Testing
     #expect(try recordings(in: url) == index(in: url).map(\.file) && index(in: url).count == 30)
   }
 
-  @Test func `what a killed session was about to remove is removed by the next one`() throws {
+  @Test func `the next session removes what a killed one had marked for removal`() throws {
     let url = URL.newFolder()
     defer { try? FileManager.default.removeItem(at: url) }
     var (killed, next) = (RecordingFolder(url), RecordingFolder(url))
     try killed.open()
     _ = try killed.write((0..<6).map { _ in recording() }, .unlimited)
     let names = try recordings(in: url)
-    // Killed in the middle of the removal, while the fifth was still hidden.
+    // Killed during the removal, when the fifth was not renamed yet.
     var index = RecordingIndex()
     for entry in try self.index(in: url) { index.append(entry) }
     index.mark(upTo: 3)
@@ -186,7 +186,7 @@ import Testing
     #expect(try self.index(in: url).allSatisfy { $0.isLeaving == nil })
   }
 
-  @Test func `an index is read line by line, and an edited one as a whole`() throws {
+  @Test func `reads a known index line by line and rejects an edited one`() throws {
     var index = RecordingIndex()
     for number in 1...3 { index.append(recording().entry.numbered(number, name: "GET Widget", bytes: 5)) }
     #expect(RecordingIndex(index.data, knowing: index)?.data == index.data)
@@ -199,12 +199,12 @@ import Testing
     }
   }
 
-  @Test func `a disk on which nothing can be written is said once, fails no call, and is tried again`() async throws {
+  @Test func `a disk error is logged once, fails no call, and is retried`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
       try await stub.server.recordTaskPath(to: folder)
-      // A folder in the place of the file that is renamed to the index: nothing can be committed.
+      // A folder at the temporary path of the index makes every commit fail.
       let obstacle = folder.appendingPathComponent(".index.partial/x")
       try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
       for _ in 0..<3 {
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test func `a call that is under way when recording ends is not recorded`() async throws {
+  @Test func `does not record a call that ends after the recording`() async throws {
     try await withFolder { folder in
       let (asked, gate) = (Counter(), Gate())
       let transport = StubTransport { request in

@@ -20,7 +20,7 @@ import Testing
     return index
   }
 
-  @Test func `what is written can be read again, and is one line a recording`() throws {
+  @Test func `an index can be read back and has one line per recording`() throws {
     let written = index(entry(1), entry(2), entry(12345))
     #expect(RecordingIndex(written.data).entries == written.entries)
     #expect(written.data.split(separator: UInt8(ascii: "\n")).count == 5)
@@ -30,11 +30,11 @@ import Testing
     #expect(array[1]["number"] as? Int == 2 && array[1]["url"] as? String == "https://shop.test/a")
   }
 
-  @Test func `what is no index counts as empty`() {
+  @Test func `reads an invalid index as empty`() {
     for text in ["", "[", "{}", "[{\"number\":1}]"] { #expect(RecordingIndex(Data(text.utf8)).entries.isEmpty) }
   }
 
-  @Test func `the oldest go first, by count, bytes and age, and the newest stays`() {
+  @Test func `selects the oldest by count, size and age, but never the newest`() {
     let index = index(
       entry(1, bytes: 10, minutes: 0), entry(2, bytes: 200, minutes: 10), entry(3, bytes: 30, minutes: 20),
       entry(4, bytes: 4000, minutes: 30))
@@ -52,7 +52,7 @@ import Testing
     #expect(surplus(RecordingLimits(count: 0, age: .seconds(1), bytes: 0), minutes: 1e6) == [1, 2, 3])
   }
 
-  @Test func `what is removed is not written any more`() {
+  @Test func `a removed entry is no longer written`() {
     var index = index(entry(1), entry(2), entry(3))
     index.remove { $0.number == 2 }
     #expect(index.entries.map(\.number) == [1, 3])

@@ -6,10 +6,10 @@
 
   @testable import Errand
 
-  /// Records from a process of its own, which is killed while it writes.
+  /// Records from separate processes, some of which are killed while writing.
   @Suite(.timeLimit(.minutes(3))) struct RecordingKillTests {
-    /// Not with `Process`, which takes a socket that the child holds for the sign that it lives: a server that another
-    /// test starts meanwhile inherits the socket, and the end is never seen.
+    /// Not `Process`: it tracks the child with a socket that a server started by another test can inherit, so the end is
+    /// never noticed.
     private func start(_ folder: URL, recordings: Int) throws -> pid_t {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path
@@ -24,10 +24,10 @@
       return process
     }
 
-    /// Waits until the folder was written to so often.
+    /// Waits until the index has changed `count` times.
     private func writes(_ count: Int, to folder: URL, by process: pid_t) async throws {
       let index = folder.appendingPathComponent("index.json").path
-      // A number of a file may be used again for the next but one: the time of its change tells them apart.
+      // Inode numbers are reused, so compare the change times.
       var (seen, last) = (0, timespec())
       let isWritten = try await eventually(within: .seconds(30)) {
         var status = stat()
@@ -46,16 +46,16 @@
         [RecordingEntry].self, from: Data(contentsOf: folder.appendingPathComponent("index.json")))
     }
 
-    /// The folder's lock, which a process that exits lets go when it does.
+    /// The lock of the folder, held until the process exits.
     private static let lock = Shared(Int32(-1))
 
     private static func exitFolder(of process: pid_t) -> URL {
       FileManager.default.temporaryDirectory.appendingPathComponent("errand-exit-\(process)")
     }
 
-    @Test func `a process that exits has its last calls recorded`() async throws {
+    @Test func `an exiting process writes its last recordings`() async throws {
       let folder = Self.exitFolder(of: getpid())
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }
       await #expect(processExitsWith: .success) {
         let folder = RecordingKillTests.exitFolder(of: getppid())
         let stub = StubServer(.widget)
@@ -64,14 +64,14 @@
         try #require(flock(lock, LOCK_EX) == 0)
         RecordingKillTests.lock.withLock { $0 = lock }
         for _ in 0..<20 { _ = try await GetWidget().on(stub.server).download() }
-        // Before the recorder looks: the last that was registered comes first.
+        // The last handler registered runs first, so this one runs before the recorder's.
         atexit { RecordingKillTests.lock.withLock { _ = close($0) } }
         exit(EXIT_SUCCESS)
       }
       #expect(try index(in: folder).count == 20)
     }
 
-    @Test func `two processes that record at the same time lose nothing`() async throws {
+    @Test func `two processes that record concurrently lose nothing`() async throws {
       let folder = Self.exitFolder(of: getpid())
       defer { try? FileManager.default.removeItem(at: folder) }
       func child() async {
@@ -96,13 +96,13 @@
     }
 
     @Test(arguments: [20, 1000])
-    func `a process that is killed while it records leaves no partial file, and an index that matches`(
+    func `a killed process leaves no partial file and a consistent index`(
       recordings: Int
     ) async throws {
       var random = SeededGenerator(seed: 7)
       try await withFolder { folder in
         for _ in 0..<3 {
-          // Two at a time, one of which outlives the other.
+          // Two at a time, so one outlives the other.
           var processes = try (0..<2).map { _ in try start(folder, recordings: recordings) }
           defer { for process in processes { kill(process, SIGKILL) } }
           while let process = processes.first {
@@ -124,8 +124,8 @@
           var next = RecordingFolder(folder)
           try next.open()
           let entries = try index(in: folder)
-          // Not compared as arrays: to say where thousands of names differ takes longer than the test may.
-          // Nor in the order of their names, in which the ten thousandth comes before the two thousandth.
+          // Not compared as arrays: printing a diff of thousands of names can exceed the time limit.
+          // Not in name order either, because 10000 sorts before 2000.
           let names = try files(in: folder)
           #expect(names.elementsEqual(([".lock"] + entries.map(\.file) + ["index.json"]).sorted()))
           for entry in entries {

@@ -10,13 +10,13 @@ import Testing
   import Darwin
 #endif
 
-/// What others can read of recordings, and put in their way.
+/// Access to recordings, and files that others put in their way.
 @Suite(.timeLimit(.minutes(1))) struct RecordingSafetyTests: RecordingSuite {
   private func mode(_ url: URL) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
   }
 
-  @Test func `folders and files are for nobody else`() async throws {
+  @Test func `folders and files are accessible to the owner only`() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("a/b")
       let stub = StubServer(.widget)
@@ -34,7 +34,7 @@ import Testing
     try FileManager.default.removeItem(at: made)
   }
 
-  @Test func `an entry that names a file elsewhere writes there as little as anywhere`() async throws {
+  @Test func `an index entry with a path outside the folder writes nothing there`() async throws {
     try await withFolder { folder in
       let victim = folder.appendingPathComponent("victim.txt")
       try Data("mine".utf8).write(to: victim)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [".lock", ".index.partial", ".0001.partial", "index.json", "0001. GET Widget.txt"])
-  func `no link is followed, whatever name it has`(name: String) async throws {
+  func `follows no symlink`(name: String) async throws {
     try await withFolder { folder in
       let victim = folder.appendingPathComponent("victim")
       try Data("mine".utf8).write(to: victim)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `an index in the place of which there is a link is not read`() async throws {
+  @Test func `does not read an index that is a symlink`() async throws {
     try await withFolder { folder in
       var (first, second) = (
         RecordingFolder(folder.appendingPathComponent("1")), RecordingFolder(folder.appendingPathComponent("2"))
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `a lock that is no plain file is refused`() async throws {
+  @Test func `rejects a lock that is not a regular file`() async throws {
     try await withFolder { folder in
       try #require(mkfifo(folder.appendingPathComponent(".lock").path, 0o600) == 0)
       let error = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: [".0001.partial", ".index.partial", "0001. GET Widget.txt", "index.json"], [true, false])
-  func `a link that is planted while calls are recorded is replaced, and nothing is written through it`(
+  func `replaces a planted link and does not write through it`(
     name: String, isSymbolic: Bool
   ) async throws {
     try await withFolder { folder in
@@ -116,7 +116,7 @@ import Testing
       var recordings = RecordingFolder(path)
       try recordings.open()
       let link = path.appendingPathComponent(name)
-      try? FileManager.default.removeItem(at: link)  // of these names only the index is there
+      try? FileManager.default.removeItem(at: link)  // Only the index exists under one of these names.
       if isSymbolic {
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: victim)
       } else {
@@ -127,7 +127,7 @@ import Testing
         return
       }
       #expect(try String(contentsOf: victim, encoding: .utf8) == "mine")
-      // What is no index of ours is put aside.
+      // An invalid index is set aside.
       let names = try files(in: path).filter { $0 != "index.json.bad" }
       #expect(names == [".lock", "0001. GET Widget.txt", "index.json"])
       #expect(try index(in: path).map(\.number) == [1])
@@ -138,19 +138,19 @@ import Testing
     }
   }
 
-  @Test func `a folder that everybody may write to, or another user's, is refused`() async throws {
+  @Test func `rejects a world-writable folder and one of another user`() async throws {
     try await withFolder { folder in
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
       let error = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
       #expect(error?.code == .fileNotWritable && error?.reason.contains("everybody") == true)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
-      guard geteuid() == 0, chown(folder.path, 12345, 12345) == 0 else { return }  // only root can give away a folder
+      guard geteuid() == 0, chown(folder.path, 12345, 12345) == 0 else { return }  // Only root can give a folder away.
       let foreign = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
       #expect(foreign?.reason.contains("another user") == true)
     }
   }
 
-  @Test func `a name of any length and with any sign makes a plain file`() async throws {
+  @Test func `makes a valid file name from any task name`() async throws {
     try await withFolder { folder in
       let url = folder.appendingPathComponent("recordings")
       var recordings = RecordingFolder(url)
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `one that cannot be written does not keep the others`() async throws {
+  @Test func `a recording that cannot be written does not block the others`() async throws {
     try await withFolder { folder in
       var recordings = RecordingFolder(folder)
       try recordings.open()
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `another program's files in the folder stay as they are`() async throws {
+  @Test func `leaves another program's files alone`() async throws {
     try await withFolder { folder in
       let index = folder.appendingPathComponent("index.json")
       try Data(#"{"my":"own"}"#.utf8).write(to: index)
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `an index that was edited by hand is put aside`() async throws {
+  @Test func `sets aside an index that was edited by hand`() async throws {
     try await withFolder { folder in
       let index = folder.appendingPathComponent("index.json")
       try Data("[\n{broken".utf8).write(to: index)
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `numbers that others put there leave room for the next`() async throws {
+  @Test func `ignores impossible numbers of foreign files and entries`() async throws {
     try await withFolder { folder in
       try Data("x".utf8).write(to: folder.appendingPathComponent("9223372036854775807. x.txt"))
       var recordings = RecordingFolder(folder)
@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test(arguments: ["999999999999", "9999999999999", "999999999999999"])
-  func `whatever number others put there, no recording is lost to a later one`(number: String) async throws {
+  func `loses no recording after a foreign file with a large number`(number: String) async throws {
     try await withFolder { folder in
       try Data("x".utf8).write(to: folder.appendingPathComponent("\(number). x.txt"))
       for _ in 0..<3 {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What a recording shows of an exchange is what its task and its server say.
+/// The recording style of a task and the redaction of its server.
 @Suite(.timeLimit(.minutes(1))) struct RecordingStyleTests {
   private struct Upload: ServerPOSTTask, DataUploadingTask {
     let path = "somewhere"
@@ -13,7 +13,7 @@ import Testing
     let uploadType = MediaType.plainText
   }
 
-  /// The recording of one call, and the index of its folder.
+  /// The recording of a call, and the index of its folder.
   private func recorded(_ style: RecordingStyle, _ configure: (inout ServerConfiguration) -> Void = { _ in })
     async throws -> (text: String, index: String)
   {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<16) func `a recording shows the parts of its style and no others`(parts: Int) async throws {
+  @Test(arguments: 0..<16) func `records exactly the parts of the style`(parts: Int) async throws {
     let style = RecordingStyle(rawValue: parts)
     let text = try await recorded(style).text
     for (part, words) in [
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func `what the server's redaction hides is in no part of a recording, nor in the index`() async throws {
+  @Test func `redacted values appear in neither the recording nor the index`() async throws {
     let plain = try await recorded(.full)
     #expect(plain.text.count { $0 == "4" } >= 4 && plain.index.contains("1234"), "nothing knows of it")
     let hidden = try await recorded(.full) { $0.redaction.fields.insert("pin") }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Errand
 
-/// A suite that makes recordings, and reads them back.
+/// A suite that makes recordings and reads them back.
 protocol RecordingSuite {}
 
 extension RecordingSuite {

@@ -20,10 +20,10 @@ import Testing
     try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
   }
 
-  /// The recordings in a folder, without their index and what the recorder keeps hidden.
+  /// The recordings in a folder, without the index and hidden files.
   private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { $0.hasSuffix(".txt") } }
 
-  @Test func `every call is a numbered file named after its method and task`() async throws {
+  @Test func `records every call in a numbered file named after its method and task`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)
       try await stub.server.manager.recordTaskPath(to: folder.appendingPathComponent("new"))
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `a call that the cache answers is recorded with its URL`() async throws {
+  @Test func `records a cached call with its URL`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.status(.ok, [.cacheControl: "max-age=60"])) { $0.cache = MemoryCache() }
       try await stub.server.manager.recordTaskPath(to: folder)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `secrets are not written down`() async throws {
+  @Test func `does not write secrets`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.json(#"{"access_token":"s3cret"}"#), .status(401, [.setCookie: "s3cret"]))
       try await stub.server.manager.recordTaskPath(to: folder)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `of an unrecorded task nothing is shown but that it ran`() async throws {
+  @Test func `records only that an unrecorded task ran`() async throws {
     try await withFolder { folder in
       let stub = StubServer(
         .json(#"{"a":"s3cret"}"#), .status(404, ["X-Mine": "s3cret"]),
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `parallel sessions in one folder overwrite nothing`() async throws {
+  @Test func `concurrent sessions in one folder overwrite nothing`() async throws {
     try await withFolder { folder in
       let stubs = (0..<4).map { _ in StubServer(.widget) }
       for stub in stubs { try await stub.server.manager.recordTaskPath(to: folder) }
@@ -93,7 +93,7 @@ import Testing
         for (index, stub) in stubs.enumerated() {
           for _ in 0..<25 {
             group.addTask {
-              // Under two names, so that only their numbers can tell them apart.
+              // Two names, so only the numbers distinguish the files.
               if index % 2 == 0 {
                 _ = try? await GetWidget().on(stub.server).download()
               } else {
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `a folder that cannot be written to is an error that names it`() async throws {
+  @Test func `throws .fileNotWritable with the path if the folder cannot be created`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `a folder that goes away fails no call, and is complained about once`() async throws {
+  @Test func `a deleted folder fails no call and is logged once`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test func `after the end nothing is recorded`() async throws {
+  @Test func `records nothing after the recording has ended`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)
       try await stub.server.manager.recordTaskPath(to: folder)
@@ -152,13 +152,13 @@ import Testing
     }
   }
 
-  @Test func `without a folder each session has its own`() async throws {
+  @Test func `each session without a folder gets its own`() async throws {
     let folders = [try await TaskManager().recordTaskPath(), try await TaskManager().recordTaskPath()]
     #expect(folders[0] != folders[1])
     for folder in folders { try FileManager.default.removeItem(at: folder) }
   }
 
-  @Test func `an echo shows request and response, redacted, in the sink`() async throws {
+  @Test func `an echo shows the redacted request and response`() async throws {
     struct EchoedLogin: ServerPOSTTask, PayloadUploadingTask, EchoingTask {
       var uploadPayload: [String: String] { ["password": "s3cret"] }
       var path: String { "login" }
@@ -180,7 +180,7 @@ import Testing
     #expect(lines.withLock { $0 }.count == 2)
   }
 
-  @Test func `bodies past the limit are not written down`() async throws {
+  @Test func `does not record bodies above the limit`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.data(Data(repeating: 0x61, count: 101), .plainText)) {
         $0.maxLoggedDownloadSize = 100
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `an echo changes nothing of what happens`() async throws {
+  @Test func `an echo does not change the outcome of a call`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer(.data(Data(repeating: 0x61, count: 1000), .plainText)) {
       $0.log = TextSink { line in lines.withLock { $0.append(line) } }

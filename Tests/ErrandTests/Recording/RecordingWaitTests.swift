@@ -10,9 +10,9 @@ import Testing
   import Darwin
 #endif
 
-/// Recordings that wait for their turn or for a lock, and those that are lost.
+/// Recordings that wait for their turn or for a lock, and lost ones.
 @Suite(.timeLimit(.minutes(1))) struct RecordingWaitTests: RecordingSuite {
-  @Test func `no call waits for its recording to be made`() async throws {
+  @Test func `a call does not wait for its recording to be created`() async throws {
     try await withFolder { folder in
       let recorder = try TaskRecorder(folder: folder.appendingPathComponent("recordings"), limits: .unlimited)
       let hasReturned = Shared(false)
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `of more calls at once than are kept only the newest are made and written, with their numbers`()
+  @Test func `writes only the newest of many calls, with their numbers`()
     async throws
   {
     try await withFolder { folder in
@@ -37,12 +37,12 @@ import Testing
       let sink = TextSink { line in lines.withLock { $0.append(line) } }
       let recorder = try TaskRecorder(folder: folder, limits: RecordingLimits(count: 2))
       let recording = recording()
-      // Were the first or the third written, it would meet this.
+      // Writing the first or the third would fail on this folder.
       for number in [1, 3] {
         let obstacle = folder.appendingPathComponent(".000\(number).partial/x")
         try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
       }
-      // Four more come while the first is made, and another while they wait for the folder.
+      // Four more arrive while the first is created, and another while they wait for the folder.
       let (reached, gate) = (Counter(), DispatchSemaphore(value: 0))
       recorder.record(size: 10, log: sink) {
         reached.add()
@@ -71,14 +71,14 @@ import Testing
     }
   }
 
-  @Test func `a lock that somebody holds delays no call`() async throws {
+  @Test func `a held lock delays no call`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
       try await stub.server.recordTaskPath(to: folder)
       let lock = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC)
       try #require(flock(lock, LOCK_EX) == 0)
-      // Not one of them would end: each has to be back before the lock is released.
+      // Each call must return before the lock is released.
       for id in 0..<20 { _ = try await GetWidget(id: id).on(stub.server).download() }
       #expect(try recordings(in: folder) == [])
       close(lock)
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `the end of a recording waits for a lock, however late it is released`()
+  @Test func `ending a recording waits for a lock that is released late`()
     async throws
   {
     try await withFolder { folder in
@@ -110,7 +110,7 @@ import Testing
 
   private static func pass(_ time: Duration) async { try? await Task.sleep(for: time) }
 
-  @Test func `a lock that is held without end does not keep the end of a recording, and what is lost is counted`()
+  @Test func `ending a recording gives up on a lock that is never released and counts the loss`()
     async throws
   {
     try await withFolder { folder in
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `what a failing disk loses is counted`() async throws {
+  @Test func `counts recordings lost to a failing disk`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
@@ -164,7 +164,7 @@ import Testing
 
   private func lock(in folder: URL) -> Int32 { open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC) }
 
-  @Test func `no other process waits for the folder while a recording is made`() async throws {
+  @Test func `the folder is not locked while a recording is created`() async throws {
     try await withFolder { folder in
       let recorder = try TaskRecorder(folder: folder, limits: .unlimited)
       let (reached, gate) = (Counter(), DispatchSemaphore(value: 0))
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `what waits for the folder is made once, and counts by its text`() async throws {
+  @Test func `creates a waiting recording once and counts it by its text`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let sink = TextSink { line in lines.withLock { $0.append(line) } }

@@ -6,14 +6,14 @@
   @Suite(.timeLimit(.minutes(1))) struct ConnectionLineTests {
     private typealias Line = ConnectionLine<Int>
 
-    /// Those that may start now.
+    /// The exchanges that can start now.
     private func started(_ line: inout Line) -> [Int] {
       var started: [Int] = []
       while let exchange = line.start() { started.append(exchange) }
       return started
     }
 
-    @Test func `as many start as there are connections, the others in their order`() {
+    @Test func `starts one exchange per connection and queues the others in order`() {
       var line = Line(limit: 2)
       for number in 0..<5 { _ = line.join(number) }
       #expect(started(&line) == [0, 1])
@@ -26,7 +26,7 @@
       #expect(started(&line) == [3, 4])
     }
 
-    @Test func `one that leaves while it waits is passed over`() {
+    @Test func `skips an exchange that leaves while it waits`() {
       var line = Line(limit: 1)
       let places = (0..<4).map { line.join($0) }
       #expect(started(&line) == [0])
@@ -39,7 +39,7 @@
       #expect(line.isEmpty)
     }
 
-    @Test func `over connections that carry streams one is started at a time, and looks for its place`() {
+    @Test func `starts exchanges one at a time on a multiplexed connection`() {
       var line = Line(limit: 1)
       for number in 0..<4 { _ = line.join(number) }
       #expect(started(&line) == [0])

@@ -16,7 +16,7 @@
       CurlFailure(code, remark: remark, words: "in general", circumstances)
     }
 
-    @Test func `certificates of one's own that are of no use are not the server's fault`() {
+    @Test func `unusable custom certificates are not the server's fault`() {
       for code in [CCE_SSL_CACERT_BADFILE, CCE_SSL_CERTPROBLEM] {
         let failure = failure(code, "error setting certificate file: /a.pem", Self.waiting)
         #expect(failure.code == .secureConnectionFailed)
@@ -24,7 +24,7 @@
       }
     }
 
-    @Test func `a file of authorities that cannot be read fails the transport, and names the file`() throws {
+    @Test func `an unreadable authorities file fails the transport and is named in the error`() throws {
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .file(URL(fileURLWithPath: "/nowhere/at/all.pem"))
       let error = try #require(#expect(throws: TaskError.self) { try CurlTransport(configuration) })
@@ -35,7 +35,7 @@
       _ = try CurlTransport(configuration)
     }
 
-    @Test func `authorities that nobody gave are those of the machine`() {
+    @Test func `reports unusable system authorities as an untrusted server`() {
       let remark = "error adding trust anchors from file: /etc/ssl/certs/ca-certificates.crt"
       let failure = CurlFailure(
         CCE_SSL_CACERT_BADFILE, remark: remark, words: "",
@@ -44,7 +44,7 @@
       #expect(failure.reason == "the authorities of this machine cannot be used: \(remark)")
     }
 
-    @Test func `libcurl's own words are preferred to those of its code`() {
+    @Test func `prefers libcurl's message to the general one`() {
       #expect(failure(CCE_RECV_ERROR, "Recv failure: Connection reset", Self.waiting).reason.contains("reset"))
       #expect(failure(CCE_RECV_ERROR, "", Self.waiting).reason == "in general")
     }
@@ -59,7 +59,7 @@
       ),
       ("connect to a port 9 failed after all ms", "connect to a port 9 failed after all ms (Refused)"),
       ("Connection timed out after ms", "Connection timed out after ms (Refused)"),
-    ]) func `a connection that fails says why, once`(remark: String, words: String) {
+    ]) func `a connection error gives its reason once`(remark: String, words: String) {
       let failure = failure(CCE_COULDNT_CONNECT, remark, Self.connecting)
       #expect(failure.code == .cannotConnect && failure.reason("Refused") == words)
     }
@@ -69,26 +69,26 @@
       "SSL certificate problem: unable to get local issuer certificate",
       "SSL: no alternative certificate subject name matches target host name 'a.example'",
     ])
-    func `a certificate that is not trusted says why`(remark: String) {
+    func `an untrusted certificate gives its reason`(remark: String) {
       let failure = failure(CCE_PEER_FAILED_VERIFICATION, remark, Self.connecting)
       #expect(failure.code == .untrustedServer && failure.reason.contains(remark))
       let isOfUnknownAuthority = remark.contains("self-signed") || remark.contains("issuer")
       #expect(failure.reason.contains("tls.authorities") == isOfUnknownAuthority)
     }
 
-    @Test func `two places of a redirect are no redirect, whoever sees it first`() {
+    @Test func `several Location fields are a bad redirect`() {
       let failure = failure(CCE_WEIRD_SERVER_REPLY, "Multiple Location headers", Self.waiting)
       #expect(failure.code == .badRedirect && failure.reason.contains("several Location fields"))
     }
 
     @Test(arguments: [(waiting, "head"), (receiving, "trailer")])
-    private func `fields that are too large say where they stand`(circumstances: Circumstances, part: String) {
+    private func `an oversized field names the part that it is in`(circumstances: Circumstances, part: String) {
       let failure = failure(CCE_TOO_LARGE, "", circumstances)
       #expect(failure.code == .badResponse && failure.reason.contains("a line of its \(part) is larger than"))
     }
 
     @Test(arguments: [CCE_PEER_FAILED_VERIFICATION, CCE_SSL_CACERT_BADFILE])
-    func `without authorities no certificate is trusted, and the error says what to install`(code: Int32) {
+    func `without authorities, the error says what to install`(code: Int32) {
       var circumstances = Self.connecting
       circumstances.lackOfAuthorities = "this machine has none: install some"
       let failure = failure(code, "unable to get local issuer certificate", circumstances)
@@ -105,7 +105,7 @@
         (CCE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)", Self.receiving),
         (CCE_RECV_ERROR, "nghttp2 recv error -904: Flooding was detected in this HTTP/2 session", Self.receiving),
       ] as [(Int32, String, Circumstances)])
-    private func `what another try does not mend is a bad response`(
+    private func `permanent failures are a bad response`(
       code: Int32, remark: String, circumstances: Circumstances
     ) {
       #expect(failure(code, remark, circumstances).code == .badResponse)
@@ -125,32 +125,32 @@
         (CCE_SSL_CONNECT_ERROR, "", Self.connecting, .secureConnectionFailed),
         (CCE_ABORTED_BY_CALLBACK, "", Self.waiting, .connectionLost),
       ] as [(Int32, String, Circumstances, TaskError.Code)])
-    private func `a code means what it means where it happens`(
+    private func `maps an error code by the phase of the transfer`(
       code: Int32, remark: String, circumstances: Circumstances, expected: TaskError.Code
     ) {
       #expect(failure(code, remark, circumstances).code == expected)
     }
 
     @Test(arguments: ["Header without colon", "Invalid response header"])
-    func `a trailer without a colon is told from a line of the head`(remark: String) {
+    func `distinguishes an invalid trailer from an invalid head line`(remark: String) {
       let trailer = failure(CCE_WEIRD_SERVER_REPLY, remark, Self.receiving)
       #expect(trailer.code == .badResponse && trailer.reason.contains("trailer"))
       #expect(!failure(CCE_WEIRD_SERVER_REPLY, remark, Self.waiting).reason.contains("trailer"))
     }
 
-    @Test func `a head that is cut says so, whatever the code`() {
+    @Test func `reports a truncated head for every code`() {
       let cut = Circumstances(phase: .awaitingResponse, hasBegun: true)
       for code in [CCE_OK, CCE_GOT_NOTHING] {
         #expect(failure(code, "", cut).reason.contains("in the middle of the response's head"))
       }
     }
 
-    @Test func `a reset of which libcurl says nothing came before the request was sent`() {
+    @Test func `a reset without a message came before the request was sent`() {
       let failure = failure(CCE_HTTP2_STREAM, "", Self.receiving)
       #expect(failure.code == .truncatedBody && failure.reason.contains("before the request was sent"))
     }
 
-    @Test func `a head that is too large over HTTP/2 says so, unless it may be that of another stream`() {
+    @Test func `reports an oversized HTTP/2 head, unless another stream can be the cause`() {
       let words = "h2_process_pending_input: nghttp2_session_mem_recv() returned -902:The user callback function failed"
       let alone = failure(CCE_RECV_ERROR, words, Self.waiting)
       #expect(alone.code == .badResponse && alone.reason.contains("its head is larger than 128 KiB"))
@@ -160,7 +160,7 @@
       #expect(shared.code == .connectionLost && shared.reason.contains("a response on the same connection"))
     }
 
-    @Test func `a stream that was refused is nothing else`() {
+    @Test func `a refused stream is a lost connection, whatever the message`() {
       let refused = Circumstances(phase: .awaitingResponse, isRefused: true)
       let failure = failure(CCE_HTTP2_STREAM, "PROTOCOL_ERROR", refused)
       #expect(failure.code == .connectionLost && failure.reason.contains("refused"))

@@ -26,18 +26,18 @@
     }
 
     private func makeHandle() throws -> CurlHandle {
-      try #require(CurlLibrary.problem == nil)  // which loads it
+      try #require(CurlLibrary.problem == nil)  // Loads the library.
       return CurlHandle(try #require(ccurl_easy_init()))
     }
 
-    @Test func `the same fields are one list on a handle`() throws {
+    @Test func `reuses the list for equal fields`() throws {
       let handle = try makeHandle()
       let first = handle.headerList(for: try content(["A": "1", "Accept": "b"]))
       #expect(handle.headerList(for: try content(["A": "1", "Accept": "b"])) == first)
       #expect(lines(first) == ["A: 1", "Accept: b"])
     }
 
-    @Test func `an expectation is dropped, however often it stands there`() throws {
+    @Test func `drops every Expect field`() throws {
       var headers: HTTPHeaders = ["Expect": "100-continue", "A": "1"]
       headers.add("again", for: .expect)
       let list = CurlHeaderList(try content(headers))
@@ -46,7 +46,7 @@
       #expect(lines(list.pointer) == ["Expect:", "A: 1", "Expect:", "Accept:"])
     }
 
-    @Test func `another place in a trace is written over the last one, and nothing else is`() throws {
+    @Test func `overwrites only the trace context of the last list`() throws {
       let handle = try makeHandle()
       func header(_ trace: String, _ value: String = "1") -> HTTPHeaders { ["A": value, "traceparent": trace] }
       let kept = try content(header("00-aa-01"))
@@ -69,14 +69,14 @@
     }
 
     @Test(arguments: [["a": "1"], ["A": "2"], ["A": "1", "B": "1"], [:]] as [HTTPHeaders])
-    func `other capitals, values or fields are another list`(headers: HTTPHeaders) throws {
+    func `a different name case, value or field makes another list`(headers: HTTPHeaders) throws {
       let handle = try makeHandle()
       _ = handle.headerList(for: try content(["A": "1"]))
       let expected = headers.map { "\($0.name): \($0.value)" } + ["Accept:"]
       #expect(lines(handle.headerList(for: try content(headers))) == expected)
     }
 
-    @Test func `fields that are copies of the last ones are the same list, with another body another`() throws {
+    @Test func `reuses the list for copied fields, but not for another body`() throws {
       let handle = try makeHandle()
       let headers: HTTPHeaders = ["A": "1", "Accept": "b"]
       let first = handle.headerList(for: try content(headers))
@@ -85,7 +85,7 @@
       #expect(lines(handle.headerList(for: try content(headers))) == ["A: 1", "Accept: b"])
     }
 
-    @Test func `a body, and codings, are part of the list`() throws {
+    @Test func `a body and decoding add their fields to the list`() throws {
       let handle = try makeHandle()
       #expect(lines(handle.headerList(for: try content(["Accept": "b"]))) == ["Accept: b"])
       let upload = handle.headerList(for: try content(["Accept": "b"], sendsBody: true))

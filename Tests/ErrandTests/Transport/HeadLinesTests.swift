@@ -4,14 +4,14 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct HeadLinesTests {
-    /// The steps that the lines of `text` lead to.
+    /// The verdicts for the lines of `text`.
     private func take(_ text: [String], _ lines: inout HeadLines, _ rules: HeadLines.Rules = .init()) -> [HeadLines
       .Verdict]
     {
       text.map { line in Array("\(line)\r\n".utf8).withUnsafeBytes { lines.take($0, rules) } }
     }
 
-    @Test func `a head ends with its blank line, and what comes later is a trailer`() {
+    @Test func `a head ends with its empty line, and later lines are trailers`() {
       var lines = HeadLines()
       #expect(lines.isUntouched)
       #expect(take(["HTTP/1.1 200 OK", "Server: a", ""], &lines) == [.more, .more, .complete])
@@ -20,14 +20,14 @@
     }
 
     @Test(arguments: ["100 Continue", "103 Early Hints", "199"])
-    func `interim responses are passed over`(status: String) {
+    func `skips interim responses`(status: String) {
       var lines = HeadLines()
       #expect(take(["HTTP/1.1 \(status)", "Link: a", ""], &lines) == [.more, .more, .more])
       #expect(take(["HTTP/1.1 204 No Content", ""], &lines) == [.more, .complete])
       #expect(lines.bytes == Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))
     }
 
-    @Test(arguments: [" X-A: a", "\tX-A: a"]) func `a head does not begin with a folded line`(line: String) {
+    @Test(arguments: [" X-A: a", "\tX-A: a"]) func `rejects a folded line at the start of a head`(line: String) {
       for hints in [[], ["HTTP/1.1 103 Early Hints", "Link: a", ""]] {
         var lines = HeadLines()
         _ = take(hints, &lines)
@@ -36,7 +36,7 @@
       }
     }
 
-    @Test func `the first field is awaited right after the status line`() {
+    @Test func `awaits the first field right after the status line`() {
       var lines = HeadLines()
       #expect(!lines.awaitsFirstField)
       _ = take(["HTTP/1.1 200 OK"], &lines)
@@ -45,7 +45,7 @@
       #expect(!lines.awaitsFirstField)
     }
 
-    @Test func `what comes on a stream has a status line of its own`() {
+    @Test func `a stream rejects an HTTP 1.1 status line`() {
       let rules = HeadLines.Rules(isMultiplexed: true)
       var lines = HeadLines()
       #expect(take(["HTTP/2 200 ", "server: a", ""], &lines, rules) == [.more, .more, .complete])
@@ -56,7 +56,7 @@
       }
     }
 
-    @Test func `a 417 is passed over where it is answered, and is the head where nothing follows`() {
+    @Test func `skips a 417 that is answered, or takes it as the head if nothing follows`() {
       var answered = HeadLines()
       let rules = HeadLines.Rules(answers417: true)
       #expect(take(["HTTP/1.1 417 Expectation Failed", ""], &answered, rules) == [.more, .answered])
@@ -69,20 +69,20 @@
       #expect(!isNoneTaken)
     }
 
-    @Test func `a 417 that is cut is no head`() {
+    @Test func `a truncated 417 is not a head`() {
       var lines = HeadLines()
       _ = take(["HTTP/1.1 417 Expectation Failed", "Server: a"], &lines, HeadLines.Rules(answers417: true))
       let isTaken = lines.completeAsItIs()
       #expect(!isTaken)
     }
 
-    @Test func `chunks in HTTP 1.0 are refused`() {
+    @Test func `rejects chunked coding in HTTP 1.0`() {
       var lines = HeadLines()
       let steps = take(["HTTP/1.0 200 OK", "Transfer-Encoding: chunked", ""], &lines)
       #expect(steps.last == .refused("it is HTTP/1.0 and has a Transfer-Encoding"))
     }
 
-    @Test func `trailers have a limit`() {
+    @Test func `limits the size of trailers`() {
       var lines = HeadLines()
       _ = take(["HTTP/1.1 200 OK", ""], &lines)
       let line = "A: " + String(repeating: "b", count: 1019)

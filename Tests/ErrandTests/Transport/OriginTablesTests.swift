@@ -4,13 +4,13 @@ import Testing
 
 @testable import Errand
 
-/// What is known of origins does not grow with the number of those that were ever called.
+/// Memory use does not grow with the number of origins ever called.
 @Suite(.timeLimit(.minutes(1))) struct OriginTablesTests {
   private func origin(_ number: Int) throws -> Origin {
     try #require(URL(string: "https://shop\(number).test").flatMap { Origin($0) })
   }
 
-  @Test func `accounts of hosts that failed once are forgotten before those of hosts that fail all the time`() throws {
+  @Test func `drops retry budgets of hosts that failed once before those that keep failing`() throws {
     var accounts = RetryAccounts(.standard)
     let bad = try origin(0)
     for _ in 0..<5 { _ = accounts.spend(for: bad) }
@@ -23,7 +23,7 @@ import Testing
     #expect(accounts.left(for: last) == 9 && accounts.left(for: first) == 10)
   }
 
-  @Test func `an open circuit that nobody has looked at for an hour is forgotten`() {
+  @Test func `drops an open circuit that was unused for an hour`() {
     let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 1, openDuration: .seconds(20))
     var circuit = Circuit()
     guard case .permit(let permit) = circuit.enter(at: .zero, settings) else {
@@ -37,7 +37,7 @@ import Testing
     #expect(!circuit.isIdle(at: .seconds(9999)), "a probe is under way")
   }
 
-  @Test func `circuits of hosts that nobody calls any more are forgotten, and open ones are not`() throws {
+  @Test func `drops circuits of unused hosts but keeps open ones`() throws {
     let clock = ManualClock()
     let desk = CircuitRegistry(clock: CallClock(clock))
     let down = try origin(0)
@@ -50,7 +50,7 @@ import Testing
     #expect(desk.circuit(of: down) == .halfOpen)
   }
 
-  @Test func `hosts whose rate has recovered are forgotten`() throws {
+  @Test func `drops hosts whose rate limit has recovered`() throws {
     var admission = Admission(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(20))))
     for number in 0..<1000 {
       let (host, now) = (try origin(number), Duration.seconds(number))
@@ -63,7 +63,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `an origin that did not speak HTTP/2 is asked again later, and few are known`() {
+    @Test func `retries HTTP/2 at an origin after a while and remembers few origins`() {
       var origins = LoneOrigins()
       origins.learn("https://a.test:443", at: 5)
       let end = 5 + LoneOrigins.lifetime
@@ -73,7 +73,7 @@ import Testing
       #expect(origins.count <= LoneOrigins.most && origins.contains("https://4999.test:443", at: 7))
     }
 
-    @Test func `an origin has its multi handle while a connection to it is open, and not for ever`() throws {
+    @Test func `an origin keeps its multi handle only while a connection is open`() throws {
       let group = CurlGroup(id: 0, CurlRules(CurlTransport.Configuration()))
       let loop = try #require(CurlLoop.all.get().first)
       let multi = try #require(CurlMulti(id: .max, for: .brief, group: group, loop: loop))

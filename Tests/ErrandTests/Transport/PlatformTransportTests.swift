@@ -6,22 +6,22 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct PlatformTransportTests {
-    @Test func `libcurl is what Linux gets`() throws {
+    @Test func `picks libcurl on Linux`() throws {
       let transport = PlatformTransport.best { StubTransport { .status(.ok, for: $0) } }
       #expect(transport.name == "curl")
     }
 
-    @Test func `a server that is given no transport sends by libcurl`() async throws {
+    @Test func `a server without a transport uses libcurl`() async throws {
       let mock = try MockServer()
       mock.route("/x", answer: .text("x"))
       let server = Server(remote: Remote(mock.url), environment: [:])
       #expect((server.transport as? PlatformTransport)?.name == "curl")
       let response = try await URLTask(mock.url.appendingPathComponent("x")).on(server).response()
-      // Only a real transfer knows one.
+      // Only a real transfer knows the address.
       #expect(response.metrics.timings?.remoteAddress == "127.0.0.1")
     }
 
-    @Test func `without libcurl every call fails once, and says what to install`() async throws {
+    @Test func `without libcurl, every call fails once and says what to install`() async throws {
       let transport = PlatformTransport.best { () throws(TaskError) in
         throw CurlLoop.unavailable(CurlLibrary.missing)
       }

@@ -9,7 +9,7 @@ import Testing
     return ProxyRules.environment(environment).proxy(for: origin)?.address
   }
 
-  @Test func `an environment names a proxy for each scheme, or one for all`() throws {
+  @Test func `reads a proxy per scheme, or one for all, from the environment`() throws {
     let both = ["http_proxy": "a.test:1", "HTTPS_PROXY": "https://b.test:2", "all_proxy": "socks5h://c.test"]
     #expect(try proxy(both, for: "http://shop.test") == "http://a.test:1")
     #expect(try proxy(both, for: "https://shop.test") == "https://b.test:2")
@@ -21,7 +21,7 @@ import Testing
     #expect(try proxy([:], for: "http://shop.test") == nil)
   }
 
-  @Test func `HTTP_PROXY in upper case is what a CGI program is given by its clients`() throws {
+  @Test func `ignores uppercase HTTP_PROXY, which CGI clients can set`() throws {
     #expect(try proxy(["HTTP_PROXY": "evil.test:1"], for: "http://shop.test") == nil)
   }
 
@@ -30,7 +30,7 @@ import Testing
     "//proxy.test:3128",
     "http://proxy.test:0", "http://proxy.test:99999", "http://",
   ])
-  func `a variable that cannot be read is no direct way`(value: String) async throws {
+  func `an invalid variable fails calls instead of connecting directly`(value: String) async throws {
     let transport = try CurlTransport(
       {
         var configuration = CurlTransport.Configuration()
@@ -49,11 +49,11 @@ import Testing
     #expect(direct?.code == .cannotConnect, "\(value)")
   }
 
-  @Test func `blanks around a variable are none of it`() throws {
+  @Test func `trims whitespace around a variable`() throws {
     #expect(try proxy(["https_proxy": " http://p.test:1 "], for: "https://shop.test") == "http://p.test:1")
   }
 
-  @Test func `a proxy's credential is read from its URL`() throws {
+  @Test func `reads a proxy's credential from its URL`() throws {
     let origin = try #require(Origin(.known("https://shop.test")))
     let rules = ProxyRules.environment(["https_proxy": "http://some%40body:open%20sesame@p.test:3128"])
     #expect(rules.proxy(for: origin)?.credential == Credential(user: "some@body", password: "open sesame"))
@@ -62,14 +62,14 @@ import Testing
   @Test(arguments: [
     "*", "shop.test", ".test", "*.test", "shop.test:443", "other.test, SHOP.test", "shop.test.", "test",
   ])
-  func `a host among the exceptions is reached directly`(exceptions: String) throws {
+  func `bypasses the proxy for an excluded host`(exceptions: String) throws {
     for name in ["no_proxy", "NO_PROXY"] {
       #expect(try proxy(["https_proxy": "p.test:1", name: exceptions], for: "https://Shop.test./x") == nil)
     }
   }
 
   @Test(arguments: ["", "op.test", "shop.test:80", "shop", "shop.test.evil", "est", ".", "10.0.0.1"])
-  func `other hosts are not`(exceptions: String) throws {
+  func `does not bypass the proxy for other hosts`(exceptions: String) throws {
     #expect(try proxy(["https_proxy": "p.test:1", "no_proxy": exceptions], for: "https://shop.test") != nil)
   }
 
@@ -78,12 +78,12 @@ import Testing
     ("[2001:db8::5]", "[2001:db8::5]", true), ("[2001:db8::5]:443", "[2001:db8::5]", true),
     ("[2001:db8::5]:80", "[2001:db8::5]", false), ("0.0.1", "10.0.0.1", false),
   ])
-  func `addresses are compared as addresses`(exception: String, host: String, isDirect: Bool) throws {
+  func `compares IP addresses by value`(exception: String, host: String, isDirect: Bool) throws {
     let address = try proxy(["https_proxy": "p.test:1", "no_proxy": exception], for: "https://\(host)")
     #expect((address == nil) == isDirect)
   }
 
-  // The cases of curl's unit test 1614, and of Python's requests.
+  // Test cases of curl's unit test 1614 and of Python's requests.
   @Test(arguments: [
     ("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.0/8", "11.0.0.1", false), ("10.9.8.7/8", "10.1.2.3", true),
     ("192.168.0.0/16", "192.168.0.1", true), ("192.168.0.0/24", "192.168.1.1", false),
@@ -96,7 +96,7 @@ import Testing
     ("::/0", "[fd00::1]", true),
     ("::/0", "10.0.0.1", false), ("10.0.0.0/8", "ten.test", false), ("10.0.0.0/8", "10.1", true),
   ])
-  func `a block of addresses among the exceptions is reached directly`(exceptions: String, host: String, isDirect: Bool)
+  func `bypasses the proxy for an excluded address block`(exceptions: String, host: String, isDirect: Bool)
     throws
   {
     let address = try proxy(["https_proxy": "p.test:1", "no_proxy": exceptions], for: "https://\(host)")
@@ -125,7 +125,7 @@ import Testing
     "[fd00::1",
     "1.2.3.4.5", "999.1.1.1", "a..b",
   ])
-  func `an exception that can't be read is logged`(exception: String) throws {
+  func `logs an invalid exception`(exception: String) throws {
     let lines = Shared<[String]>([])
     let log = TextSink { line in lines.withLock { $0.append(line) } }
     let rules = ProxyRules.environment(["https_proxy": "p.test:1", "NO_PROXY": "\(exception) direct.test"], log: log)
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test(arguments: ["localhost", "shop.localhost", "127.0.0.1", "127.1", "[::1]", "LOCALHOST.", "[::ffff:127.0.0.1]"])
-  func `this machine is never reached through a proxy`(host: String) throws {
+  func `never uses a proxy for the local machine`(host: String) throws {
     for scheme in ["http", "https"] {
       #expect(try proxy(["all_proxy": "p.test:1"], for: "\(scheme)://\(host):8080/x") == nil)
       let origin = try #require(Origin(.known("\(scheme)://\(host)/")))

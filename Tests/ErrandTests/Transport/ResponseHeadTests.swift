@@ -7,7 +7,7 @@
   @Suite(.timeLimit(.minutes(1))) struct ResponseHeadTests {
     private func read(_ text: String) -> ResponseHead? { ResponseHead(Array(text.utf8)) }
 
-    @Test func `status, version and fields are read in order`() throws {
+    @Test func `parses status, version and fields in order`() throws {
       let head = try #require(read("HTTP/1.1 404 Not Found\r\nA: 1\r\nb:2\r\nA:\t 3 \r\n\r\n"))
       #expect(head.status == 404)
       #expect(head.version == .http1_1)
@@ -17,7 +17,7 @@
     @Test(arguments: [
       ("HTTP/1.0 200", HTTPVersion.http1_0), ("HTTP/2 200 ", .http2), ("HTTP/2.0 200", .http2), ("HTTP/3 200", .http3),
     ])
-    func `versions are known with and without a phrase`(line: String, version: HTTPVersion) throws {
+    func `parses the version with and without a reason phrase`(line: String, version: HTTPVersion) throws {
       #expect(try #require(read("\(line)\r\n\r\n")).version == version)
     }
 
@@ -25,18 +25,18 @@
       "", "\r\n\r\n", "hello", "HTTP/1.1", "HTTP/1.1 abc\r\n", "HTTP/1.1 99 Low\r\n", "HTTP/1.1 1000 High\r\n",
       "HTTP/1.1 -200\r\n",
     ])
-    func `what has no status line is no head`(text: String) { #expect(read(text) == nil) }
+    func `rejects a head without a status line`(text: String) { #expect(read(text) == nil) }
 
-    @Test func `a bare line feed ends a line too`() throws {
+    @Test func `accepts a bare line feed as a line ending`() throws {
       #expect(try #require(read("HTTP/1.1 200 OK\nA: 1\n\n")).headers["A"] == "1")
     }
 
-    @Test func `what is no field is passed over`() throws {
+    @Test func `skips invalid fields`() throws {
       let head = try #require(read("HTTP/1.1 200 OK\r\nnonsense\r\n: empty\r\nA: b:c\r\nE:\r\n\r\n"))
       #expect(head.headers.map(\.value) == ["b:c", ""])
     }
 
-    @Test func `a value that is no UTF-8 is read as Latin-1`() throws {
+    @Test func `reads a value that is not UTF-8 as Latin-1`() throws {
       let bytes =
         Array("HTTP/1.1 200 OK\r\nA: caf".utf8) + [0xE9] + Array("\r\nB: café\r\nC: ".utf8)
         + [0xE9] + Array(" at the beginning of many\r\n\r\n".utf8)
@@ -46,8 +46,8 @@
       #expect(head.headers["C"] == "é at the beginning of many")
     }
 
-    // It would be sent back as UTF-8, which is another value.
-    @Test func `a tag and a cookie that are no UTF-8 are marked, for they cannot be sent back`() throws {
+    // Sent back as UTF-8, the value would have other bytes.
+    @Test func `marks a tag and a cookie that are not UTF-8 because they cannot be sent back`() throws {
       let bytes =
         Array("HTTP/1.1 200 OK\r\nETag: \"caf".utf8) + [0xE9] + Array("\"\r\nset-cookie: a=caf".utf8)
         + [0xE9] + Array("; Path=/\r\nSet-Cookie: b=café\r\n\r\n".utf8)
@@ -56,8 +56,8 @@
       #expect(head.headers.values(for: .setCookie) == ["a=caf\u{FFFD}; Path=/", "b=café"])
     }
 
-    // RFC 9110 §5.5: the bytes are passed on. curl does so.
-    @Test func `a URI that is not UTF-8 keeps its bytes as escapes`() throws {
+    // RFC 9110 §5.5: keep the bytes, as curl does.
+    @Test func `escapes the bytes of a URI that is not UTF-8`() throws {
       let bytes =
         Array("HTTP/1.1 302 Found\r\nLocation: /caf".utf8) + [0xE9] + Array("/café?a=".utf8) + [0xFF]
         + Array("\r\ncontent-location: ".utf8) + [0xE9] + Array("\r\nLink: </".utf8) + [0xE9]

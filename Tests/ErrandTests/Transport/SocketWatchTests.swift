@@ -5,12 +5,12 @@
 
   @testable import Errand
 
-  /// On sockets of the test's own, each under a number that nobody else uses.
+  /// Uses its own sockets, each with a descriptor that no other test uses.
   @Suite(.timeLimit(.minutes(1))) struct SocketWatchTests {
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     private let input = EPOLLIN.rawValue
 
-    /// A pair of sockets, the first of which has the number `descriptor`; returns the other.
+    /// Creates a pair of sockets, gives the first one the number `descriptor`, and returns the other.
     private func connect(_ descriptor: Int32) -> Int32 {
       var pair: [Int32] = [0, 0]
       socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
@@ -19,7 +19,7 @@
       return pair[1]
     }
 
-    /// The number of sockets of which something is reported now.
+    /// The number of sockets with a pending event.
     private var reports: Int32 {
       var events = [epoll_event](repeating: epoll_event(), count: 8)
       return epoll_wait(epoll, &events, 8, 0)
@@ -27,7 +27,7 @@
 
     private func say(_ text: String, over descriptor: Int32) { _ = write(descriptor, text, text.utf8.count) }
 
-    @Test func `a connection stays registered between two requests, until something comes that nobody wants`() {
+    @Test func `a connection stays registered between requests until unexpected data arrives`() {
       let number: Int32 = 9001
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
@@ -46,17 +46,17 @@
       Glibc.close(peer)
     }
 
-    @Test func `a number that was closed without a word is heard of again`() {
+    @Test func `watches a descriptor again after it was closed without notice`() {
       let number: Int32 = 9002
       var watch = SocketWatch(epoll: epoll)
       var peer = connect(number)
-      // A connection that is given up while it is being made.
+      // A connection that is closed while connecting.
       watch.opened(number, of: 1)
       watch.watch(number, EPOLLOUT.rawValue, of: 1)
       Glibc.close(number)
       Glibc.close(peer)
       watch.watch(number, 0, of: 1)
-      // Two look-ups of names, one after the other, with sockets that libcurl opens and closes for itself.
+      // Two DNS lookups in a row, on sockets that libcurl opens and closes internally.
       for _ in 0..<2 {
         peer = connect(number)
         watch.watch(number, input, of: 1)
@@ -68,7 +68,7 @@
       }
     }
 
-    @Test func `a connection under the number of another is registered anew`() {
+    @Test func `registers a reused descriptor again`() {
       let number: Int32 = 9003
       var watch = SocketWatch(epoll: epoll)
       for multi: UInt32 in 1...3 {
@@ -84,7 +84,7 @@
       }
     }
 
-    @Test func `an exchange that was over before libcurl wanted to hear of it leaves an idle connection`() {
+    @Test func `an exchange that ends early leaves an idle connection`() {
       let number: Int32 = 9004
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
@@ -105,7 +105,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `a connection that nothing was ever wanted of belongs to its multi`() {
+    @Test func `an unwatched connection belongs to its multi handle`() {
       let number: Int32 = 9005
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
@@ -120,7 +120,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `a socket that rests from writing is heard of again, also where libcurl took bytes meanwhile`() {
+    @Test func `watches a socket again after a write pause, even if libcurl took bytes`() {
       let number: Int32 = 9006
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
@@ -140,7 +140,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `a socket that is none is passed over`() {
+    @Test func `ignores an invalid descriptor`() {
       var watch = SocketWatch(epoll: epoll)
       watch.watch(-1, input, of: 1)
       watch.watch(-1, 0, of: 1)

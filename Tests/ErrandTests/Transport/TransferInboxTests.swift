@@ -21,14 +21,14 @@
       }
     }
 
-    @Test func `pieces come out in order, small ones joined`() throws {
+    @Test func `joins small pieces in order`() throws {
       var inbox = TransferInbox()
       for byte in UInt8(1)...3 { #expect(receive(&inbox, 10, of: byte)) }
       #expect(try chunk(&inbox).data == Data([1, 2, 3].flatMap { [UInt8](repeating: $0, count: 10) }))
       #expect(try chunk(&inbox).data == Data(), "nothing more yet")
     }
 
-    @Test func `what was received before the end is read before the end`() throws {
+    @Test func `yields received data before the end`() throws {
       var inbox = TransferInbox()
       _ = receive(&inbox, 10)
       inbox.finish(.success(TransferTimings()))
@@ -36,7 +36,7 @@
       #expect(try chunk(&inbox).data == nil)
     }
 
-    @Test func `what was received before a failure is read before the failure`() throws {
+    @Test func `yields received data before a failure`() throws {
       var inbox = TransferInbox()
       _ = receive(&inbox, 10)
       inbox.finish(.failure(Broken()))
@@ -44,28 +44,28 @@
       #expect(throws: Broken.self) { try chunk(&inbox) }
     }
 
-    @Test func `an abandoned transfer gives nothing more`() throws {
+    @Test func `an abandoned transfer yields nothing more`() throws {
       var inbox = TransferInbox()
       _ = receive(&inbox, 10)
       inbox.abandon(CancellationError())
       #expect(throws: CancellationError.self) { try chunk(&inbox) }
     }
 
-    @Test func `the first end counts`() throws {
+    @Test func `the first end wins`() throws {
       var inbox = TransferInbox()
       inbox.finish(.success(TransferTimings()))
       inbox.finish(.failure(Broken()))
       #expect(try chunk(&inbox).data == nil)
     }
 
-    @Test func `it takes no more than its high water and one piece`() throws {
+    @Test func `accepts data up to the high-water mark`() throws {
       var inbox = TransferInbox()
       var taken = 0
       while receive(&inbox, 16 << 10) { taken += 16 << 10 }
       #expect(taken == TransferInbox.highWater)
     }
 
-    @Test func `the connection goes on once, when the reader is down to the low water`() throws {
+    @Test func `resumes the connection once, at the low-water mark`() throws {
       var inbox = TransferInbox()
       var left = 0
       while receive(&inbox, 64 << 10) { left += 64 << 10 }
@@ -78,13 +78,13 @@
       #expect(resumptions == [TransferInbox.lowWater])
     }
 
-    @Test func `without a pause nobody is told to go on`() throws {
+    @Test func `does not resume a connection that is not paused`() throws {
       var inbox = TransferInbox()
       _ = receive(&inbox, 64 << 10)
       #expect(try chunk(&inbox).resumes == false)
     }
 
-    @Test func `the head is there when it came, a failure only without one`() {
+    @Test func `yields a received head even after a failure`() {
       var inbox = TransferInbox()
       #expect(!inbox.isReady(forHead: true))
       inbox.receive(head: [1])
@@ -95,7 +95,7 @@
       guard case .fail = empty.readHead() else { return #expect(Bool(false), "there is no head") }
     }
 
-    @Test func `a body that is there as one piece, or none, is taken whole; any other is not`() {
+    @Test func `reads a finished body of at most one piece as a whole`() {
       var inbox = TransferInbox()
       let isEarly = inbox.readWhole() != nil
       #expect(!isEarly, "more may come")

@@ -8,7 +8,7 @@
   @Suite(.timeLimit(.minutes(1))) struct TransferOutboxTests {
     private struct Broken: Error {}
 
-    /// What the loop gets until it must wait or stop.
+    /// Takes data until the loop must wait or stop.
     private func drain(_ outbox: inout TransferOutbox, by size: Int = 7) -> (data: Data, last: TransferOutbox.Writing) {
       var buffer = [UInt8](repeating: 0, count: size)
       var data = Data()
@@ -19,13 +19,13 @@
       }
     }
 
-    @Test func `bytes in memory are sent whole, whatever the size of the buffer`() {
+    @Test func `sends data in memory in full, whatever the buffer size`() {
       let body = Data((0..<100).map { UInt8($0) })
       var outbox = TransferOutbox(body[10...])
       #expect(drain(&outbox) == (body[10...], .end))
     }
 
-    @Test func `small pieces are sent together, in time that grows with their number`() {
+    @Test func `joins small pieces in linear time`() {
       var outbox = TransferOutbox(statedLength: nil)
       var fills: [Int] = []
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -40,7 +40,7 @@
       #expect(time < .seconds(10), "one after the other from the front, they took minutes")
     }
 
-    @Test func `all of it is taken with the last of the bytes that were stated`() {
+    @Test func `is drained once the stated length is sent`() {
       var outbox = TransferOutbox(statedLength: 3)
       #expect(outbox.put(Data([1, 2])) == false)
       #expect(drain(&outbox).last == .pause)
@@ -51,7 +51,7 @@
       #expect(outbox.isDrained, "its source has not ended yet")
     }
 
-    @Test func `one whose source begins again has nothing of before, and no loop that has paused`() {
+    @Test func `a restart drops old data and the pause`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       #expect(drain(&outbox).last == .pause)
@@ -68,12 +68,12 @@
       #expect(late.put(Data([1])) == false)
     }
 
-    @Test func `a body of no bytes ends at once`() {
+    @Test func `an empty body ends at once`() {
       var outbox = TransferOutbox(Data())
       #expect(drain(&outbox).last == .end)
     }
 
-    @Test func `it pauses while there is nothing, and says when to go on`() {
+    @Test func `pauses while it is empty and reports when to resume`() {
       var outbox = TransferOutbox(statedLength: nil)
       #expect(drain(&outbox).last == .pause)
       #expect(outbox.put(Data([1])) == true, "the loop had paused")
@@ -83,7 +83,7 @@
       #expect(drain(&outbox).last == .end)
     }
 
-    @Test func `a stream that is longer than stated is given up before the surplus is sent`() {
+    @Test func `aborts a stream that is longer than stated before sending the surplus`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       _ = outbox.put(Data([3, 4]))
@@ -91,7 +91,7 @@
       #expect((outbox.failure as? TaskError)?.code == .bodyLengthMismatch)
     }
 
-    @Test func `a stream that is shorter than stated is given up`() {
+    @Test func `aborts a stream that is shorter than stated`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       _ = outbox.finish()
@@ -100,7 +100,7 @@
         (outbox.failure as? TaskError)?.reason == "the body was stated to have 3 bytes, but its file or stream has 2")
     }
 
-    @Test func `a failure wakes a loop that has paused, and the first one counts`() {
+    @Test func `a failure wakes a paused loop, and the first failure wins`() {
       var outbox = TransferOutbox(statedLength: nil)
       _ = drain(&outbox)
       #expect(outbox.fail(Broken()) == true)
@@ -109,7 +109,7 @@
       #expect(drain(&outbox).last == .abort)
     }
 
-    @Test func `whoever reads the body waits past the high water`() {
+    @Test func `is full at the high-water mark`() {
       var outbox = TransferOutbox(statedLength: nil)
       _ = outbox.put(Data(count: TransferOutbox.highWater - 1))
       #expect(!outbox.isFull)

@@ -13,9 +13,9 @@
       timers.next.map { ($0.timer, $0.instant / Self.second) }
     }
 
-    @Test func `without limits nothing fires`() { #expect(make(Timeouts()).next == nil) }
+    @Test func `nothing fires without limits`() { #expect(make(Timeouts()).next == nil) }
 
-    @Test func `each stage has its timer`() throws {
+    @Test func `each phase has its timer`() throws {
       let limits = Timeouts(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3), attempt: .seconds(100))
       var timers = make(limits)
       #expect(try #require(next(timers)) == (.connect, 6))
@@ -33,7 +33,7 @@
       #expect(try #require(next(timers)) == (.idle, 43))
     }
 
-    @Test func `the attempt's limit counts from its start through all stages`() throws {
+    @Test func `the attempt limit spans all phases`() throws {
       var timers = make(Timeouts(idle: .seconds(50), attempt: .seconds(10)))
       timers.connected(at: 6 * Self.second, sendsBody: false)
       timers.responded(at: 7 * Self.second)
@@ -41,7 +41,7 @@
       #expect(try #require(next(timers)) == (.attempt, 15))
     }
 
-    @Test func `a transfer that this side holds up is not idle, but its attempt goes on`() throws {
+    @Test func `a held transfer is not idle, but its attempt can time out`() throws {
       var timers = make(Timeouts(idle: .seconds(1), attempt: .seconds(10)))
       timers.connected(at: 6 * Self.second, sendsBody: false)
       timers.responded(at: 7 * Self.second)
@@ -49,14 +49,14 @@
       #expect(try #require(next(timers)) == (.attempt, 15))
     }
 
-    @Test func `without a body the wait for the first byte begins with the connection`() throws {
+    @Test func `without a body, the first-byte timer starts with the connection`() throws {
       var timers = make(Timeouts(firstByte: .seconds(2)))
       #expect(timers.next == nil)
       timers.connected(at: 9 * Self.second, sendsBody: false)
       #expect(try #require(next(timers)) == (.firstByte, 11))
     }
 
-    @Test func `waiting for a connection is no part of connecting`() throws {
+    @Test func `waiting for a connection does not count as connecting`() throws {
       var timers = TransferTimers(Timeouts(connect: .seconds(2)), at: 5 * Self.second, waits: true)
       #expect(timers.next == nil && timers.phase == .waiting)
       timers.connecting(at: 100 * Self.second)
@@ -65,7 +65,7 @@
       #expect(try #require(next(timers)) == (.connect, 102), "a second address is tried, the same time runs")
     }
 
-    @Test func `waiting for a connection is the queue's time, and then not the attempt's`() throws {
+    @Test func `waiting for a connection counts towards the queue limit instead of the attempt limit`() throws {
       let limits = Timeouts(queue: .seconds(20), attempt: .seconds(10))
       var timers = TransferTimers(limits, at: 5 * Self.second, waits: true)
       #expect(try #require(next(timers)) == (.queue, 25))
@@ -73,10 +73,10 @@
       #expect(try #require(next(timers)) == (.attempt, 34))
     }
 
-    @Test func `waiting for a connection is the attempt's time where the queue has no limit`() throws {
+    @Test func `without a queue limit, waiting for a connection counts towards the attempt limit`() throws {
       var timers = TransferTimers(Timeouts(attempt: .seconds(10)), at: 5 * Self.second, waits: true)
       #expect(try #require(next(timers)) == (.attempt, 15))
-      // A connection that another has left: it stands already.
+      // A reused connection, which is already established.
       timers.connected(at: 12 * Self.second, sendsBody: false)
       #expect(try #require(next(timers)) == (.attempt, 15) && timers.phase == .awaitingResponse)
     }
@@ -86,7 +86,7 @@
         (Duration.seconds(-1), UInt64(0)), (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1500), 1_500_000_000),
         (.seconds(Int64.max), 3_200_000_000_000_000_000),
       ] as [(Duration, UInt64)])
-    func `a duration of any size is a number of nanoseconds`(duration: Duration, nanoseconds: UInt64) {
+    func `clamps a duration to nanoseconds`(duration: Duration, nanoseconds: UInt64) {
       #expect(duration.nanoseconds == nanoseconds)
     }
   }

@@ -30,7 +30,7 @@ import Testing
     String(decoding: try FormEncoder(style).encode(value), as: UTF8.self)
   }
 
-  @Test func `a value's properties are written in their order, nested ones in brackets, and nil not at all`() throws {
+  @Test func `writes properties in order, nested ones in brackets, and leaves out nil`() throws {
     let fields = try HTTPQuery(encoding: Person())
     #expect(
       fields.items.map { "\($0.name)=\($0.value ?? "nil")" } == [
@@ -45,11 +45,11 @@ import Testing
     (FormStyle(lists: .brackets), "address%5Bcity%5D=Ulm&address%5Bcodes%5D%5B%5D=1&address%5Bcodes%5D%5B%5D=2"),
     (FormStyle(nesting: .dots, lists: .indices), "address.city=Ulm&address.codes%5B0%5D=1&address.codes%5B1%5D=2"),
     (FormStyle(nesting: .dots, lists: .commas), "address.city=Ulm&address.codes=1%2C2"),
-  ]) func `names of nested values and of lists`(style: FormStyle, form: String) throws {
+  ]) func `names nested values and lists by style`(style: FormStyle, form: String) throws {
     #expect(try text(["address": Address()], style) == form)
   }
 
-  @Test func `dates and Booleans are spelled as asked for`() throws {
+  @Test func `writes dates and Booleans by style`() throws {
     struct Value: Encodable {
       let at = Date(timeIntervalSince1970: 1.5)
       let flag = false
@@ -65,7 +65,7 @@ import Testing
     (" ", "+"), ("+", "%2B"), ("*-._", "*-._"), ("~", "%7E"), ("!'()", "%21%27%28%29"), ("&=", "%26%3D"),
     ("é", "%C3%A9"),
     ("\r\n", "%0D%0A"), ("%41", "%2541"), ("aZ09", "aZ09"), ("🧵", "%F0%9F%A7%B5"),
-  ]) func `bytes are escaped as the standard has it`(plain: String, escaped: String) throws {
+  ]) func `escapes bytes as the URL Standard does`(plain: String, escaped: String) throws {
     #expect(try text([plain: plain]) == "\(escaped)=\(escaped)")
   }
 
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `a value that writes itself is written so`() throws {
+  @Test func `encodes a value with a custom encode function`() throws {
     let names = FormStyle(nesting: .dots, lists: .indices)
     #expect(
       try HTTPQuery(encoding: Other(), names).encoded.removingPercentEncoding
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [1, "a", [1], ["a": Double.nan], ["a": Double.infinity]] as [any Encodable & Sendable])
-  func `a value that cannot be written fails with its place`(value: any Encodable & Sendable) {
+  func `throws an encoding error for a value that a form cannot hold`(value: any Encodable & Sendable) {
     #expect(throws: EncodingError.self) { try FormEncoder().encode(value) }
   }
 
@@ -116,7 +116,7 @@ import Testing
         body: .text("pass=a%2Bb&user=Ada+L")))
   }
 
-  @Test func `fields of one's own are a form as well`() {
+  @Test func `a form can be built from fields`() {
     #expect(HTTPBody.form(["b": "1 2", "a": nil]).mediaType == .form)
     #expect(HTTPBody.form(["b": "1 2", "a": nil, "c": ""]).data == Data("b=1+2&c=".utf8))
   }
@@ -124,21 +124,21 @@ import Testing
   private enum Color: String, Codable { case red, green }
   private enum Named: String, Codable, CodingKeyRepresentable { case red, green }
 
-  @Test func `a set is written by what its elements are written as, the same each time`() throws {
+  @Test func `writes a set in sorted order`() throws {
     let set = Set((0..<40).map { "s\($0)" })
     #expect(try HTTPQuery(encoding: ["s": set]).items.map(\.value) == set.sorted())
     #expect(try text(["s": Set([2, 10, 1])], FormStyle(lists: .indices)) == "s%5B0%5D=1&s%5B1%5D=10&s%5B2%5D=2")
     #expect(try text(["s": Set(["b", "a"])], FormStyle(lists: .commas)) == "s=a%2Cb")
   }
 
-  @Test func `a dictionary by keys that are no names is refused, for its order would be another each time`() throws {
+  @Test func `rejects a dictionary with non-string keys because its order is not stable`() throws {
     #expect(throws: EncodingError.self) { try text(["v": [Color.red: 1, .green: 2]]) }
     #expect(try text(["v": [Named.red: 1, .green: 2]]) == "v%5Bgreen%5D=2&v%5Bred%5D=1")
     #expect(try text([2: "b", 1: "a"]) == "1=a&2=b")
   }
 
   @Test(arguments: [FormStyle(), FormStyle(dates: .secondsSince1970), FormStyle(dates: .millisecondsSince1970)])
-  func `what is no number and no date is refused`(style: FormStyle) throws {
+  func `rejects an invalid number and an invalid date`(style: FormStyle) throws {
     for seconds in [Double.nan, .infinity, -.infinity, 1e300, 253_402_300_800] {
       #expect(throws: EncodingError.self) { try text(["d": Date(timeIntervalSince1970: seconds)], style) }
     }
@@ -146,8 +146,8 @@ import Testing
     #expect(throws: EncodingError.self) { try text(["d": Double.nan], style) }
   }
 
-  @Test func `a date in a header is written as header fields have it`() throws {
-    // RFC 9110 §5.6.7 has this one.
+  @Test func `writes a date in a header as an HTTP date`() throws {
+    // The example of RFC 9110 §5.6.7.
     let date = Date(timeIntervalSince1970: 784_111_777)
     let headers = try HTTPHeaders(encoding: ["If-Modified-Since": date])
     #expect(headers.fields == [.init(.ifModifiedSince, "Sun, 06 Nov 1994 08:49:37 GMT")])
@@ -155,12 +155,12 @@ import Testing
     #expect(several.values(for: "X-At") == Array(repeating: "Sun, 06 Nov 1994 08:49:37 GMT", count: 2))
   }
 
-  @Test func `a duration is refused, for it would be two numbers`() {
+  @Test func `rejects a duration because it would encode as two numbers`() {
     #expect(throws: EncodingError.self) { try HTTPQuery(encoding: ["wait": Duration.seconds(5)]) }
     #expect(throws: EncodingError.self) { try HTTPHeaders(encoding: ["Prefer": Duration.seconds(5)]) }
   }
 
-  @Test func `a text is no form`() async throws {
+  @Test func `rejects text as a form`() async throws {
     struct Login: FormUploadingTask { let uploadPayload = "a=b&c d" }
     let stub = StubServer()
     let error = await #expect(throws: TaskError.self) { try await Login().on(stub.server).upload() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// Lists that would take a parser's stack or all of its time, and lists that would not.
+/// Property lists that would exhaust a parser's stack or time, and valid ones.
 @Suite(.timeLimit(.minutes(2))) struct PropertyListDepthTests {
   private struct Shop: Codable, Equatable {
     var name = "Ä & <Co>"
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
-  func `plain lists are read`(format: PropertyListSerialization.PropertyListFormat) throws {
+  func `decodes ordinary property lists`(format: PropertyListSerialization.PropertyListFormat) throws {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = format
     #expect(try decode(Shop.self, encoder.encode(Shop())) == Shop())
@@ -35,7 +35,7 @@ import Testing
     #expect(try decode([String].self, encoder.encode(values)) == values)
   }
 
-  @Test func `as many levels as are promised are read`() throws {
+  @Test func `accepts 512 levels and rejects 513`() throws {
     func list(_ levels: Int) -> Data {
       let (open, close) = (String(repeating: "<array>", count: levels), String(repeating: "</array>", count: levels))
       return Data("<plist version=\"1.0\">\(open)\(close)</plist>".utf8)
@@ -44,7 +44,7 @@ import Testing
     #expect(refusal(list(PropertyListDepth.limit + 1))?.contains("more than 512 levels") == true)
   }
 
-  @Test func `what stands in comments, texts and instructions is no level`() throws {
+  @Test func `does not count levels in comments, text and instructions`() throws {
     let tags = String(repeating: "<array><dict>", count: 50)
     let text = """
       <?xml version="1.0" encoding="UTF-8"?>
@@ -61,7 +61,7 @@ import Testing
     "<plist>", "<array>", "<dict><key>a</key>", "<array><!--</array>-->",
     "<array><string><![CDATA[</array>]]></string>",
     "<array><?x </array>?>", "<array</array>", "<array a=\"/\">", "<dict><key/></key>", "<!DOCTYPE plist [<array>]>",
-  ]) func `each level counts, whatever stands beside it`(level: String) {
+  ]) func `counts each level, whatever surrounds it`(level: String) {
     let text = "<plist version=\"1.0\">" + String(repeating: level, count: 100_000)
     #expect(refusal(Data(text.utf8))?.contains("more than 512 levels") == true)
   }
@@ -69,26 +69,26 @@ import Testing
   @Test(arguments: [
     "<plist><array><?>", "<!DOCTYPE plist <!-- ><plist>", "<!DOCTYPE <? ><plist>", "<plist><!-->",
     "<plist><array><!--->",
-  ]) func `what parsers may take for the end of a comment or an instruction hides no level`(start: String) {
+  ]) func `ambiguous ends of comments and instructions hide no level`(start: String) {
     let text = start + String(repeating: "<array>", count: 100_000)
     #expect(refusal(Data(text.utf8))?.contains("more than 512 levels") == true)
   }
 
   @Test(arguments: ["<array</array", "<!-- <string", "</array", "<key>", "]]>"])
-  func `signs without an end are looked at once`(sign: String) {
+  func `scans unterminated markup only once`(sign: String) {
     let text = String(repeating: sign, count: 500_000)
     #expect(throws: Never.self) { try PropertyListDepth.check(Data(text.utf8)) }
     #expect(throws: TaskError.self) { try decode([Int].self, Data(text.utf8)) }
   }
 
-  @Test func `values that are declared and not there are not counted`() throws {
+  @Test func `does not count declared values that are missing`() throws {
     var bytes = Array("bplist00".utf8) + [0x09] + Array(repeating: 8, count: 10_000)
     bytes += [0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0, 0x27, 0x10, 0, 0, 0, 0, 0, 0, 0, 0]
     bytes += [0, 0, 0, 0, 0, 0, 0, 9]
     #expect(refusal(Data(bytes))?.contains("not a valid") == true)
   }
 
-  @Test func `tags that are not in ASCII are not read`() throws {
+  @Test func `rejects markup that is not ASCII-compatible`() throws {
     let text = "<plist version=\"1.0\"><array/></plist>"
     for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32] {
       #expect(refusal(try #require(text.data(using: encoding)))?.contains("encoding") == true)
@@ -97,7 +97,7 @@ import Testing
     try PropertyListDepth.check(Data("<?xml version='1.0' encoding=\"utf-8\"?><!-- encoding='x' -->\(text)".utf8))
   }
 
-  /// A binary list of arrays, by the numbers of the values that each holds.
+  /// A binary list of arrays, each given by the indices of its values.
   private func binary(_ arrays: [[UInt8]], top: UInt8 = 0) -> Data {
     var (bytes, offsets) = (Array("bplist00".utf8), [UInt8]())
     for array in arrays {
@@ -111,7 +111,7 @@ import Testing
     return Data(bytes + [0, 0, 0, 0, 0, 0, table, rest])
   }
 
-  @Test func `a binary list that holds itself, is too deep, or multiplies itself is refused`() throws {
+  @Test func `rejects a binary list that contains itself or grows exponentially`() throws {
     #expect(try decode([[Int]].self, binary([[1, 2, 1], [], []])) == [[], [], []])
     #expect(refusal(binary([[0]]))?.contains("not a valid") == true)
     #expect(refusal(binary([[1], [2], [0]]))?.contains("not a valid") == true)
@@ -122,8 +122,8 @@ import Testing
     #expect(throws: TaskError.self) { try decode(JSONValue.self, binary([[0]])) }
   }
 
-  @Test func `a binary list that is too deep is refused`() throws {
-    // 200 of one list in each other, by 16 bits of reference, would need more numbers than these helpers write: nested by an encoder.
+  @Test func `rejects a binary list that is nested too deeply`() throws {
+    // `binary` writes one-byte references, which are too small for this depth.
     indirect enum Nest: Encodable {
       case none
       case list(Nest)
@@ -141,7 +141,7 @@ import Testing
     #expect(refusal(try nest(520))?.contains("more than 512 levels") == true)
   }
 
-  @Test func `a binary list that is cut or changed anywhere traps nowhere`() throws {
+  @Test func `a truncated or corrupted binary list does not trap`() throws {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .binary
     let whole = try encoder.encode(["a": [1, 2, 3], "b": [["c": 4]].map { $0.count }])

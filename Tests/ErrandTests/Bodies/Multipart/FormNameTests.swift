@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Names of fields and files in forms: as they are written, and as others write them.
+/// Names of fields and files in forms, as this library and other clients write them.
 @Suite(.timeLimit(.minutes(1))) struct FormNameTests {
   private func disposition(_ parameters: String) -> ContentDisposition? {
     ContentDisposition(ofPart: "form-data; \(parameters)")
@@ -22,7 +22,7 @@ import Testing
     "&amp;", "&#34;",
   ]
 
-  @Test func `names are read as they were written`() async throws {
+  @Test func `round-trips names`() async throws {
     for name in Self.names {
       for fileName in [nil, "x", name] {
         let body = try MultipartForm([.data(name, Data("1".utf8), fileName: fileName)], boundary: "b").body()
@@ -40,9 +40,9 @@ import Testing
     }
   }
 
-  // HTML Standard, "multipart/form-data encoding algorithm": line breaks of a field's name are made CRLF, those of a file's stay.
+  // HTML Standard, "multipart/form-data encoding algorithm": line breaks in a field name become CRLF, those in a file name stay.
   @Test(arguments: [("a\nb", "a\r\nb"), ("a\rb", "a\r\nb"), ("\n\r", "\r\n\r\n"), ("\r\r\n\n", "\r\n\r\n\r\n")])
-  func `a line break in the name of a field is CRLF`(name: String, read: String) {
+  func `normalizes a line break in a field name to CRLF`(name: String, read: String) {
     let head = MultipartForm.Part.data(name, Data(), fileName: name).head(after: "b")
     let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
     let disposition = ContentDisposition(ofPart: String(lines[1].dropFirst("Content-Disposition: ".count)))
@@ -62,13 +62,13 @@ import Testing
     (#"name="a\"; filename=\"b""#, "a\"; filename=\"b"), (#"name="\"; \"""#, "\"; \""),
     // urllib3 1 and aiohttp.
     (#"name*=utf-8''a%22%C3%A9"#, "a\"é"), (#"name="a"; name*=utf-8''b"#, "a"),
-    // Tokens, and what is not one.
+    // Tokens, and values that are not tokens.
     (#"name=a"#, "a"), (#"NAME = a b "#, "a b"), (#"name=a%22b"#, "a%22b"), (#"name=é"#, "é"), (#"name="a"#, "a"),
     (#"x; name="a""#, "a"), (#"name="a"; name="b""#, "a"), (#"filename="; name=b"; name="a""#, "a"),
     (#"name="a" b; c=d"#, "a"),
     (#"name="""#, ""), (#"name=;"#, ""),
   ])
-  func `names are read as other clients write them`(written: String, name: String) {
+  func `reads names as other clients write them`(written: String, name: String) {
     #expect(disposition(written)?.name == name)
     #expect(disposition("filename=\"f\"; \(written)")?.name == name)
   }
@@ -78,13 +78,13 @@ import Testing
     #expect(disposition("\"\"; name=a")?.name == "a" && ContentDisposition(ofPart: "; name=a") == nil)
   }
 
-  // RFC 2183: percent signs mean nothing there.
-  @Test func `only the names of forms are read so`() {
+  // RFC 2183: percent signs have no meaning in other dispositions.
+  @Test func `applies form escapes only to form-data`() {
     #expect(ContentDisposition(ofPart: #"attachment; filename="a%22b\c""#)?.fileName == "a%22bc")
     #expect(ContentDisposition(ofPart: #"Form-Data; filename="a%22b\c""#)?.fileName == #"a"b\c"#)
   }
 
-  @Test func `a long value is read in time that grows with it`() {
+  @Test func `parses a long value in linear time`() {
     let clock = ContinuousClock()
     for text in ["\\\"", "\\\"; a", "\";", "\"", "a=\"\\", ";", "%22", "\\\"; a = "] {
       let time = clock.measure { _ = disposition("name=\"" + String(repeating: text, count: 50_000)) }

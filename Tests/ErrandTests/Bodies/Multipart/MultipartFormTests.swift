@@ -12,7 +12,7 @@ import Testing
     return all.withLock { $0 }
   }
 
-  @Test func `parts are written one after the other, byte for byte`() async throws {
+  @Test func `writes parts one after the other, byte for byte`() async throws {
     let form = MultipartForm(
       [
         .text("title", "Sun\r\nset é"), .data("raw", Data([0, 255]), fileName: "a.bin"),
@@ -37,7 +37,7 @@ import Testing
   }
 
   // HTML Standard, "multipart/form-data encoding algorithm": 0x0A, 0x0D and 0x22 become %0A, %0D and %22.
-  @Test func `names cannot end their line, nor their quotes`() async throws {
+  @Test func `a name cannot end its line or its quotes`() async throws {
     let evil = "a\"\r\nX: y\r\n\r\nb%22"
     let form = MultipartForm([.data(evil, Data(), fileName: evil, type: MediaType("x/y\r\nX: y"))], boundary: "B")
     let text = String(decoding: try await bytes(form.body()), as: UTF8.self)
@@ -48,7 +48,7 @@ import Testing
     )
   }
 
-  @Test func `a file is read as it is sent, under its name and type`() async throws {
+  @Test func `writes a file with its name and type`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("a b.png")
       try Data("png".utf8).write(to: file)
@@ -63,14 +63,14 @@ import Testing
   }
 
   @Test(arguments: [("photo.jpg", "image/jpeg"), ("notes", nil)])
-  func `a file has the media type of its extension, whatever sends it`(name: String, type: MediaType?) {
+  func `a file has the media type of its extension in every kind of body`(name: String, type: MediaType?) {
     struct Send: FileUploadingTask { let uploadFile: URL }
     let file = URL(fileURLWithPath: "/tmp/\(name)")
     #expect(HTTPBody.file(file).mediaType == type && Send(uploadFile: file).uploadType == type ?? .octetStream)
     #expect(HTTPBody.file(file, type: .json).mediaType == .json)
   }
 
-  @Test func `a stream makes it of unknown length, and one that comes once makes it come once`() throws {
+  @Test func `a part of unknown length makes the length unknown, and a one-shot part makes the body one-shot`() throws {
     let stream = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() }, length: 0)
     #expect(try MultipartForm([.body("a", stream)]).body().length() == nil)
@@ -79,7 +79,7 @@ import Testing
     #expect(try !MultipartForm([.text("b", ""), .body("a", once)]).body().isReplayable)
   }
 
-  @Test func `boundaries differ, and fit into the header as they are`() {
+  @Test func `boundaries are unique and need no quotes`() {
     let boundaries = Set((0..<100).map { _ in MultipartForm().boundary })
     #expect(boundaries.count == 100)
     #expect(
@@ -93,7 +93,7 @@ import Testing
     let uploadForm = MultipartForm([.text("title", "x")], boundary: "B")
   }
 
-  @Test func `a task sends it, with its type and length`() async throws {
+  @Test func `a task sends a form with its type and length`() async throws {
     let stub = StubServer(.status(.created))
     try await AddPhoto().on(stub.server).upload()
     let request = try #require(stub.requests.first)
@@ -102,7 +102,7 @@ import Testing
     #expect(try await bytes(request.body).count == length.map(Int.init))
   }
 
-  @Test func `a file that cannot be read fails the call, and nothing is sent`() async {
+  @Test func `an unreadable file fails the call before anything is sent`() async {
     struct Broken: ServerPOSTTask, MultipartUploadingTask {
       let uploadForm = MultipartForm([.file("x", URL(fileURLWithPath: "/nowhere/at/all"))])
     }
@@ -117,7 +117,7 @@ import Testing
     HTTPResponse(url: .known("https://a.test"), headers: [.contentType: type], body: HTTPResponseBody(Data(text.utf8)))
   }
 
-  @Test func `the parts of a response come one by one, and what is not read is passed over`() async throws {
+  @Test func `yields parts one by one and skips unread bodies`() async throws {
     let text =
       "--a;b\r\nContent-Type: text/html\r\n\r\none\r\n--a;b\r\n\r\nskipped\r\n--a;b\r\nContent-Disposition: form-data; name=n; filename=\"f\"\r\n\r\nthree\r\n--a;b--"
     var (bodies, types, names) = ([String](), [MediaType](), [String?]())
@@ -137,7 +137,7 @@ import Testing
     #expect(late?.code == .unreadableBody, "what is left of it is not all of it")
   }
 
-  /// A body whose second part does not end.
+  /// A body whose second part never ends.
   private final class EndlessPart: HTTPBodySource {
     let read = Counter()
     let timings: TransferTimings? = nil
@@ -145,14 +145,14 @@ import Testing
 
     func next() async throws -> Data? {
       read.add()
-      guard read.count < 1000 else { return nil }  // so that a reader without a limit is told of
+      guard read.count < 1000 else { return nil }  // Ends, so that a reader without a limit fails instead of hanging.
       return read.count == 1 ? Data("--b\r\n\r\none\r\n--b\r\n\r\n".utf8) : Data(repeating: 65, count: 1000)
     }
 
     func cancel() {}
   }
 
-  @Test(arguments: [true, false]) func `a part that never ends is cut off by its limit`(isRead: Bool) async throws {
+  @Test(arguments: [true, false]) func `throws .bodyTooLarge for a part that never ends`(isRead: Bool) async throws {
     let source = EndlessPart()
     let answer = HTTPResponse(
       url: .known("https://a.test"), headers: [.contentType: "multipart/mixed; boundary=b"],
@@ -174,7 +174,7 @@ import Testing
     ("filename*=UTF-8''..%2F%2e%2e%2Fa%00b", "image/png", "b.png"), ("filename=\"..\"", nil, "download"),
     ("filename=\"\"", "text/plain", "download.txt"), ("name=n", nil, "download"),
     ("filename=\"report.pdf\"", "text/plain", "report.pdf"),
-  ]) func `a part has a name for a file, safe in any folder`(said: String, type: String?, name: String) async throws {
+  ]) func `suggests a file name that is safe in any folder`(said: String, type: String?, name: String) async throws {
     let field = type.map { "Content-Type: \($0)\r\n" } ?? ""
     let text = "--a;b\r\nContent-Disposition: form-data; \(said)\r\n\(field)\r\none\r\n--a;b--"
     var names: [String] = []
@@ -182,7 +182,7 @@ import Testing
     #expect(names == [name])
   }
 
-  @Test func `a body that ends too early is an error, and so is a part above the limit of its reader`() async throws {
+  @Test func `throws for a truncated body and for a part above the collect limit`() async throws {
     let cut = await #expect(throws: TaskError.self) {
       for try await part in try response("--a;b\r\n\r\none\r\n--a;b\r\n").parts() { _ = try await part.body.collect() }
     }
@@ -198,13 +198,13 @@ import Testing
     "text/plain; boundary=b", "multipart/mixed", "multipart/mixed; boundary=\(String(repeating: "b", count: 71))",
     "multipart/mixed; boundary=\"\"",
   ])
-  func `a media type without a boundary is refused`(type: String) {
+  func `rejects a media type without a valid boundary`(type: String) {
     #expect(throws: TaskError.self) { try response("", type).parts() }
   }
 
-  @Test func `a large file is held a chunk at a time`() async throws {
+  @Test func `streams a large file in small chunks`() async throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-sparse-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: file) }  // what is left of it is of no use
+    defer { try? FileManager.default.removeItem(at: file) }
     try Data().write(to: file)
     let size = 64 << 20
     try #require(truncate(file.path, size) == 0)
@@ -218,7 +218,7 @@ import Testing
     #expect(largest.withLock { $0 } <= 256 << 10)
   }
 
-  @Test func `what is written is read again`() async throws {
+  @Test func `round-trips a form`() async throws {
     let form = MultipartForm([.text("a", "--\r\n--"), .text("é", ""), .data("b", Data("\r\n".utf8), fileName: "x")])
     let body = try form.body()
     let answer = HTTPResponse(
@@ -239,7 +239,7 @@ import Testing
   }
 
   @Test(arguments: [50, 2] as [Int64])
-  func `a part of another length than was stated is an error, beside one of unknown length as well`(stated: Int64)
+  func `a part with the wrong length throws, even if another part has no known length`(stated: Int64)
     async throws
   {
     let form = MultipartForm([.body("s", stream(5, stated: stated)), .body("u", stream(3, stated: nil))])
@@ -251,7 +251,7 @@ import Testing
 
   #if os(Linux)
     @Test(arguments: [50, 2] as [Int64])
-    func `so is a stream that is packed`(stated: Int64) async throws {
+    func `a compressed stream with the wrong length throws`(stated: Int64) async throws {
       let packed = try #require(try stream(5, stated: stated).gzipped())
       let error = await #expect(throws: TaskError.self) { try await bytes(packed) }
       #expect(error?.code == .bodyLengthMismatch)
@@ -260,18 +260,18 @@ import Testing
     }
   #endif
 
-  @Test func `without zlib nothing is packed, nor said to be`() throws {
+  @Test func `does not compress without zlib`() throws {
     let packed = try HTTPBody.bytes(Data("x".utf8), type: nil).gzipped(by: { nil })
     #expect(packed.map(\.isEmpty) == nil)
   }
 
-  @Test(arguments: [Int64.max, -1]) func `a length that no body has is refused`(stated: Int64) throws {
+  @Test(arguments: [Int64.max, -1]) func `rejects an impossible length`(stated: Int64) throws {
     let form = MultipartForm([.body("a", stream(1, stated: stated)), .body("b", stream(1, stated: 1))])
     let error = #expect(throws: TaskError.self) { try form.body() }
     #expect(error?.code == .bodyLengthMismatch)
   }
 
-  @Test func `a file is one of this machine's, whatever the path of another URL is`() async throws {
+  @Test func `reads local files only, not the path of another URL`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("secret.txt")
       try Data("secret".utf8).write(to: file)
@@ -292,7 +292,7 @@ import Testing
     }
   }
 
-  @Test func `with an idempotency key, every attempt sends the same bytes; another call other ones`() async throws {
+  @Test func `an idempotent call repeats its bytes in every attempt, another call does not`() async throws {
     let stub = StubServer(.status(503), .status(503), .status(201), .status(201))
     try await Photo().idempotency(.key).on(stub.server).upload()
     try await Photo().idempotency(.key).on(stub.server).upload()
@@ -307,13 +307,13 @@ import Testing
     let uploadPayload = Dictionary(uniqueKeysWithValues: (0..<20).map { ("k\($0)", $0) })
   }
 
-  @Test func `a payload in JSON is the same bytes each time`() async throws {
+  @Test func `a JSON payload encodes to the same bytes each time`() async throws {
     let stub = StubServer(.status(200))
     for _ in 0..<5 { try await Listed().on(stub.server).upload() }
     #expect(Set(stub.requests.map(\.body.data)).count == 1)
   }
 
-  @Test func `its type stands above the server's, which knows no boundary, and below the task's`() async throws {
+  @Test func `the form's media type overrides the server's and yields to the task's`() async throws {
     let stub = StubServer(.status(200)) { $0.standardHeaders[.contentType] = "application/json" }
     let form = Photo().on(stub.server)
     try await form.upload()

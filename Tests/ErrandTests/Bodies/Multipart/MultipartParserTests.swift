@@ -36,7 +36,7 @@ import Testing
   }
 
   private static let bodies: [(String, [Part])] = [
-    // The beginning of a longer line is none.
+    // A longer line that starts with a delimiter is not one.
     ("--b\r\n\r\na\r\n--b--c\r\nd\r\n--b-- \t\r\ne", [Part(body: "a\r\n--b--c\r\nd")]),
     ("--b\r\n\r\na\r\n--b--\t", [Part(body: "a")]), ("--b\r\n\r\na\r\n--b--\r", [Part(body: "a")]),
     ("--b\r\n\r\none\r\n--b--\r\n", [Part(body: "one")]),
@@ -44,13 +44,13 @@ import Testing
       "preamble\r\n--b\r\nA: 1\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--\r\nepilogue\r\n--b\r\n",
       [Part(headers: ["A": "1"], body: "one"), Part(body: "two")]
     ),
-    ("--b\r\n\r\n\r\n--b\r\n\r\n--b--", [Part(), Part()]),  // a part may be empty, with and without its line
+    ("--b\r\n\r\n\r\n--b\r\n\r\n--b--", [Part(), Part()]),  // a part can be empty, with or without its line break
     (
       "--b \t\r\n\r\n--bb\r\n--b-\r\n --b\r\nx--b\r\n-b--b--\r\n--b--",
       [Part(body: "--bb\r\n--b-\r\n --b\r\nx--b\r\n-b--b--")]
     ),
     ("--b\r\n\r\na\r\n\r\n--b--", [Part(body: "a\r\n")]), ("--b\r\n\r\na\r\r\n--b--", [Part(body: "a\r")]),
-    ("--b\n\na\nb\n--b\n\nc\n--b--\n", [Part(body: "a\nb"), Part(body: "c")]),  // LF alone, as some write it
+    ("--b\n\na\nb\n--b\n\nc\n--b--\n", [Part(body: "a\nb"), Part(body: "c")]),  // LF alone, as some clients write it
     (
       "--b\r\nA: 1\r\n  folded\r\nB:\r\nA: 2\r\n\r\nx\r\n--b--",
       [Part(headers: HTTPHeaders([.init("A", "1 folded"), .init("B", ""), .init("A", "2")]), body: "x")]
@@ -58,7 +58,7 @@ import Testing
     ("--b--", []), ("\r\n \r\n--b--\r\n", []), ("--b\r\n\r\n\r\r\r\n\n\r\n--b--", [Part(body: "\r\r\r\n\n")]),
   ]
 
-  @Test(arguments: bodies) func `a body is divided where its delimiters are, in whatever pieces it comes`(
+  @Test(arguments: bodies) func `splits a body at its delimiters, however it is chunked`(
     body: (text: String, parts: [Part])
   ) throws {
     let bytes = Data(body.text.utf8)
@@ -70,22 +70,22 @@ import Testing
     }
   }
 
-  @Test func `a body that is cut is not complete, wherever that is`() throws {
+  @Test func `a truncated body is incomplete at every cut`() throws {
     let bytes = Data("--b\r\nA: 1\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--".utf8)
     for cut in 0..<bytes.count { #expect(try !Self.parts([bytes.prefix(cut)]).isComplete) }
   }
 
   @Test(arguments: ["no colon", " folded first", "a b: c", ": empty", "\u{1}: x", "a: b\rc", "a: b\r", "a: \0"])
-  func `a header that is none is refused`(line: String) {
+  func `rejects an invalid header line`(line: String) {
     #expect(throws: TaskError.self) { try Self.parts([Data("--b\r\n\(line)\r\n\r\nx\r\n--b--".utf8)]) }
   }
 
-  @Test func `a body of text without a part is refused`() {
+  @Test func `rejects a body of text without a part`() {
     #expect(throws: TaskError.self) { try Self.parts([Data("text only\r\n--b--\r\n".utf8)]) }
     #expect(throws: TaskError.self) { try Self.parts([Data("--c\r\n\r\none\r\n--b--\r\n".utf8)]) }
   }
 
-  @Test func `a long body without a delimiter is refused`() throws {
+  @Test func `rejects a long body without a delimiter`() throws {
     let text = "a\r\n\r\n--b\r\n\r\nx\r\n--b--"
     for pieces in [[Data(text.utf8)], Data(text.utf8).map { Data([$0]) }] {
       #expect(try Self.parts(pieces, limits: MultipartLimits(headerSize: 3)).parts.count == 1)
@@ -102,17 +102,17 @@ import Testing
     #expect(error?.code == .badResponse)
   }
 
-  @Test func `a header that is not UTF-8 is read as Latin-1`() throws {
+  @Test func `reads a header that is not UTF-8 as Latin-1`() throws {
     let bytes = Data("--b\r\nA: caf".utf8) + Data([0xE9]) + Data("\r\nB: é\r\n\r\n\r\n--b--".utf8)
     #expect(try Self.parts([bytes]).parts == [Part(headers: ["A": "café", "B": "é"])])
   }
 
-  @Test func `a colon ends a name, whatever comes after it`() throws {
+  @Test func `a colon ends a name, whatever scalar follows it`() throws {
     let parts = try Self.parts([Data("--b\r\nA:\u{301}1\r\n\r\n\r\n--b--".utf8)]).parts
     #expect(parts == [Part(headers: ["A": "\u{301}1"])])
   }
 
-  @Test func `more parts or header than the limits allow is refused`() throws {
+  @Test func `rejects parts and headers above the limits`() throws {
     let parts = String(repeating: "--b\r\n\r\nx\r\n", count: 3) + "--b--"
     #expect(try Self.parts([Data(parts.utf8)], limits: MultipartLimits(parts: 3)).parts.count == 3)
     #expect(throws: TaskError.self) { try Self.parts([Data(parts.utf8)], limits: MultipartLimits(parts: 2)) }
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `the body of a part may have as many bytes as its limit says, and each part anew`() throws {
+  @Test func `limits the body of each part separately`() throws {
     let bytes = Data("preamble\r\n--b\r\n\r\n12345\r\n--b\r\n\r\n\r\n1\r\n\r\n--b--".utf8)
     let bytewise = bytes.map { Data([$0]) }
     for pieces in [[bytes], bytewise] {
@@ -137,7 +137,7 @@ import Testing
     #expect(throws: TaskError.self) { try Self.parts(bytewise, limits: MultipartLimits(bodySize: .min)) }
   }
 
-  @Test func `every byte value goes through`() throws {
+  @Test func `every byte value is preserved`() throws {
     let all = Data((0...255).map { UInt8($0) } + [13, 10, 45, 45, 13, 10, 45, 45, 97])
     var parser = MultipartParser(boundary: "b", limits: MultipartLimits())
     parser.append(Data("--b\r\n\r\n".utf8) + all + Data("\r\n--b--".utf8))

@@ -26,7 +26,7 @@ import Testing
     ("Quoted-Printable", "a=\r\nb=\nc=c3=A9 \r\nd", "abcé \r\nd"), ("quoted-printable", "a=", "a"),
     ("quoted-printable", "", ""), ("8bit", "a=3D", "a=3D"), ("binary", "w6k=", "w6k="), ("x-own", "w6k=", "w6k="),
   ])
-  func `an encoded part is decoded, in whatever pieces it comes`(encoding: String, body: String, content: String)
+  func `decodes an encoded part, however it is chunked`(encoding: String, body: String, content: String)
     async throws
   {
     for size in [1, 3, 1000] {
@@ -40,7 +40,7 @@ import Testing
     ("base64", "VGVz!CAxMjM="), ("base64", "VGVzd"), ("base64", "VG=zdCAx"), ("base64", "VA==VGVz"),
     ("base64", "===="), ("quoted-printable", "a=zz"), ("quoted-printable", "a=3"), ("quoted-printable", "a= b"),
   ])
-  func `a part that is not in its encoding is refused`(encoding: String, body: String) async throws {
+  func `rejects a part with invalid encoding`(encoding: String, body: String) async throws {
     for size in [1, 3, 1000] {
       let error = await #expect(throws: TaskError.self) { try await parts(encoding, body, by: size) }
       #expect(error?.code == .badResponse && error?.reason.contains(encoding) == true, "\(body) by \(size)")

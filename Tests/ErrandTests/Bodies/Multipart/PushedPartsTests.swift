@@ -34,7 +34,7 @@ import Testing
     return reading
   }
 
-  /// The reading of a text, which is the same in whatever pieces it comes.
+  /// The reading of a text, which must not depend on how it is chunked.
   private static func read(_ text: String, boundary: String = "x", isPushed: Bool = true) -> Reading {
     let bytes = Data(text.utf8)
     let whole = read([bytes], boundary: boundary, isPushed: isPushed)
@@ -47,12 +47,12 @@ import Testing
   }
 
   @Test(arguments: [true, false], ["--x", "--x--", "-----WebKit"])
-  func `a boundary that counts the dashes of its delimiter is read`(isPushed: Bool, boundary: String) {
+  func `accepts a boundary that includes the dashes of its delimiter`(isPushed: Bool, boundary: String) {
     let reading = Self.read(
       "\(boundary)\r\nA: 1\r\n\r\none\r\n\(boundary)\r\n\r\ntwo\r\n--\(boundary)\r\n\r\n\(boundary)--\r\n",
       boundary: boundary,
       isPushed: isPushed)
-    // After the first delimiter, another one is text.
+    // After the first delimiter, the other form is text.
     #expect(reading == Reading(bodies: ["one|", "two\r\n--\(boundary)\r\n|"], isComplete: true))
     let strict = Self.read(
       "--\(boundary)\r\n\r\none\r\n\(boundary)\r\n\r\ntwo\r\n--\(boundary)--\r\n", boundary: boundary,
@@ -71,19 +71,19 @@ import Testing
     ("Hello\r\nContent-Type: a/b\r\n\r\n--x\r\n\r\ntwo\r\n--x--", ["two|"]), ("--x\r\n\r\ntwo\r\n--x--", ["two|"]),
     ("\r\n--x\r\n\r\ntwo\r\n--x--", ["two|"]),
   ])
-  func `a missing first delimiter loses no part`(text: String, bodies: [String]) {
+  func `loses no part without a first delimiter`(text: String, bodies: [String]) {
     #expect(Self.read(text) == Reading(bodies: bodies, isComplete: true))
   }
 
-  @Test func `with a missing delimiter, the boundary may count its dashes`() {
+  @Test func `accepts dashes in the boundary even without a first delimiter`() {
     let reading = Self.read(
       "Content-Type: a/b\r\n\r\none\r\n--a:b\r\nContent-Length: 3\r\n\r\ntwo\r\n--a:b--", boundary: "--a:b")
     #expect(reading == Reading(bodies: ["one|", "two|"], isComplete: true))
     #expect(Self.read("--a:b\r\nContent-Type: a/b\r\n\r\none\r\n--a:b--", boundary: "a:b").bodies == ["one|"])
   }
 
-  // Elsewhere, what comes before the first delimiter is a preamble (RFC 2046 §5.1.1), also if it looks like a header.
-  @Test func `only a stream of parts begins without a delimiter`() {
+  // Elsewhere, anything before the first delimiter is a preamble, even if it looks like a header (RFC 2046 §5.1.1).
+  @Test func `only a pushed stream can begin without a delimiter`() {
     let text = "Content-Type: text/plain\r\n\r\none\r\n--x\r\nContent-Length: 1\r\n\r\ntwo\r\n--x--"
     #expect(Self.read(text, isPushed: false) == Reading(bodies: ["two|"], isComplete: true))
   }
@@ -94,14 +94,14 @@ import Testing
 
   @Test(arguments: [
     (frames(("3", "one"), ("0", ""), ("5", "three")), ["one|", "|", "three|"]),
-    // The body may end with a line break, and have what looks like one of a delimiter.
+    // The body can end with a line break and contain what looks like a delimiter.
     (
       frames(("5", "one\r\n"), ("4", "two\n"), ("4", "six\r"), ("7", "\r\n--y\r\n")),
       ["one\r\n|", "two\n|", "six\r|", "\r\n--y\r\n|"]
     ),
-    // A line break between the body and the delimiter may be missing, or there may be several.
+    // There can be no line break, or several, between the body and the delimiter.
     (frames(("3", "one--x\r\nContent-Length: 3\r\n\r\ntwo\r\n\r\n\n"), ("4", "four")), ["one|", "two|", "four|"]),
-    // The length counts the line break before the delimiter, or is too large: the delimiter counts.
+    // If the length includes the line break before the delimiter, or is too large, the delimiter counts.
     (frames(("5", "one"), ("4", "two")), ["one\r\n|", "two\r|"]),
     (frames(("6", "one"), ("100", "two")), ["one|", "two|"]),
     (
@@ -113,13 +113,13 @@ import Testing
     #expect(Self.read(text) == Reading(bodies: bodies, isComplete: true))
   }
 
-  @Test func `a part that is longer than its length is an error`() {
+  @Test func `throws if a part is longer than its length`() {
     let reading = Self.read(Self.frames(("3", "one"), ("2", "two")))
     #expect(reading.bodies == ["one|", "tw|"])
     #expect(reading.error?.contains("part 2 has more than the 2 bytes that its Content-Length states") == true)
   }
 
-  @Test func `a picture is there before the next one begins`() async throws {
+  @Test func `yields a picture before the next one begins`() async throws {
     let pictures = (1...3).map { Data("picture \($0)\r\n".utf8) }
     let source = ChunkSource(
       pictures.map { Data("--frame\r\nContent-Type: image/jpeg\r\nContent-Length: \($0.count)\r\n\r\n".utf8) + $0 })

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PythonMultipartTests {
   private static let field = "--b\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\n"
 
-  /// The name, the file name, and the content of each part.
+  /// The name, the file name and the content of each part.
   private func read(_ body: Data, boundary: String) async throws -> [[String?]] {
     let source = ChunkSource(body.map { Data([$0]) })
     let response = HTTPResponse(
@@ -70,7 +70,7 @@ import Testing
   ]
 
   @Test(arguments: bodies)
-  func `a body is read as python-multipart reads it`(body: String, parts: [[String?]]) async throws {
+  func `reads a body as python-multipart does`(body: String, parts: [[String?]]) async throws {
     #expect(try await read(Data(body.utf8), boundary: "b") == parts)
     // Browsers begin their boundaries with dashes.
     let long = body.replacing("--b", with: "------b")
@@ -78,7 +78,7 @@ import Testing
     #expect(try await read(Data(long.utf8), boundary: "----b") == expected)
   }
 
-  @Test func `a file name after a Latin-1 no-break space is ignored`() async throws {
+  @Test func `ignores a file name after a Latin-1 no-break space`() async throws {
     for blank in [0xA0, 0x85] as [UInt8] {
       let body =
         Data("--b\r\nContent-Disposition: form-data; name=\"a\";".utf8) + [blank]
@@ -98,7 +98,7 @@ import Testing
     "--b\r\nContent-Disposition: form-data; name=\"field\"\r\n\rQx\r\n--b--",
     "--q\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\nx\r\n--b--", "--b-X\r\n",
   ])
-  func `a body that python-multipart refuses is refused`(body: String) async throws {
+  func `rejects a body that python-multipart rejects`(body: String) async throws {
     await #expect(throws: TaskError.self) { try await read(Data(body.utf8), boundary: "b") }
   }
 }

@@ -23,7 +23,7 @@ import Testing
     ),
     ("data\n\ndata\ndata\n\ndata:", [ServerSentEvent(data: ""), ServerSentEvent(data: "\n")]),
     ("data:test\n\ndata: test\n\n", [ServerSentEvent(data: "test"), ServerSentEvent(data: "test")]),
-    // The rest of the rules.
+    // The remaining rules.
     ("event: add\ndata: 1\n\ndata: 2\n\n", [ServerSentEvent(name: "add", data: "1"), ServerSentEvent(data: "2")]),
     ("event: add\n\ndata: 2\n\n", [ServerSentEvent(data: "2")]),
     ("id: 7\n\ndata: a\n\n", [ServerSentEvent(data: "a", id: "7")]),
@@ -38,7 +38,7 @@ import Testing
   ]
 
   @Test(arguments: streams, ["\n", "\r\n", "\r"])
-  func `events are read as the standard has it, with any end of lines, in any pieces`(
+  func `parses events as the standard does, with any line ending and any chunking`(
     stream: (text: String, events: [ServerSentEvent]), end: String
   ) throws {
     let text = stream.text.replacingOccurrences(of: "\n", with: end)
@@ -47,7 +47,7 @@ import Testing
     #expect(try text.utf8.flatMap { try parser.events(endingIn: Data([$0])) } == stream.events)
   }
 
-  @Test func `the wait before another connection is stated in digits only`() throws {
+  @Test func `accepts a reconnection time of digits only`() throws {
     var parser = EventStreamParser(limit: 100)
     for (text, wait) in [("retry: 10\n", 10), ("retry: 1x\n", 10), ("retry:\n", 10), ("retry: 2500\n", 2500)] {
       _ = try parser.events(endingIn: Data(text.utf8))
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `another connection begins anew, with the identifier of the last whole event`() throws {
+  @Test func `a restart resumes after the last complete event`() throws {
     var parser = EventStreamParser(limit: 100)
     _ = try parser.events(endingIn: Data("id: 1\ndata: a\n\nid: 2\nevent: x\ndata: half\nda".utf8))
     parser.restart()
@@ -63,24 +63,24 @@ import Testing
     #expect(try parser.events(endingIn: Data("\u{FEFF}data: b\n\n".utf8)) == [ServerSentEvent(data: "b", id: "1")])
   }
 
-  @Test func `an identifier that no header carries is none`() throws {
+  @Test func `ignores an identifier that is too long for a header`() throws {
     let longest = String(repeating: "7", count: 4096)
     let read = try events("id: \(longest)\ndata: a\n\nid: 8\(longest)\ndata: b\n\n", limit: 10_000)
     #expect(read.map(\.id) == [longest, longest])
   }
 
-  @Test func `no limit is one too`() throws {
+  @Test func `accepts an unlimited size`() throws {
     #expect(try events("data: a\ndata: b\n\n", limit: .max).map(\.data) == ["a\nb"])
   }
 
-  @Test func `a line or an event above the limit fails`() {
+  @Test func `throws if a line or an event exceeds the limit`() {
     #expect(throws: HTTPBodyLimitError.self) { try events("data: \(String(repeating: "a", count: 100))", limit: 50) }
     let lines = String(repeating: "data: aaaaaaaaa\n", count: 6)
     #expect(throws: HTTPBodyLimitError.self) { try events(lines, limit: 50) }
   }
 
-  @Test func `twice the bytes take twice the steps`() throws {
-    // Comments, empty data and names alone: nothing of it is kept.
+  @Test func `parses many empty events within a small limit`() throws {
+    // Comments, empty data and bare field names must not accumulate.
     let hostile = String(repeating: ":\r\ndata\r\revent\n", count: 1000)
     var parser = EventStreamParser(limit: 100)
     #expect(try parser.events(endingIn: Data(hostile.utf8)).count == 1000)

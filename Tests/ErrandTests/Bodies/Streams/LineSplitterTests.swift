@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: [
     ("a\nb\r\n\nc", ["a", "b", "", "c"], ["a", "b", "", "c"]), ("a\rb\n", ["a\rb"], ["a", "b"]),
     ("\r\r\n\n", ["\r", ""], ["", "", ""]), ("é\r🧵\r", ["é\r🧵\r"], ["é", "🧵"]), ("", [], []), ("\n", [""], [""]),
-  ]) func `lines end where they should, in whatever pieces the bytes come`(
+  ]) func `splits lines at their ends, however they are chunked`(
     text: String, byLineFeeds: [String], byAny: [String]
   ) throws {
     #expect(try lines([text]) == byLineFeeds && lines([text], .any) == byAny)
@@ -28,27 +28,27 @@ import Testing
     }
   }
 
-  @Test func `a line may have as many bytes as the limit, and not one more`() throws {
+  @Test func `accepts a line of up to the limit`() throws {
     var splitter = LineSplitter(.lineFeeds, limit: 3)
     #expect(try splitter.lines(endingIn: Data("abc\nabc".utf8)).count == 1)
     #expect(throws: HTTPBodyLimitError.self) { try splitter.lines(endingIn: Data("d".utf8)) }
   }
 
-  @Test func `the CR before its LF is none of them`() throws {
+  @Test func `does not count the CR of a CRLF towards the limit`() throws {
     var splitter = LineSplitter(.lineFeeds, limit: 3)
     #expect(try splitter.lines(endingIn: Data("abc\r\nabc\r".utf8)).count == 1)
     #expect(throws: HTTPBodyLimitError.self) { try splitter.lines(endingIn: Data("d".utf8)) }
   }
 
   @Test(arguments: [["a\nb\nlonger\nc\n"], ["a\n", "b\nlonger\n", "c\n"], ["a\nb\nlonger"]])
-  func `lines before one that is too long are given, in whatever pieces they come`(pieces: [String]) async throws {
+  func `yields the lines before one that is too long, however they are chunked`(pieces: [String]) async throws {
     let body = HTTPResponseBody(PiecesBody(pieces.map { Data($0.utf8) }))
     var lines: [String] = []
     await #expect(throws: HTTPBodyLimitError.self) { for try await line in body.lines(upTo: 3) { lines.append(line) } }
     #expect(lines == ["a", "b"])
   }
 
-  /// A body that comes in these pieces.
+  /// A body that arrives in these pieces.
   private final class PiecesBody: HTTPBodySource {
     private let pieces: Shared<[Data]>
 
@@ -59,7 +59,7 @@ import Testing
     func cancel() {}
   }
 
-  @Test func `JSON that is not in UTF-8 is an error, and not repaired`() async throws {
+  @Test func `throws for JSON lines that are not UTF-8`() async throws {
     let body = HTTPResponseBody(
       Data([UInt8]("{\"n\":1}\n{\"n\":2,\"a\":\"".utf8) + [0xFF, 0xFE] + [UInt8]("\"}\n".utf8)))
     var count = 0
@@ -71,7 +71,7 @@ import Testing
 
   private struct Entry: Codable, Equatable { let n: Int }
 
-  @Test func `a body's lines and JSON lines come one by one`() async throws {
+  @Test func `yields a body's lines and JSON lines one by one`() async throws {
     var lines: [String] = []
     for try await line in HTTPResponseBody(Data("a\r\n\nb".utf8)).lines() { lines.append(line) }
     #expect(lines == ["a", "", "b"])
@@ -82,7 +82,7 @@ import Testing
     #expect(entries == [Entry(n: 1), Entry(n: 2)])
   }
 
-  @Test func `a line that is no value ends the loop with an error`() async throws {
+  @Test func `an invalid JSON line ends the loop with an error`() async throws {
     var count = 0
     let error = await #expect(throws: TaskError.self) {
       for try await _ in HTTPResponseBody(Data("{\"n\":1}\nx\n{\"n\":3}".utf8)).jsonLines(of: Entry.self) { count += 1 }

@@ -11,14 +11,14 @@ import Testing
       ("null", nil), ("true", true), ("-7", -7), ("9223372036854775807", 9_223_372_036_854_775_807),
       ("18446744073709551615", .unsigned(.max)), ("1.5", 1.5), (#""é\u0000""#, "é\u{0}"), ("[]", []), ("{}", [:]),
       (#"{"a":[1,{"b":null}],"c":"1"}"#, ["a": [1, ["b": nil]], "c": "1"]), ("[[[\"x\"]],false]", [[["x"]], false]),
-    ] as [(String, JSONValue)]) func `each kind of value is read and written`(json: String, expected: JSONValue) throws
+    ] as [(String, JSONValue)]) func `round-trips each kind of value`(json: String, expected: JSONValue) throws
   {
     let read = try value(json)
     #expect(read == expected)
     #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(read)) == expected)
   }
 
-  @Test func `integers keep every digit that 64 bits hold`() throws {
+  @Test func `integers keep all 64 bits`() throws {
     for text in ["9007199254740993", "-9223372036854775808", "9223372036854775808", "18446744073709551615"] {
       #expect(try value(text).description == text)
     }
@@ -26,13 +26,13 @@ import Testing
     #expect(throws: DecodingError.self) { try value("[1e400]") }
   }
 
-  @Test func `a number is the same however it is written`() throws {
+  @Test func `equal numbers are equal in every notation`() throws {
     #expect(try value("1") == value("1.0") && value("1").hashValue == value("1.0").hashValue)
     #expect(JSONValue.unsigned(1) == 1 && Set<JSONValue>([1, 1.0, .unsigned(1)]).count == 1)
     #expect(JSONValue.number(1.5) != 1 && JSONValue.bool(true) != 1 && JSONValue.string("1") != 1)
   }
 
-  @Test func `members and elements are found by key and index, and nothing else is`() throws {
+  @Test func `finds members by key and elements by index, and nothing else`() throws {
     let order = try value(#"{"lines":[{"id":7,"price":9.5,"sold":true,"none":null}],"total":2.0}"#)
     #expect(order["lines"]?[0]?["id"]?.int == 7 && order["lines"]?[0]?["price"]?.double == 9.5)
     #expect(order["lines"]?[0]?["sold"]?.bool == true && order["lines"]?[0]?["none"]?.isNull == true)
@@ -41,7 +41,7 @@ import Testing
     #expect(order["total"]?.string == nil && JSONValue.number(0.5).int == nil && JSONValue.unsigned(.max).int == nil)
   }
 
-  @Test func `members and elements are set where they have a place`() {
+  @Test func `sets members and existing elements`() {
     var order: JSONValue = ["lines": [1, 2]]
     order["lines"]?[1] = 3
     order["lines"]?[2] = 4
@@ -56,7 +56,7 @@ import Testing
     #expect(["a": 1, "a": 2] as JSONValue == ["a": 2])
   }
 
-  @Test func `it is shown as JSON, and becomes a value of a type`() throws {
+  @Test func `prints as JSON and decodes to a type`() throws {
     let widget: JSONValue = ["name": "a/b", "id": 7]
     #expect("\(widget)" == #"{"id":7,"name":"a/b"}"# && "\(JSONValue.number(.nan))" == #""nan""#)
     #expect(try widget.decoded(Widget.self) == Widget(id: 7, name: "a/b"))
@@ -64,7 +64,7 @@ import Testing
     #expect(error?.code == .decodingFailed)
   }
 
-  @Test func `it goes up, comes down, and is what parameters are`() async throws {
+  @Test func `works as an upload, a download and as parameters`() async throws {
     let stub = StubServer(.json(#"{"data":{"id":18446744073709551615}}"#))
     let endpoint = Endpoint<JSONValue, JSONValue>.post("x", ["a": [1, nil, 2.5]])
     #expect(try await endpoint.on(stub.server).download()["data"]?["id"] == .unsigned(.max))
@@ -80,7 +80,7 @@ import Testing
     #expect(stub.requests.last?.body.data == Data("page=2&q=a+b&tags=x&tags=y".utf8))
   }
 
-  @Test func `a deep value is read in time that grows with its size`() throws {
+  @Test func `parses a deeply nested value`() throws {
     let depth = 400
     let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     var inner: JSONValue? = try value(text)

@@ -24,7 +24,7 @@ import Testing
     return (transport, stub)
   }
 
-  @Test func `what the server hides is hidden, and what it shows is compared`() async throws {
+  @Test func `records what the server shows and hides what it redacts`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let strict = Redaction(headers: ["X-Pet"], fields: ["pet"])
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a name that is learned later is hidden on both sides`() async throws {
+  @Test func `matches a request whose secret name was learned after the recording`() async throws {
     let request = HTTPRequest(.get, .known("https://shop.test/me?lateAnswerOfThisTest=42"))
     let text =
       #"{"log":{"entries":[{"request":{"method":"GET","url":"\#(request.url)"},"response":{"status":204}}]}}"#
@@ -58,7 +58,7 @@ import Testing
     #expect(try await transport.send(request).status == 204)
   }
 
-  @Test func `a field that signs a request in is hidden, whatever its name`() async throws {
+  @Test func `hides a field that authenticates the request, whatever its name`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, _) = try transport(file, .once, .status(.ok))
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `the app's cookies stay as they are`() async throws {
+  @Test func `a replay leaves the app's cookies alone`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, _) = try transport(file, .once, .status(.ok, [.setCookie: "sid=recorded"]))
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a payload that needs what is hidden fails, and says where that is decided`() async throws {
+  @Test func `a payload that needs a hidden value fails and names the setting`() async throws {
     struct Session: TaskPayload { let sessionID: UUID }
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
@@ -108,13 +108,13 @@ import Testing
     }
   }
 
-  /// Answers in which names sound like secrets and are not, and secrets of every type.
+  /// Responses with names that only sound secret.
   @Test(arguments: [
     #"{"errors":[{"code":"NAME_UNKNOWN"}]}"#, #"{"country":{"code":"DE"},"sessionCount":3}"#,
     #"{"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#, #"{"items":[],"nextPageToken":"a1b2"}"#,
     #"{"key":"PROJ-1","fields":{"tokenizer":"bert-2","passwordHint":"a pet","hasPassword":true}}"#,
     #"{"token_type":"Bearer","expires_in":3600,"authorization_endpoint":"https://id.test/a","secretary":"Ann"}"#,
-  ]) func `an answer without secrets is the same in the second run`(json: String) async throws {
+  ]) func `a response without secrets replays unchanged`(json: String) async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, _) = try transport(file, .once, .json(json))
@@ -134,7 +134,7 @@ import Testing
     let secret: String
   }
 
-  @Test func `an answer with secrets of every type is decoded in the second run, without them`() async throws {
+  @Test func `a response with secrets of every type decodes in a replay, with placeholders`() async throws {
     let token = #"{"value":"planted1","days":271.5,"scopes":["planted2"],"isOld":true,"next":null}"#
     let json = #"{"password":271828,"tokens":[\#(token)],"credential":\#(token),"secret":"planted3"}"#
     try await withFolder { folder in
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `of a task that hides its URL nothing is written, and of others no more than they show`() async throws {
+  @Test func `writes nothing of a task with a hidden URL, and only the visible parts of others`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let lines = Shared<[String]>([])
@@ -177,14 +177,14 @@ import Testing
     }
   }
 
-  /// Sends a request of its own in the place of the call's.
+  /// Sends its own request instead of the call's.
   private struct Anew: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       try await next(HTTPRequest(request.method, request.url))
     }
   }
 
-  @Test func `a request that a step has made is hidden as its task is`() async throws {
+  @Test func `hides a request made by a step if its task is hidden`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, stub) = try transport(file, .missing, .json(#"{"id":1,"name":"planted1"}"#))
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `missing records an entry without a body anew, in its place`() async throws {
+  @Test func `mode missing records an entry without a body again and keeps the order`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let calls = try await recordedCalls(.widget, .data(Data([0, 1, 2, 255]), .octetStream), .widget) { server in
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `a recording grows without being held, and its file is not written for each request`() async throws {
+  @Test func `writes a growing recording in batches`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, _) = try transport(file, .all, .json(#"{"id":7,"name":"Sprocket"}"#))
@@ -228,13 +228,13 @@ import Testing
       let inodes = Shared<Set<UInt64>>([])
       for id in 0..<300 {
         _ = try await GetWidget(id: id).on(shop).download()
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)  // it may not be there yet
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)  // The file might not exist yet.
         if let inode = attributes?[.systemFileNumber] as? NSNumber {
           _ = inodes.withLock { $0.insert(inode.uint64Value) }
         }
       }
       #expect(inodes.withLock { $0.count } < 100)
-      // Nobody says that it ends, and it is written all the same.
+      // Written without a call to `finish()`.
       #expect(await eventually { (try? HTTPArchive(data: Data(contentsOf: file)).entries.count) == 300 })
       let urls = try HTTPArchive(data: Data(contentsOf: file)).entries.map(\.request.url)
       #expect(urls == (0..<300).map { "https://shop.test/widgets/\($0)" })
@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  @Test func `a spool has its entries in the order of their numbers, the last of each`() async throws {
+  @Test func `a spool sorts entries by number and keeps the last of each`() async throws {
     try await withFolder { folder in
       let calls = try await recordedCalls(.widget) { server in
         for id in 0..<4 { _ = try await GetWidget(id: id).on(server).download() }

@@ -11,7 +11,7 @@ import Testing
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 
-  /// A transport that records what this stub answers.
+  /// A transport that records the responses of this stub.
   private func transport(
     _ file: URL, _ recording: ReplayRecording, _ stub: StubLog, log: TextSink = .discard,
     configure: (inout ReplayOptions) -> Void = { _ in }
@@ -22,7 +22,7 @@ import Testing
       from: file, options: options, over: StubTransport { try stub.answer($0) }, log: log)
   }
 
-  @Test func `a recording that another transport has not written yet is waited for`() async throws {
+  @Test func `reports a recording that another transport has not finished`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("a.har")
       func missing() throws -> String {
@@ -42,7 +42,7 @@ import Testing
 
   private static func known(_ id: Int) -> StubLog.Answer { .json(#"{"id":\#(id),"name":"w"}"#) }
 
-  /// The identifiers that these tasks give, nil for one that was not recorded.
+  /// Returns the identifiers of the widgets, nil for one that was not recorded.
   private func ids(_ wanted: [Int], over transport: ReplayTransport) async throws -> [Int?] {
     let shop = server(transport)
     var ids: [Int?] = []
@@ -57,7 +57,7 @@ import Testing
     return ids
   }
 
-  @Test func `once records where there is no file, and nothing where there is one`() async throws {
+  @Test func `mode once records if the file is missing and otherwise only replays`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("fixtures/shop.har")
       let stub = StubLog([Self.known(1), Self.known(2), Self.known(9)])
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `missing adds to the file what is not in it`() async throws {
+  @Test func `mode missing adds new requests to the file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       #expect(try await ids([7], over: transport(file, .missing, StubLog([Self.known(1)]))) == [1])
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `all plays nothing, and replaces the file`() async throws {
+  @Test func `mode all replays nothing and replaces the file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let first = try await ids([7, 8], over: transport(file, .all, StubLog([Self.known(1)])))
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `none never touches the network, and a file that is not there fails at once`() async throws {
+  @Test func `mode none never uses the network, and a missing file fails at once`() async throws {
     try await withFolder { folder in
       let (file, stub) = (folder.appendingPathComponent("shop.har"), StubLog([.widget]))
       let error = await taskError { _ = try transport(file, .none, stub) }
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal that breaks off is not recorded, and one that is left is no whole body`() async throws {
+  @Test func `does not record a broken error body, and marks an unread one as incomplete`() async throws {
     final class Pieces: HTTPBodySource {
       let count = Counter()
       let breaks: Bool
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal that is too large and is left is not recorded as one without a body`() async throws {
+  @Test func `a large error body that is not read to the end is recorded as too large`() async throws {
     final class Large: HTTPBodySource {
       func next() async throws -> Data? { Data(count: 100) }
       func cancel() {}
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `no secret is written, and what is hidden matches tomorrow's`() async throws {
+  @Test func `writes no secret, and matches requests despite hidden values`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let stub = StubLog([.json(#"{"access_token":"planted1","id":7}"#)])
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func `bytes are recorded where their type is named, and a body that is left out is told of`() async throws {
+  @Test func `records binary bodies only of listed types and logs omitted ones`() async throws {
     try await withFolder { folder in
       let (file, lines) = (folder.appendingPathComponent("shop.har"), Shared<[String]>([]))
       let bytes = Data((0...255).map { UInt8($0) })
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  /// A body that comes in pieces.
+  /// A body that arrives in pieces.
   private final class Pieces: HTTPBodySource {
     private let rest: Shared<[Result<Data, TaskError>]>
 
@@ -224,7 +224,7 @@ import Testing
     var trailers: HTTPHeaders { rest.withLock { $0.isEmpty } ? ["X-Sum": "9"] : [:] }
   }
 
-  @Test func `a stream is recorded when it was read to its end, with the fields after it`() async throws {
+  @Test func `records a stream with its trailers only if it was read to the end`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       func recording(_ pieces: [Result<Data, TaskError>]) throws -> ReplayTransport {
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test func `a file that cannot be written is told of, and the call succeeds`() async throws {
+  @Test func `a file that cannot be written is logged, and the call succeeds`() async throws {
     try await withFolder { folder in
       let blocked = folder.appendingPathComponent("blocked")
       try FileManager.default.createDirectory(
@@ -268,10 +268,10 @@ import Testing
     }
   }
 
-  @Test func `responses that a failing disk loses are counted, and logged once`() async throws {
+  @Test func `counts responses lost to a failing disk and logs once`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("place")
-      try Data().write(to: place)  // a file instead of a folder: nothing can be spooled
+      try Data().write(to: place)  // A file instead of a folder: nothing can be spooled.
       let lines = Shared<[String]>([])
       let transport = try transport(
         place.appendingPathComponent("shop.har"), .all, StubLog([.widget]),
@@ -297,7 +297,7 @@ import Testing
     }
   }
 
-  @Test func `requests side by side are recorded in the order in which they were sent`() async throws {
+  @Test func `records concurrent requests in the order in which they were sent`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (gate, started) = (Gate(), Counter())

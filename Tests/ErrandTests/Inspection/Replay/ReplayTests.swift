@@ -5,14 +5,14 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ReplayTests {
-  /// A server that plays these calls, with time that moves by itself.
+  /// A server that replays these calls on a clock that advances automatically.
   private func server(playing transport: ReplayTransport) -> Server {
     Server(
       remote: "https://shop.test", transport: transport,
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 
-  @Test func `a recording answers as the server did, and nothing is sent`() async throws {
+  @Test func `replays a response without sending`() async throws {
     let answer = StubLog.Answer.json(#"{"id":7,"name":"Sprocket"}"#)
     let calls = try await recordedCalls(answer) { _ = try await GetWidget().on($0).download() }
     let transport = ReplayTransport(calls)
@@ -22,7 +22,7 @@ import Testing
     #expect(transport.unplayed.isEmpty)
   }
 
-  @Test func `the n-th of the same requests gets the n-th response, then the last one again`() async throws {
+  @Test func `replays equal requests in order, then repeats the last response`() async throws {
     let calls = try await recordedCalls(.json(#"{"id":1,"name":"a"}"#), .json(#"{"id":2,"name":"b"}"#)) { server in
       for _ in 0..<2 { _ = try await GetWidget().on(server).download() }
     }
@@ -41,7 +41,7 @@ import Testing
     #expect(try await GetWidget().on(strict).download().id == 1)
   }
 
-  @Test func `what was not recorded says what came nearest, and what differs`() async throws {
+  @Test func `an unrecorded request names the nearest one and the difference`() async throws {
     let calls = try await recordedCalls(.status(.ok)) { server in
       for page in 1...2 { try await PlainTask(path: "list", query: ["page": "\(page)"]).on(server).run() }
       try await PlainTask(path: "other").on(server).run()
@@ -59,7 +59,7 @@ import Testing
     #expect(other.reason.contains("the recording has no requests"), "\(other)")
   }
 
-  @Test func `requests are compared with their secrets hidden, and are not shown in errors`() async throws {
+  @Test func `compares requests with secrets hidden and does not show them in errors`() async throws {
     func task(_ token: String) -> Modified<URLTask> {
       URLTask(
         .known("https://shop.test/a?token=\(token)"), method: .post, headers: [.contentType: "application/json"],
@@ -76,7 +76,7 @@ import Testing
     #expect(error.reason.contains("X-A: 'b' in place of ''"), "\(error)")
   }
 
-  @Test func `bodies of JSON agree by their values, others by their bytes`() async throws {
+  @Test func `compares JSON bodies by value and others by bytes`() async throws {
     func post(_ body: String, _ type: String = "application/json") -> URLTask {
       URLTask(.known("https://shop.test/a"), method: .post, headers: [.contentType: type], body: .text(body))
     }
@@ -107,7 +107,7 @@ import Testing
     #expect(refusal?.reason.contains("body: it can be read only once") == true, "\(refusal as Any)")
   }
 
-  @Test func `in the recorded order, each request has to be the next one`() async throws {
+  @Test func `in recorded order, each request must be the next one`() async throws {
     let calls = try await recordedCalls(.status(.ok)) { server in
       for path in ["a", "b"] { try await PlainTask(path: path).on(server).run() }
     }
@@ -121,7 +121,7 @@ import Testing
     #expect(end?.reason == "all 2 recorded requests were played", "\(end as Any)")
   }
 
-  @Test func `a retry and a redirect are played as they were recorded`() async throws {
+  @Test func `replays retries and redirects as recorded`() async throws {
     let answers: [StubLog.Answer] = [.lost, .status(503), .status(302, [.location: "/widgets/8"]), .widget]
     let calls = try await recordedCalls(answers[0], answers[1], answers[2], answers[3]) { server in
       _ = try await GetWidget().on(server).retry(upTo: 3, after: .seconds(1)).download()
@@ -133,7 +133,7 @@ import Testing
     #expect(response.record.attempts.map(\.status) == [nil, 503, 200], "\(response.record)")
   }
 
-  @Test func `a server or a task plays a recording with its own settings`() async throws {
+  @Test func `a server or a task replays a recording with its own settings`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     _ = try await GetWidget().on(stub.server).download()
@@ -145,7 +145,7 @@ import Testing
     #expect(stub.requests.count == 1 && calls.calls.count == 3)
   }
 
-  @Test func `a task plays its recording whatever server it runs on`() async throws {
+  @Test func `a task replays its recording on any server`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     _ = try await GetWidget().on(stub.server).download()
@@ -156,7 +156,7 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `failures that are played open no circuit`() async throws {
+  @Test func `replayed failures do not open a circuit`() async throws {
     let calls = try await recordedCalls(.status(503), .status(503)) { server in
       for _ in 0..<2 { _ = try? await PlainTask().on(server).retry(.never).run() }
     }
@@ -168,7 +168,7 @@ import Testing
     #expect(try await GetWidget().on(stub.server).download() == Widget())
   }
 
-  @Test func `a recording takes the place of no token and of nothing in the cache`() async throws {
+  @Test func `a replay uses neither authentication nor the shared cache`() async throws {
     let (calls, cache) = (RecordedCalls(), MemoryCache())
     let stub = StubServer(.widget) { configuration in
       configuration.recorders = [calls]
@@ -182,7 +182,7 @@ import Testing
     #expect(try await GetWidget().on(played).download() == Widget())
   }
 
-  @Test func `what differs in a body that is no text is told without the body`() async throws {
+  @Test func `the difference of binary bodies is reported without their content`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     let address = try #require(URL(string: "https://shop.test/a"))
@@ -197,7 +197,7 @@ import Testing
     #expect(error?.code == .notRecorded && "\(String(describing: error))".contains("hunter2") == false)
   }
 
-  @Test func `status, header, bytes and the fields after the body come as they were`() async throws {
+  @Test func `replays status, headers, bytes and trailers`() async throws {
     let archive = HTTPArchive(
       entries: [
         try JSONDecoder().decode(
@@ -214,7 +214,7 @@ import Testing
     #expect(try await response.body.collect() == Data([0, 1, 255, 10]) && response.body.trailers["X-Sum"] == "9")
   }
 
-  @Test func `a body that the recording does not have is an error that says so`() async throws {
+  @Test func `a body missing in the recording is an error with the reason`() async throws {
     let calls = try await recordedCalls(.data(Data([0, 1, 2]), "application/x-protobuf")) { server in
       _ = try await PlainTask().on(server).downloadData()
     }
@@ -223,7 +223,7 @@ import Testing
     #expect(error.code == .notRecorded && error.reason.contains("<3 bytes of application/x-protobuf>"), "\(error)")
   }
 
-  @Test func `what a cache answered, and what was cancelled, are no responses of a server`() async throws {
+  @Test func `does not replay a response that came from the cache`() async throws {
     let calls = try await recordedCalls(.status(.ok, [.cacheControl: "max-age=60"])) { server in
       await server.update { $0.cache = MemoryCache() }
       for _ in 0..<2 { try await PlainTask().on(server).run() }

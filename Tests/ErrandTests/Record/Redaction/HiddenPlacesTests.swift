@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// What is hidden by its place in JSON, and bodies that are hidden by their type.
+/// Values hidden by their JSON path, and bodies hidden by their type.
 @Suite(.timeLimit(.minutes(1))) struct HiddenPlacesTests {
   private func text(_ body: String, hiding paths: Set<String>, _ type: MediaType = .json) -> String {
     Redaction(headers: [], fields: [], paths: paths).body(Data(body.utf8), type: type, limit: 1 << 20)
@@ -48,11 +48,11 @@ import Testing
     (["a.b"], #"]}}{"a":{"b":1}}"#, #"]}}{"a":{"b":0}}"#),
     (["a.b"], #"{"\u0061":{"b":1}}"#, #"{"\u0061":{"b":0}}"#),
     (["a"], #"{"b":"a","c":"\"a\":1"}"#, #"{"b":"a","c":"\"a\":1"}"#),
-  ]) func `members are hidden where they are`(paths: [String], body: String, shown: String) {
+  ]) func `hides members by path`(paths: [String], body: String, shown: String) {
     #expect(text(body, hiding: Set(paths)) == shown.replacing("*", with: Redaction.mark))
   }
 
-  @Test func `the events of a stream are looked at one by one`() {
+  @Test func `hides members in each event of a stream`() {
     let events = "id: 1\ndata: {\"a\":{\"b\":1}}\n\ndata: {\"b\":2}\n\n"
     #expect(
       text(events, hiding: ["a.b"], "text/event-stream")
@@ -60,7 +60,7 @@ import Testing
     )
   }
 
-  @Test func `secret names count beside places`() {
+  @Test func `hides secret names in addition to paths`() {
     var redaction = Redaction.standard
     redaction.paths = ["a.b"]
     let body = Data(#"{"a":{"b":1,"token":2},"b":3}"#.utf8)
@@ -70,7 +70,7 @@ import Testing
     #expect(redaction.body(body, type: .json, limit: 100) == #"{"a":{"b":1,"token":0},"b":3}"#)
   }
 
-  @Test func `depth costs a path nothing but room`() {
+  @Test func `handles paths in deeply nested JSON`() {
     let depth = 100_000
     let body = String(repeating: "[", count: depth) + #"{"a":1}"# + String(repeating: "]", count: depth)
     #expect(text(body, hiding: ["a"]).contains(#"{"a":0}"#))
@@ -82,7 +82,7 @@ import Testing
       (["text/*"], "application/json", false), (["*/*"], nil, true), (["text/plain"], nil, false),
       (["image/*"], "image/png", true), ([], "text/plain", false),
     ] as [([MediaType], MediaType?, Bool)])
-  func `bodies are hidden by their type`(types: [MediaType], type: MediaType?, isHidden: Bool) {
+  func `hides bodies by media type`(types: [MediaType], type: MediaType?, isHidden: Bool) {
     var redaction = Redaction.none
     redaction.bodies = Set(types)
     let data = Data("s3cret".utf8)
@@ -98,7 +98,7 @@ import Testing
   private struct Answer: TaskPayload { let customer: [String: Kind] }
   private enum Kind: String, Codable { case known }
 
-  @Test func `errors do not quote them`() async throws {
+  @Test func `errors do not quote hidden values`() async throws {
     func reason(_ answer: StubLog.Answer, _ change: (inout Redaction) -> Void) async -> String {
       let stub = StubServer(answer) { change(&$0.redaction) }
       let error = await taskError {
@@ -130,7 +130,7 @@ import Testing
     #expect(await !reason(page) { $0.bodies = ["text/html"] }.contains("s3cret"))
   }
 
-  @Test func `numbers may be names, and the names of dictionaries are the body's`() async throws {
+  @Test func `hides values below numeric keys and omits dictionary keys from errors`() async throws {
     struct Customers: TaskPayload { let byNumber: [String: [String: Kind]] }
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -152,7 +152,7 @@ import Testing
     var description: String { message }
   }
 
-  @Test func `what a payload says of itself is not shown where places are hidden`() async throws {
+  @Test func `hides a payload's description if paths are hidden`() async throws {
     for paths: Set<String> in [[], ["message"]] {
       let stub = StubServer(.data(Data(#"{"message":"s3cret is taken"}"#.utf8), .json, 422)) {
         $0.errorPayload = Refusal.self
@@ -170,7 +170,7 @@ import Testing
     #expect(hiding.summary(of: problem, type: .problem).isEmpty && !hiding.summary(of: problem, type: .json).isEmpty)
   }
 
-  @Test func `a value of JSON is quoted by no error`() throws {
+  @Test func `a decoding error of a JSON value does not quote it`() throws {
     let value = JSONValue.object(["tier": "s3cret"])
     let error = #expect(throws: TaskError.self) { try value.decoded([String: Kind].self) }
     #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("the value does not fit") == true)
@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test func `no output shows any of them`() async throws {
+  @Test func `no output shows hidden values`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])
       var redaction = Redaction.standard

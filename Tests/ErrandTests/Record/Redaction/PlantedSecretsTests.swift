@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Secrets in every place where one can stand, and a search of every output.
+/// Plants secrets in every possible place and searches every output for them.
 @Suite(.timeLimit(.minutes(1))) struct PlantedSecretsTests {
   private static let names = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Goog-Api-Key", "X-Session-Token", "X-Auth-Token",
@@ -47,7 +47,7 @@ import Testing
     return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(body.utf8)))
   }
 
-  /// Everything that is made of recorded calls.
+  /// Every output that is made from recorded calls.
   private static func texts(of calls: [RecordedCall]) throws -> [String] {
     var texts = calls.flatMap { ["\($0)", String(reflecting: $0), $0.diagnosis?.description ?? ""] }
     texts += try calls.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
@@ -58,7 +58,7 @@ import Testing
 
   private struct AppError: Error { let url = "https://admin:planted51@b.test/?token=planted52" }
 
-  @Test func `no output shows any of them`() async throws {
+  @Test func `no output shows planted secrets`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])
       let events = EventRecorder()
@@ -101,7 +101,7 @@ import Testing
         do {
           _ = try await task.download()
         } catch {
-          guard let error = error as? TaskError else { continue }  // an app's own error is the app's
+          guard let error = error as? TaskError else { continue }  // The app's own errors are not redacted.
           output.withLock { $0.append("\(error)\n\(error.localizedDescription)") }
           let parts =
             "\(error.headers) \(error.url ?? "") \(error.record) \(error.attempts.map(\.outcome)) \(error.reason)"
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  /// Bodies in which signs stand as JSON writes them: those of Go, .NET and Gson.
+  /// Bodies with characters escaped as Go, .NET and Gson do.
   private static let escapedBodies = [
     #"{"url":"https://a.test/?sp=r\u0026sig=s3cret\u0026x=1","id":7}"#,
     #"{"url":"https://a.test/?a=b\u0026code=s3cret"}"#,
@@ -159,8 +159,7 @@ import Testing
   ]
 
   @Test(arguments: escapedBodies)
-  func `a secret is hidden where a sign before or behind its name is escaped, as a body and in a refusal`(body: String)
-  {
+  func `hides a secret if characters around its name are escaped`(body: String) {
     for type in [MediaType.json, .plainText, "text/event-stream"] {
       let shown = Redaction.standard.body(Data(body.utf8), type: type, limit: 1000)
       #expect(!shown.contains("s3cret") && shown.contains(Redaction.mark), "\(shown)")
@@ -175,7 +174,7 @@ import Testing
     #expect(throws: Never.self) { try JSONDecoder().decode(JSONValue.self, from: Data(shown.utf8)) }
   }
 
-  @Test func `signs that are escaped leak into no recording, page, archive or echo`() async throws {
+  @Test func `escaped secrets leak into no recording, page, archive or echo`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])
       for body in Self.escapedBodies {
@@ -198,7 +197,7 @@ import Testing
   }
 
   @Test(arguments: ["code", "sig", "key", "sid", "otp", "access_token"])
-  func `a secret in a fragment with a route is hidden`(name: String) async throws {
+  func `hides a secret in a fragment with a route`(name: String) async throws {
     for address in [
       "https://a.test/x#/cb?\(name)=s3cret", "/x#/cb?\(name)=s3cret&state=1", "/x#!/cb?a=1&\(name)=s3cret",
       "/x#/cb;\(name)=s3cret", "/x#/cb%3F\(name)=s3cret", "/index?/cb?\(name)=s3cret", "/x#/a?b?\(name)=s3cret",
@@ -220,7 +219,7 @@ import Testing
     #""next":"https://a.test/cb?a=1;code=s3cret""#, #""form":"Code=s3cret""#, #""oauth.code":"s3cret""#,
     #""raw":"{\"code\":\"s3cret\",\"grant_type\":\"authorization_code\"}""#,
     #""raw":"{\u0022code\u0022:\u0022s3cret\u0022,\u0022redirect_uri\u0022:\u0022/\u0022}""#,
-  ]) func `the reason of a refusal is shown, and the code of a sign-in in it is not`(member: String) {
+  ]) func `shows error codes but hides OAuth codes`(member: String) {
     let body = Data("{\"code\":\"E7\",\"Code\" : 42,\"error\":{\"code\":\"E8\"},\(member)}".utf8)
     let line = Redaction.standard.excerpt(of: body, type: .json, count: 300)
     #expect(!line.contains("s3cret") && line.hasPrefix(#"{"code":"E7","Code" : 42,"error":{"code":"E8"},"#), "\(line)")
@@ -242,13 +241,13 @@ import Testing
     ("Password : s3cret\na : b", "Password : <redacted>\na : b"),
     ("the token\t: s3cret\nb", "the token\t: <redacted>\nb"),
     ("pwd+=s3cret&a=b", "pwd+=<redacted>&a=b"), ("a?sig%20=s3cret&a=b", "a?sig%20=<redacted>&a=b"),
-  ]) func `an element is hidden up to its own end, and a name counts without the blanks around it`(
+  ]) func `hides an element up to its own end, and ignores whitespace around a name`(
     text: String, shown: String
   ) {
     #expect(Redaction.standard(text: text) == shown)
   }
 
-  @Test func `a name counts without blanks in a form, a query and JSON too`() {
+  @Test func `ignores whitespace around names in forms, queries and JSON`() {
     for name in ["pwd+", "+sig", "sig%20", "%09key%0A"] {
       #expect(Redaction.standard(address: "https://a.test/?a=b&\(name)=s3cret").hasSuffix("&\(name)=<redacted>"))
       let form = Redaction.standard.body(Data("\(name)=s3cret&a=b".utf8), type: .form, limit: 100)
@@ -261,7 +260,7 @@ import Testing
   @Test(arguments: [
     "https://admin:hunt#s3cret@host.example/v1", "https://admin:s3cret/2@host.example/v1",
     "https://admin:?s3cret@host.example", #"https://admin:a\s3cret@host.example"#,
-  ]) func `a password with a delimiter of URLs in it is hidden`(address: String) {
+  ]) func `hides a password that contains URL delimiters`(address: String) {
     let remote = Remote(address)
     #expect(!"\(remote) \(remote.name) \(Redaction.standard(address: address))".contains("s3cret"))
   }
@@ -272,11 +271,11 @@ import Testing
     ("(https://admin:?s3cret@a.b, https://me:s3#cret@c.d)", "(https://<redacted>@a.b, https://<redacted>@c.d)"),
     (#"https://admin:a\s3cret@host.example"#, "https://<redacted>@host.example"),
     ("https://host.example:x/a and me@host.example", "https://host.example:x/a and me@host.example"),
-  ]) func `and in a text`(text: String, shown: String) {
+  ]) func `hides a password with URL delimiters in text`(text: String, shown: String) {
     #expect(Redaction.standard(text: text) == shown)
   }
 
-  @Test func `addresses without a user stay as they are`() {
+  @Test func `keeps addresses without a user`() {
     for address in ["https://host.example:8080/a@b?c=d#e", "https://[::1]:80/a@b", "https://host.example/a:b@c"] {
       #expect(Redaction.standard(address: address) == address)
       #expect(
@@ -285,7 +284,7 @@ import Testing
     }
   }
 
-  @Test func `what a decoder says of a secret value is left out`() async throws {
+  @Test func `a decoding error does not quote a secret value`() async throws {
     enum Role: String, Codable { case reader }
     struct Answer: TaskPayload { let accessToken: Role }
     let stub = StubServer(.json(#"{"accessToken":"s3cret"}"#))
@@ -295,12 +294,12 @@ import Testing
     #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("at accessToken") == true)
   }
 
-  @Test func `text in two bytes a character is shown as bytes`() throws {
+  @Test func `shows UTF-16 text as a byte count`() throws {
     let data = try #require("password=s3cret".data(using: .utf16LittleEndian))
     #expect(Redaction.standard.body(data, type: .plainText, limit: 1000) == "<30 bytes of text/plain>")
   }
 
-  @Test func `an item of a query hides its value as the query does`() {
+  @Test func `a query item hides its value as the query does`() {
     #expect("\(HTTPQuery.Item("token", "s3cret"))" == "token=<redacted>")
   }
 }

@@ -18,7 +18,7 @@ import Testing
     var path: String { "login" }
   }
 
-  @Test func `it is encoded as its value, with the encoder's strategies, and left out where it is nil`() throws {
+  @Test func `encodes as its value, with the encoder's strategies, and omits nil`() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     encoder.dateEncodingStrategy = .iso8601
@@ -32,14 +32,14 @@ import Testing
     #expect(try decoder.decode(Login.self, from: Data(#"{"user":"u","petsMaiden":"x"}"#.utf8)).lastSeen == nil)
   }
 
-  @Test func `no description, mirror or dump has the value`() {
+  @Test func `hides the value from descriptions, mirrors and dumps`() {
     var dumped = ""
     dump(Login(), to: &dumped)
     let texts = ["\(Login())", String(reflecting: Login()), dumped, "\(Redacted("planted-redacted"))"]
     for text in texts { #expect(!text.contains("planted-redacted") && text.contains("<redacted>"), "\(text)") }
   }
 
-  @Test func `a header that was shown is hidden once its name is learned, and so is the name within a form's`() throws {
+  @Test func `hides headers and form fields once it has learned their name`() throws {
     struct Answers: Encodable { @Redacted var cornerShop = "planted-redacted" }
     let name: HTTPHeaderName = "X-Corner-Shop"
     let redaction = Redaction.standard
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `no log, record, page or command of a call has it, and the request does`() async throws {
+  @Test func `hides the value from logs, records, pages and commands, but sends it`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])
       let sent = Shared<[String]>([])
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// Takes whatever names a peer makes up.
+  /// Decodes any keys that a peer sends.
   private struct AnyNames: Decodable {
     struct Name: CodingKey {
       let stringValue: String
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `below a name that a type declares the names of a dictionary are none to be learned`() throws {
+  @Test func `learns a declared name but not the keys of a dictionary`() throws {
     struct Quiz: Codable { var quizAnswers: [String: Redacted<String>] }
     let quiz = try JSONDecoder().decode(Quiz.self, from: Data(#"{"quizAnswers":{"q17":"planted-redacted"}}"#.utf8))
     #expect(quiz.quizAnswers.count == 1)
@@ -109,7 +109,7 @@ import Testing
       Redaction.standard.body(body, type: .json, limit: 200) == #"{"quizAnswers":{"<redacted>":"<redacted>"},"q17":1}"#)
   }
 
-  @Test func `a peer's keys are bounded, and those that a type declares are not`() throws {
+  @Test func `limits the names learned from a peer, but not declared ones`() throws {
     struct Late: Codable { @Redacted var lateAnswer = "planted-redacted" }
     let keys = (0..<1500).map { "\"peerskey\($0)\":\"a\"" }.joined(separator: ",")
     let values = try JSONDecoder().decode([String: Redacted<String>].self, from: Data("{\(keys)}".utf8))

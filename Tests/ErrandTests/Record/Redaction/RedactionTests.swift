@@ -17,7 +17,7 @@ import Testing
     (#"{"filter":"a&b=c","password":"s3cret"}"#, #"{"filter":"a&b=c","password":"<redacted>"}"#),
     ("password=s3cret&a=<b>", "password=<redacted>&a=<b>"),
   ])
-  func `what is sent as a form and is none has no secret`(body: String, expected: String) {
+  func `hides secrets in a body that is wrongly declared as a form`(body: String, expected: String) {
     #expect(text(body, .form) == expected)
   }
 
@@ -27,12 +27,12 @@ import Testing
     ("token=bearer  s3cret", "token=<redacted>  <redacted>"),
     ("token=s3cret and more", "token=<redacted> and more"),
   ])
-  func `the word behind a scheme is hidden with it`(body: String, expected: String) {
+  func `hides the word after a scheme`(body: String, expected: String) {
     #expect(text(body, "text/plain") == expected)
   }
 
   @Test
-  func `a field that was plain is hidden by a policy that has it, and one that is remembered is told from its like`() {
+  func `a stricter policy hides a field that was shown, despite caching`() {
     let field = HTTPHeaders.Field("X-Shop", "abcdefgh")
     #expect(redaction.value(of: field) == "abcdefgh" && redaction.value(of: field) == "abcdefgh")
     #expect(redaction.hiding(["X-Shop"]).value(of: field) == "<redacted>", "it shares its names with the other")
@@ -45,7 +45,7 @@ import Testing
     #expect(!redaction.hidesSame(as: redaction.hiding(["X-Shop"])))
     #expect(redaction.hiding(["X-Shop"]).hidesValue(of: "x-shop"))
     #expect(Redaction.none.hidesNothing && !Redaction.none.hiding(["X-Shop"]).hidesNothing)
-    // Of the same length, with the same ends.
+    // Values of the same length, with the same first and last characters.
     for value in ["a token=s3cret-h", "Bearer s3cret..h"] {
       let plain = String(value.map { $0.isLetter ? $0 : "x" })
       #expect(redaction.value(of: HTTPHeaders.Field("X-Shop", plain)) == plain)
@@ -59,7 +59,7 @@ import Testing
     #expect(other.value(of: field) == "<redacted>" && redaction.value(of: field) == "abcdefgh")
   }
 
-  @Test func `secret header fields are hidden, one by one`() {
+  @Test func `hides each secret header field`() {
     let headers = redaction(["authorization": "Bearer s3cret", "Set-Cookie": "a", "set-cookie": "b", "Accept": "c"])
     #expect(headers.map(\.value) == ["<redacted>", "<redacted>", "<redacted>", "c"])
   }
@@ -96,7 +96,7 @@ import Testing
     ("https://a.test/https%253A%252F%252Fu%253As3cret%2540b.test", "https://a.test/<redacted>"),
     ("https://a.test/https%3A%2F%2Fu%3As3cret%40b.test%2F%E9", "https://a.test/<redacted>"),
   ])
-  func `user, password and secret query values are hidden in a URL`(url: String, expected: String) throws {
+  func `hides users, passwords and secret query values in a URL`(url: String, expected: String) throws {
     #expect(redaction(try #require(URL(string: url))) == expected)
   }
 
@@ -113,7 +113,7 @@ import Testing
     (#"{"a":"\"token\":\"b"}"#, #"{"a":"\"token\":\"<redacted>"}"#),
     (#"{"a":"{\"token\":\"b\",\"c\":\"d\"}"}"#, #"{"a":"{\"token\":\"<redacted>\",\"c\":\"d\"}"}"#),
   ])
-  func `secret members of JSON are hidden, also where it is cut off`(body: String, expected: String) {
+  func `hides secret members of JSON, even if it is truncated`(body: String, expected: String) {
     #expect(text(body) == expected)
   }
 
@@ -122,30 +122,30 @@ import Testing
     #"{"secret":[["s3cret"],{"a":"s3cret"}"#,
     #"{"pass\u0077ord":"s3cret"}"#, "{\"password\":\n\t[ \"s3cret\" ]}",
   ])
-  func `whatever a secret member holds is hidden, and however its name is written`(body: String) {
+  func `hides all content of a secret member, however its name is written`(body: String) {
     #expect(!text(body).contains("s3cret"))
   }
 
-  @Test func `secret fields of a form are hidden`() {
+  @Test func `hides secret fields of a form`() {
     #expect(
       text("user=a&password=s3cret&client%5Fsecret=s3cret", .form)
         == "user=a&password=<redacted>&client%5Fsecret=<redacted>")
   }
 
-  @Test func `what is not for people, or too large, has a placeholder`() {
+  @Test func `shows a placeholder for binary and large bodies`() {
     #expect(redaction.body(Data([0xFF, 0xFE]), type: nil, limit: 10) == "<2 bytes of data>")
     #expect(redaction.body(Data([1, 2]), type: "image/png", limit: 10) == "<2 bytes of image/png>")
     #expect(redaction.body(Data(count: 11), type: .json, limit: 10) == "<11 bytes, more than the 10 that are logged>")
     #expect(redaction.body(Data(), type: .json, limit: 10) == "")
   }
 
-  @Test func `names of one's own are compared without regard to case`() {
+  @Test func `compares custom names case-insensitively`() {
     let own = Redaction(headers: ["X-Mine"], fields: ["PIN"])
     #expect(own(["x-mine": "1"])["X-Mine"] == Redaction.mark)
     #expect(own.body(Data(#"{"pin":1}"#.utf8), type: .json, limit: 100) == #"{"pin":0}"#)
   }
 
-  @Test func `nothing is hidden where that was asked for, but for the password in a URL`() throws {
+  @Test func `the empty redaction hides only the user in a URL`() throws {
     #expect(Redaction.none(["Authorization": "a"])["Authorization"] == "a")
     #expect(Redaction.none.body(Data(#"{"password":"a"}"#.utf8), type: .json, limit: 100) == #"{"password":"a"}"#)
     let url = try #require(URL(string: "https://u:s3cret@a.test/?token=b#key=c"))
@@ -153,7 +153,7 @@ import Testing
     #expect(Redaction.none([.location: url.absoluteString])[.location] == "https://<redacted>@a.test/?token=b#key=c")
   }
 
-  /// The least time of three that a body takes.
+  /// The shortest time of three runs.
   private func time(_ body: String) -> Duration {
     (0..<3).map { _ in processorTime { #expect(!text(body).contains("s3cret")) } }.min() ?? .zero
   }
@@ -162,11 +162,11 @@ import Testing
     "\"a\":\"b=c https://a.test/?q=1\",", "a=%3D", ":", "=", "a=\"", "<token", "a:", "://", "%25", "a=&", "token: \"",
     "\\\"token\\\":{", "<token><", "token = ", "'token': ", "\\",
   ])
-  func `a large body is redacted in time that grows with its size`(piece: String) {
+  func `redacts a large body in linear time`(piece: String) {
     let end = " \"password\":\"s3cret\""
     let small = time(String(repeating: piece, count: 1000) + end)
     let large = time(String(repeating: piece, count: 16_000) + end)
-    // 16 times as much; what grows with the square of the size takes 256 times as long.
+    // Linear time is 16 times as long, quadratic time 256 times.
     #expect(large < max(small, .microseconds(100)) * 100, "\(small) and \(large)")
   }
 
@@ -175,22 +175,22 @@ import Testing
     "\\\\",
     "<token>x<b>", "<token>x</b>", "<token><token></token>", "<token>x</token", "token :", "token : \"a\" ", " :",
     "a=%41\\u0026b=%41\\\\u0026 ",
-  ]) func `no sign is looked for again and again`(piece: String) {
+  ]) func `scans repeated markers in linear time`(piece: String) {
     let small = time(String(repeating: piece, count: 250))
     let large = time(String(repeating: piece, count: 2000))
-    // 8 times as much; what grows with the square of the size takes 64 times as long.
+    // Linear time is 8 times as long, quadratic time 64 times.
     #expect(large < max(small, .microseconds(500)) * 25, "\(small) and \(large)")
   }
 
-  @Test func `elements of many names are looked at once`() {
+  @Test func `scans elements with many names in linear time`() {
     func text(_ count: Int) -> String { (0..<count).map { "<token\($0)>x<token\($0)>" }.joined() }
     let (small, large) = (time(text(250)), time(text(2000)))
     #expect(large < max(small, .microseconds(500)) * 25, "\(small) and \(large)")
   }
 
-  /// What a peer may send to keep a call whose traffic is shown.
+  /// Input that a peer can send to slow down a recorded call.
   @Test(arguments: ["a:", "=", "ab=", "ab: "])
-  func `text full of names is not much dearer than any other`(piece: String) {
+  func `text full of names is not much slower than plain text`(piece: String) {
     let size = 1 << 17
     let end = " \"password\":\"s3cret\""
     let plain = time(String(repeating: "word ", count: size / 5) + end)
@@ -203,7 +203,7 @@ import Testing
     "X-Amz-Signature", "X-Goog-Api-Key", "apiKey", "aws_secret_access_key", "sessionId", "credentials", "passwd",
     "X-Authorization", "privateKey", "Api_Key", "id-token",
   ])
-  func `a name is secret in any spelling, wherever it stands`(name: String) throws {
+  func `recognizes a secret name in any spelling and place`(name: String) throws {
     #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
     #expect(HTTPHeaders([.init(HTTPHeaderName(name), "s3cret")]).description == "\(name): <redacted>")
     let url = try #require(URL(string: "https://a.test/?\(name)=s3cret"))
@@ -230,7 +230,7 @@ import Testing
       (.cacheControl, "max-age=60, private", "max-age=60, private"),
       ("Access-Control-Allow-Credentials", "true", "true"),
     ] as [(HTTPHeaderName, String, String)])
-  func `URLs are redacted wherever they stand in a header`(name: HTTPHeaderName, value: String, expected: String) {
+  func `redacts URLs anywhere in a header`(name: HTTPHeaderName, value: String, expected: String) {
     #expect(redaction([name: value])[name] == expected)
     #expect(HTTPHeaders([.init(name, value)]).description == "\(name): \(expected)")
   }
@@ -239,7 +239,7 @@ import Testing
     "admin:hunter2@db.test", "cannot reach https:\\/\\/admin:hunter2@db.test\\/x", "invalid token: hunter2",
     "<Password>hunter2</Password>", "<a href='https://a.test/?secret=hunter2'>x</a>", "Api-Key: hunter2\r\nA: b",
   ])
-  func `text of any kind is redacted`(words: String) {
+  func `redacts text of any kind`(words: String) {
     #expect(!text(words, .plainText).contains("hunter2"), "\(text(words, .plainText))")
   }
 
@@ -254,14 +254,14 @@ import Testing
     "<token> <value>hunter2</value>",
     "<a password = \"hunter2\"/>", "Password = 'hunter2';",
   ])
-  func `secrets are hidden in strings within strings, and with blanks and quotation marks around them`(words: String) {
+  func `hides secrets in nested strings and behind whitespace and quotes`(words: String) {
     for type in [MediaType.json, .plainText] {
       #expect(!text(words, type).contains("hunter2"), "\(text(words, type))")
     }
     #expect(Redaction.none.body(Data(words.utf8), type: .plainText, limit: 1000) == words)
   }
 
-  @Test func `JSON in a form and in a query is looked into`() throws {
+  @Test func `looks into JSON in a form and in a query`() throws {
     let json = "%7B%22password%22%3A%22hunter2%22%7D"
     #expect(text("a=\(json)&b=c", .form) == "a=<redacted>&b=c")
     #expect(text("password%3Dhunter2&b=c", .form) == "<redacted>&b=c")
@@ -274,22 +274,22 @@ import Testing
     "user_jwt", "X-Signing-Key", "encryptionKey", "auth", "pwd", "pass", "sid", "cookies", "hmac", "code_verifier",
     "auth_code", "Cookie2", "Set-Cookie2", "Authentication-Info", "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key",
   ])
-  func `so are names by which others give their keys`(name: String) {
+  func `recognizes the names of keys in common services`(name: String) {
     #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
     #expect(Redaction.standard(["X-Frame-Options": "a", "Idempotency-Key": "b"]).map(\.value) == ["a", "b"])
   }
 
   @Test(arguments: ["status code: 42", "a:b", "12:30:05", "x < y", "a = b", "", "http://a.test/a:b", "key: value"])
-  func `text without secrets stays as it is`(words: String) { #expect(text(words, .plainText) == words) }
+  func `keeps text without secrets`(words: String) { #expect(text(words, .plainText) == words) }
 
-  @Test func `one line has no character that is not to be looked at`() {
+  @Test func `replaces control and format characters in a single line`() {
     let text = "a\r\nb\u{1b}[2Jc\u{9b}d\u{7f}e\u{202e}f\u{2028}g"
     #expect(text.onOneLine == "a  b [2Jc d e f g")
     #expect("\(TaskError(.badResponse, text, phase: .receiving))" == "a  b [2Jc d e f g")
     #expect(Redaction.standard.excerpt(of: Data(text.utf8), type: .plainText, count: 100) == "a b [2Jc d e f g")
   }
 
-  @Test(arguments: ["pwd", "pass", "otp", "sid", "key"]) func `a secret name is one within others too`(name: String) {
+  @Test(arguments: ["pwd", "pass", "otp", "sid", "key"]) func `recognizes nested secret names`(name: String) {
     for nested in ["login[\(name)]", "a.\(name)", "a[\(name)][0]", "a%5B\(name)%5D"] {
       #expect(redaction(address: "https://a.test/?\(nested)=s3cret&b=1").hasSuffix("=<redacted>&b=1"), "\(nested)")
       #expect(text("\(nested)=s3cret&b=1", .form).hasSuffix("=<redacted>&b=1"), "\(nested)")
@@ -310,8 +310,7 @@ import Testing
     ("see 100% of https%3A%2F%2Fa.test now", "see 100% of https%3A%2F%2Fa.test now"),
     ("GET /proxy/https%3A%2F%2Fme%3As3(cret%40b.test x", "GET /proxy/<redacted> x"),
     ("at https%3A%2F%2Fa.test%2Fcb%3Fcode=s3cret&x=1", "at <redacted>&x=1"),
-  ]) func `a URL that is escaped as a whole hides its own secrets, and shields no others`(words: String, shown: String)
-  {
+  ]) func `an encoded URL hides its own secrets and no others`(words: String, shown: String) {
     #expect(redaction(text: words) == shown)
   }
 
@@ -336,24 +335,24 @@ import Testing
       "can't sign https://a.test/T?$filter=name%20eq%20'x'&sig=<redacted>"
     ),
     ("can't read 'https://a.test/?q=1'. Why?", "can't read 'https://a.test/?q=1'. Why?"),
-  ]) func `of words of the library's own the URLs are redacted, and nothing else`(words: String, shown: String) {
+  ]) func `redacts only the URLs in the library's own messages`(words: String, shown: String) {
     #expect(redaction.hidingInURLs(of: words) == shown)
   }
 
   @Test(arguments: ["\n ", "\r ", "\n {", "\n \"", "\n  [ "])
-  func `lines within a string that nobody ends are looked at once`(line: String) {
+  func `scans an unterminated string once`(line: String) {
     let text = "@\"x" + String(repeating: line, count: 100_000) + "\"token\": \"s3cret\""
     #expect(!redaction(text: text).contains("s3cret"))
   }
 
-  @Test func `a name of many parts is looked at once`() {
+  @Test func `scans a name with many parts once`() {
     let name = String(repeating: "a.", count: 40_000) + "s" + String(repeating: ".code", count: 40_000)
     #expect(redaction.kind(of: name) == .code && redaction.kind(of: name + ".pwd") == .secret)
     let escaped = String(repeating: "%3A%2F%2F", count: 30_000)
     #expect(redaction(text: escaped) == escaped)
   }
 
-  @Test func `the code of something else is no secret, and that of a form is one`() {
+  @Test func `hides a code in a form, but not the code of something else`() {
     for body in [#"{"error.code":"E7"}"#, #"{"http.status.code":200}"#] { #expect(text(body) == body) }
     let fault = "<env:Code><env:Value>env:Sender</env:Value></env:Code>"
     #expect(text(fault, "application/soap+xml") == fault)
@@ -366,7 +365,7 @@ import Testing
   }
 
   @Test(arguments: ["Basic", "bearer", "Digest", "Negotiate", "DPoP"])
-  func `a credential is hidden under any name, by its scheme`(scheme: String) {
+  func `hides a credential in any field by its scheme`(scheme: String) {
     for name in ["X-Upstream", "Via-Proxy"] {
       let field = HTTPHeaders.Field(HTTPHeaderName(name), "\(scheme) s3cret+/=")
       #expect(redaction.value(of: field) == "\(scheme) <redacted>")

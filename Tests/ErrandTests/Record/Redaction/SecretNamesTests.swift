@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Names that are secrets and names that only sound so, each in the places in which names stand.
+/// Secret names and names that only sound secret, each in every place.
 @Suite(.timeLimit(.minutes(1))) struct SecretNamesTests {
   private let redaction = Redaction.standard
 
@@ -22,7 +22,7 @@ import Testing
     "PHPSESSID", "session_key", "tokens", "refreshTokens", "secrets", "cookie", "otp", "totp", "pwd", "pass", "sid",
     "hmac",
     "device_code", "authorization_code", "code_verifier", "recovery_codes", "tokenValue", "secretText",
-  ]) func `a name that is a secret is hidden everywhere`(name: String) {
+  ]) func `hides a secret name everywhere`(name: String) {
     #expect(json(#"{"a":{"\#(name)":"s3cret"}}"#) == #"{"a":{"\#(name)":"<redacted>"}}"#)
     #expect(json(#"{"a":[{"\#(name)":["s3cret"]}]}"#) == #"{"a":[{"\#(name)":["<redacted>"]}]}"#)
     #expect(redaction(address: "https://a.test/?b=1&\(name)=s3cret") == "https://a.test/?b=1&\(name)=<redacted>")
@@ -42,7 +42,7 @@ import Testing
     "zip_code", "nextPageToken", "page_token", "continuationToken", "sidebar", "sigma", "passed", "bypass",
     "cookiePolicy",
     "cookiesEnabled", "client_id", "accessKeyName",
-  ]) func `a name that contains the name of a secret is shown everywhere`(name: String) {
+  ]) func `shows a name that only contains a secret one`(name: String) {
     let body = #"{"\#(name)":"value1","a":{"\#(name)":3},"b":[{"\#(name)":[true]}]}"#
     #expect(json(body) == body)
     let address = "https://a.test/?\(name)=value1"
@@ -72,7 +72,7 @@ import Testing
     ),
     (#"{"password":s3cret,"b":1}"#, #"{"password":"<redacted>","b":1}"#),
     (#"{"password":{"a":"s3cre"#, #"{"password":{"a":"<redacted>""#), (#"{"password":"#, #"{"password":"#),
-  ]) func `a hidden value of JSON keeps its type`(body: String, shown: String) {
+  ]) func `a hidden JSON value keeps its type`(body: String, shown: String) {
     #expect(json(body) == shown)
     #expect(json(shown) == shown, "what is recorded is compared with what was recorded")
   }
@@ -85,7 +85,7 @@ import Testing
     #"{"next":"https://a.test/cb?state=1&code=S3CRET"}"#, #"{"form":"grant_type=authorization_code&code=S3CRET"}"#,
     #"{"raw":"{\"code\":\"s3cret\",\"grant_type\":\"x\"}"}"#, "<a><grant_type>x</grant_type><code>s3cret</code></a>",
     "code=S3CRET&grant_type=authorization_code", "code=s3cret", "https://a.test/cb?code=s3cret",
-  ]) func `the code of an OAuth exchange is hidden`(body: String) {
+  ]) func `hides the code of an OAuth exchange`(body: String) {
     for type in [MediaType.json, .plainText] {
       let shown = redaction.body(Data(body.utf8), type: type, limit: 1000)
       #expect(!shown.lowercased().contains("s3cret") && shown.contains(Redaction.mark), "\(shown)")
@@ -98,16 +98,16 @@ import Testing
     #"{"code":"94107","state":"California"}"#, #"{"next":"https://a.test/countries?code=DE"}"#,
     #"{"raw":"{\"code\":\"not_found_2\"}"}"#, "<Error><Code>NoSuchKey1</Code></Error>", "code: E7", "?code=404&page=2",
     #"{"key":"PROJ-1","value":"red"}"#, #"{"key":"colour"}"#, #"{"key":7}"#, #"{"tokenId":"42"}"#,
-  ]) func `a code or a key of something else is shown`(body: String) {
+  ]) func `shows a code or a key of something else`(body: String) {
     for type in [MediaType.json, .plainText] {
       #expect(redaction.body(Data(body.utf8), type: type, limit: 1000) == body)
     }
   }
 
   @Test(arguments: [#"{"key":"sk-3f9a8b7c"}"#, #"{"Key":"AKIA1234567890ABCDEF"}"#, #"{"token_id":"AQIC5wM2LY4Sfcx"}"#])
-  func `a key that looks like an API key is hidden`(body: String) { #expect(json(body).contains(Redaction.mark)) }
+  func `hides a key that looks like an API key`(body: String) { #expect(json(body).contains(Redaction.mark)) }
 
-  @Test func `what an app adds counts as it says`() {
+  @Test func `applies custom endings, fields and fragments`() {
     var own = redaction
     own.endings.insert("pin")
     own.fields.insert("ssn")
@@ -126,7 +126,7 @@ import Testing
     <string>s3cret</string><key>otp</key><integer>271</integer><key>hasToken</key><true/></dict></plist>
     """
 
-  @Test func `a property list keeps its names and its types`() throws {
+  @Test func `a redacted property list keeps its keys and types`() throws {
     struct List: Codable, Equatable { let line1: String, password: String, otp: Int, hasToken: Bool }
     let shown = redaction.body(Data(Self.list.utf8), type: "application/x-plist", limit: 1000)
     let list = try PropertyListDecoder().decode(List.self, from: Data(redaction(text: Self.list).utf8))
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: ["X-Session-Count", "X-Token-Type", "X-Secret-Level", "Password-Hint"])
-  func `a field that only sounds secret is shown, and stays with its origin`(name: HTTPHeaderName) {
+  func `shows a field that only sounds secret, but keeps it at its origin`(name: HTTPHeaderName) {
     #expect(redaction([name: "1"])[name] == "1" && redaction.keepsHome(name))
   }
 }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// The partial file and its journal.
+/// The partial file of a download and its journal.
 @Suite(.timeLimit(.minutes(1))) struct DownloadFileTests {
   private let version = DownloadJournal(identity: "i", validator: DownloadValidator([.eTag: #""a""#]), total: 10)
 
-  /// The names in a folder, and a place in it.
+  /// Runs `body` with a file URL in a new folder and a function that lists that folder.
   private func inFolder(_ body: (URL, () throws -> [String]) throws -> Void) async throws {
     try await withFolder { folder in
       try body(folder.appendingPathComponent("file")) {
@@ -23,7 +23,7 @@ import Testing
 
   private func part(_ url: URL) -> String { url.deletingLastPathComponent().path + "/.file.errand-part" }
 
-  @Test func `a place that cannot be made leaves no folders behind`() async throws {
+  @Test func `leaves no folders behind if the file cannot be created`() async throws {
     try await inFolder { (url, names) throws in
       let folder = url.deletingLastPathComponent()
       let long = String(repeating: "x", count: 300)
@@ -32,14 +32,14 @@ import Testing
     }
   }
 
-  @Test func `what was written is gone on from by whoever opens it next`() async throws {
+  @Test func `the next file resumes where the last one ended`() async throws {
     try await inFolder { (url, names) throws in
       let first = try DownloadFile(for: url)
       try first.begin(version)
       try first.append(Data("1234".utf8))
       #expect(try names() == [".file.errand-journal", ".file.errand-part"])
       for name in try names() { #expect(try mode(url.deletingLastPathComponent().path + "/" + name) == 0o600) }
-      first.close()  // as where its process is killed: nothing was synchronised
+      first.close()  // As if the process was killed: nothing was synchronized.
       let second = try DownloadFile(for: url)
       #expect(second.length == 4 && second.journal?.validator == version.validator && !second.isComplete)
       try second.append(Data("567890".utf8))
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a file without a journal, or whose journal is none, is begun again`() async throws {
+  @Test func `starts over without a valid journal`() async throws {
     try await inFolder { (url, _) throws in
       let journal = url.deletingLastPathComponent().path + "/.file.errand-journal"
       for spoil in [Data?.none, Data("{".utf8), Data(#"{"format":2,"identity":"i","synced":0}"#.utf8)] {
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `two never have the same file`() async throws {
+  @Test func `locks the file against a second download`() async throws {
     try await inFolder { (url, _) throws in
       let first = try DownloadFile(for: url)
       #expect(throws: TaskError.self) { try DownloadFile(for: url) }
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a planted link or another's file is not written to`() async throws {
+  @Test func `does not write to a symlink, a hard link or a folder`() async throws {
     try await inFolder { (url, names) throws in
       let victim = url.deletingLastPathComponent().path + "/victim"
       try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a file keeps its mode when it is replaced, and has the usual one when it is new`() async throws {
+  @Test func `keeps the mode of a replaced file and uses the default mode for a new one`() async throws {
     try await inFolder { (url, _) throws in
       func publish() throws {
         let file = try DownloadFile(for: url)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `a disk that is full keeps what is there`() async throws {
+  @Test func `keeps written bytes if the disk is full`() async throws {
     try await inFolder { (url, _) throws in
       let room = Shared(6)
       let disk = DownloadDisk { data, descriptor in
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [221, 255]) func `a name may be as long as names can be`(length: Int) async throws {
+  @Test(arguments: [221, 255]) func `accepts a file name of maximum length`(length: Int) async throws {
     try await inFolder { (url, names) throws in
       let name = String(repeating: "n", count: length)
       let file = try DownloadFile(for: url.deletingLastPathComponent().appendingPathComponent(name))
@@ -173,18 +173,18 @@ import Testing
 
   // MARK: Ranges
 
-  /// Ranges of 2, 4 and 4 bytes.
+  /// Returns ranges of 2, 4 and 4 bytes.
   private func ranges() throws -> DownloadRanges {
     try #require(DownloadRanges(total: 10, head: 2, isThere: false, count: 2, smallest: 1))
   }
 
-  @Test func `ranges are gone on from where each was, and make the file together`() async throws {
+  @Test func `resumes each range and completes the file`() async throws {
     try await inFolder { (url, names) throws in
       let first = try DownloadFile(for: url)
       try first.split(version, into: try ranges())
       try first.append(Data("90".utf8), to: 2)
       try first.append(Data("12".utf8), to: 0)
-      first.close()  // as where its process is killed: nothing was synchronised
+      first.close()  // As if the process was killed: nothing was synchronized.
       let second = try DownloadFile(for: url)
       #expect(second.present == 4 && second.length == 0 && !second.isComplete)
       #expect(second.ranges?.parts.map(\.next) == [2, 2, 8])
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test func `after a crash of the system ranges have what was synchronised`() async throws {
+  @Test func `after a system crash, ranges keep only synchronized bytes`() async throws {
     try await inFolder { (url, _) throws in
       let first = try DownloadFile(for: url)
       try first.split(version, into: try ranges())
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 5, 10, 33, 35]) func `a file that is not as long as its ranges say has none of them`(size: Int)
+  @Test(arguments: [0, 5, 10, 33, 35]) func `discards ranges if the file has the wrong length`(size: Int)
     async throws
   {
     try await inFolder { (url, _) throws in
@@ -241,7 +241,7 @@ import Testing
     }
   }
 
-  @Test func `one stream is gone on from by ranges, and ranges are begun again by one stream`() async throws {
+  @Test func `switches from one stream to ranges and back`() async throws {
     try await inFolder { (url, _) throws in
       let file = try DownloadFile(for: url)
       try file.begin(version)
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  @Test func `a disk that is full keeps what is there of each range`() async throws {
+  @Test func `keeps the written bytes of each range if the disk is full`() async throws {
     try await inFolder { (url, _) throws in
       let isFull = Shared(false)
       let disk = DownloadDisk { data, descriptor in
@@ -284,9 +284,9 @@ import Testing
     }
   }
 
-  // MARK: Disks that fail
+  // MARK: Disk failures
 
-  @Test(arguments: [true, false]) func `a length that the file system does not have loses nothing`(
+  @Test(arguments: [true, false]) func `keeps written bytes if the file cannot be extended`(
     isEmpty: Bool
   ) async throws {
     try await inFolder { (url, names) throws in
@@ -311,7 +311,7 @@ import Testing
     }
   }
 
-  @Test func `what the disk may have lost is not there any more, though it takes the rest`() async throws {
+  @Test func `after a failed flush, drops bytes that were not synchronized`() async throws {
     try await inFolder { (url, _) throws in
       let fails = Shared(false)
       let disk = DownloadDisk(flush: { _ in
@@ -347,7 +347,7 @@ import Testing
     }
   }
 
-  @Test func `bytes that are taken back are not gone on from, though they were synchronised`() async throws {
+  @Test func `does not resume from bytes that were taken back, even if they were synchronized`() async throws {
     try await inFolder { (url, _) throws in
       let stream = try DownloadFile(for: url)
       try stream.begin(version)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Errand
 
-/// What is known of a partial file.
+/// The journal of a partial file.
 @Suite(.timeLimit(.minutes(1))) struct DownloadJournalTests {
-  @Test func `a strong tag is a validator, a weak or malformed one is none`() {
+  @Test func `a strong tag is a validator, a weak or malformed one is not`() {
     #expect(DownloadValidator([.eTag: #""a""#])?.text == #""a""#)
     for tag in [#"W/"a""#, "a", "", #""a"#] { #expect(DownloadValidator([.eTag: tag]) == nil) }
     #expect(DownloadValidator([:]) == nil)
@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: [
     ("Sun, 06 Nov 1994 08:50:37 GMT", true), ("Sun, 06 Nov 1994 08:50:36 GMT", false),
     ("Sun, 06 Nov 1994 08:49:37 GMT", false), ("yesterday", false), (nil, false),
-  ]) func `a date is a validator a minute after it, by the clock of the server`(now: String?, isStrong: Bool) {
+  ]) func `a date is a validator once it is a minute old by the server's clock`(now: String?, isStrong: Bool) {
     var headers: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"]
     if let now { headers[.date] = now }
     #expect((DownloadValidator(headers) != nil) == isStrong)
@@ -22,7 +22,7 @@ import Testing
     #expect(DownloadValidator(headers) == nil, "a date is none beside a tag")
   }
 
-  @Test func `a validator that is repeated is read as one, and different ones are not`() {
+  @Test func `reads equal validators as one and ignores different ones`() {
     let same: HTTPHeaders = [.eTag: #""a""#, "etag": #""a""#]
     #expect(DownloadValidator(same)?.text == #""a""# && DownloadValidator(same)?.isOf(same) == true)
     #expect(DownloadValidator([.eTag: #""a""#, "etag": #""b""#]) == nil)
@@ -40,17 +40,17 @@ import Testing
     return journal
   }
 
-  @Test func `after a crash of the process all that was written counts`() {
+  @Test func `after a process crash, all written bytes count`() {
     #expect(journal().usable(of: 60, boot: "now") == 60)
   }
 
-  @Test func `after one of the system only what was synchronised does`() {
+  @Test func `after a system crash, only synchronized bytes count`() {
     #expect(journal().usable(of: 60, boot: "later") == 40)
     #expect(journal().usable(of: 60, boot: nil) == 40)
     #expect(journal { $0.boot = nil }.usable(of: 60, boot: nil) == 40)
   }
 
-  @Test func `a file that cannot be right is not used`() {
+  @Test func `rejects a file that contradicts its journal`() {
     #expect(journal().usable(of: 39, boot: "now") == 0, "less than there was")
     #expect(journal().usable(of: 101, boot: "now") == 0, "more than there is")
     #expect(journal { $0.validator = nil }.usable(of: 60, boot: "now") == 0)
@@ -59,7 +59,7 @@ import Testing
     #expect(journal().usable(of: 100, boot: "now") == 100)
   }
 
-  @Test func `a signature is no part of what is downloaded`() throws {
+  @Test func `the identity of a download ignores signature parameters`() throws {
     func identity(_ text: String) throws -> String { TransferIdentity.of(try #require(URL(string: text))) }
     let plain = try identity("https://a.test/x?version=1")
     #expect(try identity("https://u:p@a.test/x?version=1&X-Amz-Date=1&X-Amz-Signature=2#f") == plain)
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a digest is what the whole has, be it sent in a part`() {
+  @Test func `reads Repr-Digest for any response and Content-Digest only for a whole one`() {
     let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     let hexadecimal = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     #expect(TransferDigest.stated(in: [.reprDigest: "sha-256=:\(digest):"], isWhole: false) == hexadecimal)
@@ -99,7 +99,8 @@ import Testing
     #expect(TransferDigest.sha256(" \(hexadecimal.uppercased())\n").sha256 == hexadecimal)
   }
 
-  @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000]) func `a hash is the same in pieces of any size`(
+  @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000])
+  func `a hash does not depend on how the data is chunked`(
     size: Int
   ) {
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -110,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `a hash is that of the standard`() {
+  @Test func `hashes match the SHA-256 test vectors`() {
     #expect(
       SHA256.hexadecimal(of: "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     #expect(

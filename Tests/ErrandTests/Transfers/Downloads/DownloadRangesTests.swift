@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// The ranges of a file, those who fetch them, and what they do after a response.
+/// The ranges of a file, the workers that fetch them, and the step after a response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadRangesTests {
   private func ranges(
     _ total: Int64 = 100, head: Int64 = 10, isThere: Bool = false, count: Int = 4, smallest: Int64 = 10
@@ -13,7 +13,7 @@ import Testing
 
   private func bounds(_ ranges: DownloadRanges?) -> [Int64]? { ranges.map { [0] + $0.parts.map(\.end) } }
 
-  @Test func `the rest has as many as were asked for, of about one length, and none that is too short`() {
+  @Test func `splits the rest into ranges of equal length, not below the minimum`() {
     #expect(bounds(ranges()) == [0, 10, 33, 56, 78, 100])
     #expect(bounds(ranges(count: 100)) == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
     #expect(bounds(ranges(39)) == [0, 10, 25, 39])
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `marks are what is there, and less where they may be older than the bytes`() throws {
+  @Test func `restores ranges from marks and falls back to synchronized ones`() throws {
     let synced = try #require(ranges(isThere: true))
     var written = synced
     written.add(7, to: 2)
@@ -36,7 +36,7 @@ import Testing
     #expect(synced.usable(of: 10, marks: Data()) == synced, "what one stream had, before the file was longer")
   }
 
-  @Test func `what cannot be theirs is not used`() throws {
+  @Test func `rejects invalid marks and ranges`() throws {
     let synced = try #require(ranges(isThere: true))
     #expect(synced.usable(of: 9, marks: nil) == nil, "less than there was")
     #expect(synced.usable(of: 141, marks: nil) == nil)
@@ -57,9 +57,9 @@ import Testing
     }
   }
 
-  // MARK: The crew
+  // MARK: Workers
 
-  @Test func `each range is taken by one, and those who find none go`() throws {
+  @Test func `each range has one worker, and idle workers leave`() throws {
     var ranges = try #require(self.ranges())
     var crew = DownloadCrew(for: ranges, most: 3, hasFirst: true)
     #expect(crew.size == 3)
@@ -71,7 +71,7 @@ import Testing
     #expect(DownloadCrew(for: ranges, most: 9, hasFirst: false).size == 4)
   }
 
-  @Test func `a range that is refused for now is left to the others, but not by the last`() throws {
+  @Test func `a worker yields a busy range to the others, unless it is the last one`() throws {
     let ranges = try #require(self.ranges())
     var crew = DownloadCrew(for: ranges, most: 2, hasFirst: false)
     #expect(crew.take(of: ranges)?.index == 0 && crew.take(of: ranges)?.index == 1)
@@ -87,7 +87,7 @@ import Testing
     #expect(taken?.index == 1 && taken?.refusal?.moment == .seconds(1))
   }
 
-  @Test func `limits of the manager's own leave a range to the others, too`() throws {
+  @Test func `a worker yields a range after a local queue error`() throws {
     var crew = DownloadCrew(for: try #require(self.ranges()), most: 3, hasFirst: false)
     let (full, late) = (
       TaskError(.queueFull, "", phase: .waiting), TaskError.timeout(.queue, after: .seconds(1), phase: .waiting)
@@ -96,7 +96,7 @@ import Testing
     #expect(yields == [true, true] && crew.size == 1)
   }
 
-  @Test func `where all who are at work wait, it is known until when`() throws {
+  @Test func `reports how long to wait if all workers wait`() throws {
     let ranges = try #require(self.ranges())
     var crew = DownloadCrew(for: ranges, most: 2, hasFirst: false)
     crew.rest(DownloadCrew.Rest(end: .seconds(60), error: TaskError(.badStatus, "", phase: .receiving)))
@@ -107,7 +107,7 @@ import Testing
     #expect(crew.restOfAll == nil)
   }
 
-  @Test func `what a server asks for is over in part where somebody has waited`() async throws {
+  @Test func `subtracts the time already waited from Retry-After`() async throws {
     let task = Endpoint<Void, Data>.get("x").on(Server(remote: "http://127.0.0.1"))
     var retry = TransferRetry(task.retry(.fixed(retries: 2, delay: .zero)).plan)
     var error = TaskError(.badStatus, "", phase: .receiving)
@@ -133,13 +133,13 @@ import Testing
     .after(status, headers, asked: DownloadStep.Asked(offset: 0, end: 4))
   }
 
-  @Test func `the first range of a version with a strong tag and a length is followed by others`() throws {
+  @Test func `splits after a first range with a strong tag and a length`() throws {
     let validator = try #require(DownloadValidator(Self.tag))
     #expect(first(206, part("bytes 0-3/10")) == .split(validator, end: 4, total: 10))
     #expect(first(206, part("bytes 0-2/3")) == .split(validator, end: 3, total: 3))
   }
 
-  @Test func `any other has the file come as one`() {
+  @Test func `falls back to one stream after any other first response`() {
     let dated: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 09:50:37 GMT"]
     let packed: HTTPHeaders = [.eTag: #""one""#, .contentEncoding: "gzip"]
     for headers in [
@@ -159,13 +159,13 @@ import Testing
         offset: 4, validator: DownloadValidator(Self.tag), total: 10, end: 8, isOther: isOther))
   }
 
-  @Test func `a range is put to its place where it is the one that was asked for`() {
+  @Test func `appends a range that matches the request`() {
     #expect(next(206, part("bytes 4-7/10")) == .append(end: 8, total: 10))
     #expect(next(206, part("bytes 4-5/10")) == .append(end: 6, total: 10), "the rest is asked for again")
     #expect(next(401, [:]) == .renew && next(503, [:]) == .fail)
   }
 
-  @Test func `whatever else comes ends all ranges`() {
+  @Test func `restarts after any other response`() {
     for range in [
       "bytes 4-8/10", "bytes 3-7/10", "bytes 5-7/10", "bytes 4-7/11", "bytes 4-7/*", "bytes 4-7", "bytes */10", "",
       "bytes 0-9/10", "items 4-7/10",

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Errand
 
-/// What a download does after a response.
+/// The step of a download after a response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadStepTests {
   private static let tag: HTTPHeaders = [.eTag: #""one""#]
 
-  /// Seven bytes of a file of ten are there.
+  /// Asks for the rest of a ten-byte file after its first seven bytes.
   private static func asked(
     offset: Int64 = 7, total: Int64? = 10, of headers: HTTPHeaders = tag, isOther: Bool = false
   ) -> DownloadStep.Asked {
@@ -23,7 +23,7 @@ import Testing
     return headers
   }
 
-  @Test func `the part that was asked for is put behind what is there`() {
+  @Test func `appends the part that was requested`() {
     #expect(step(206, part("bytes 7-9/10")) == .append(end: 10, total: 10))
     #expect(step(206, part("bytes 7-8/10")) == .append(end: 9, total: 10), "less than was asked for is a part as well")
     #expect(step(206, part("bytes 7-9/*")) == .append(end: 10, total: 10))
@@ -35,22 +35,22 @@ import Testing
     "bytes 6-9/10", "bytes 8-9/10", "bytes 0-9/10", "bytes 7-9/11", "bytes 7-10/11", "bytes 7-10/*", "bytes 7-9",
     "bytes 9-7/10", "items 7-9/10", "bytes 7-9/9", "bytes */10", "", "bytes 7-9/10, bytes 7-9/10",
     "bytes 99999999999999999999-7/10",
-  ]) func `another part has the whole asked for`(range: String) {
+  ]) func `restarts after a different part`(range: String) {
     #expect(step(206, part(range)) == .restart)
   }
 
-  @Test(arguments: [nil, #""two""#, #"W/"one""#, "one", ""]) func `a part of another version has the whole asked for`(
+  @Test(arguments: [nil, #""two""#, #"W/"one""#, "one", ""]) func `restarts after a part of another version`(
     tag: String?
   ) { #expect(step(206, part("bytes 7-9/10", tag: tag)) == .restart) }
 
-  @Test func `a part of something else has the whole asked for`() {
+  @Test func `restarts after a part of another resource`() {
     #expect(step(206, part("bytes 7-9/10"), Self.asked(isOther: true)) == .restart)
     var several = part("bytes 7-9/10")
     several.add(#""two""#, for: .eTag)
     #expect(step(206, several) == .restart)
   }
 
-  @Test func `a date that is left out of a part is that of If-Range`() {
+  @Test func `a part without a date has the date of If-Range`() {
     let dated: HTTPHeaders = [
       .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 08:50:37 GMT",
     ]
@@ -63,7 +63,7 @@ import Testing
     #expect(step(206, same, asked) == .restart)
   }
 
-  @Test func `the whole takes the place of what is there`() {
+  @Test func `replaces existing bytes by the whole file`() {
     #expect(step(200, [.contentLength: "12"]) == .replace(length: 12))
     #expect(step(200, [.contentLength: "12"], Self.asked(offset: 0)) == .replace(length: 12))
     #expect(step(200) == .replace(length: nil))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "UTF-8", "none", "gzip, aws-chunked"])
-  func `takes a body with an unknown coding as it came`(coding: String) {
+  func `accepts a body with an unknown coding unchanged`(coding: String) {
     #expect(step(200, [.contentLength: "12", .contentEncoding: coding]) == .replace(length: 12))
     var part = part("bytes 7-9/10")
     part[.contentEncoding] = coding
@@ -81,8 +81,8 @@ import Testing
     #expect(step(206, part, first) == DownloadValidator(part).map { .split($0, end: 5, total: 10) })
   }
 
-  // RFC 9110 §14.4: the field has no meaning with a 200.
-  @Test func `asks for the whole after a 200 to a range that names the part it carries`() {
+  // RFC 9110 §14.4: Content-Range has no meaning in a 200.
+  @Test func `restarts after a 200 that carries only a part`() {
     let slice: HTTPHeaders = [.contentLength: "3", .contentRange: "bytes 7-9/10", .eTag: #""one""#]
     #expect(step(200, slice) == .restart)
     #expect(step(200, slice, DownloadStep.Asked(offset: 0, end: 5)) == .restart)
@@ -90,7 +90,7 @@ import Testing
     #expect(step(200, [.contentLength: "10", .contentRange: "bytes 0-9/10"]) == .replace(length: 10))
   }
 
-  @Test func `a range behind the end says that all is there`() {
+  @Test func `an unsatisfiable range means that the file is complete`() {
     let full = Self.asked(offset: 10)
     #expect(step(416, part("bytes */10"), full) == .finished)
     #expect(step(416, part("bytes */10", tag: nil), full) == .finished)
@@ -103,20 +103,20 @@ import Testing
     #expect(step(416, part("bytes */10"), Self.asked(offset: 0)) == .fail)
   }
 
-  @Test func `a condition that does not hold has the whole asked for, once`() {
+  @Test func `restarts once after a failed precondition`() {
     #expect(step(412) == .restart)
     #expect(step(412, [:], Self.asked(offset: 0)) == .fail)
   }
 
-  @Test(arguments: [401, 403]) func `a refusal has the task built anew`(status: Int) {
+  @Test(arguments: [401, 403]) func `rebuilds the request after a 401 or 403`(status: Int) {
     #expect(step(HTTPStatus(status)) == .renew)
   }
 
-  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `any other refusal is an error`(status: Int) {
+  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `fails after any other error status`(status: Int) {
     #expect(step(HTTPStatus(status)) == .fail)
   }
 
-  @Test func `what is not the thing itself is refused`() {
+  @Test func `refuses a response that is not the resource itself`() {
     func isRefused(_ step: DownloadStep) -> Bool {
       if case .refuse = step { true } else { false }
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// What a server or a hook says of a task, and whether that has left the queue then.
+/// Server responses and hooks, and whether the task leaves the queue.
 @Suite(.timeLimit(.minutes(1))) struct OfflineQueueAnswerTests {
-  @Test func `what may never be repeated is sent once a delivery`() async throws {
+  @Test func `sends a non-repeatable task once per delivery`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { _ in .serviceUnavailable }
       let queue = try OfflineQueue(in: folder, on: remote.server, types: [Queued.Payment.self])
@@ -18,7 +18,7 @@ import Testing
 
   private struct Unwritable: Error {}
 
-  @Test(arguments: [false, true]) func `what the server has accepted is not sent again, whatever a hook says then`(
+  @Test(arguments: [false, true]) func `does not resend an accepted task after its hook fails`(
     isNested: Bool
   ) async throws {
     try await withFolder { folder in
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a hook that runs into the deadline is cancelled, and the task is delivered`() async throws {
+  @Test func `cancels a hook at the deadline and delivers the task`() async throws {
     try await withFolder { folder in
       let (remote, isAsleep) = (QueueRemote(), Gate())
       await remote.server.update { settings in
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a hook that a page for signing in fails keeps the task, a cancelled one does not`(
+  func `a failing hook after a sign-in redirect keeps the task, a cancelled hook does not`(
     strays: Bool
   ) async throws {
     try await withFolder { folder in
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `the failure of a call that a hook makes is none of the task's`(signsIn: Bool)
+  @Test(arguments: [false, true]) func `a failing call inside a hook keeps the task`(signsIn: Bool)
     async throws
   {
     try await withFolder { folder in
@@ -105,7 +105,7 @@ import Testing
       #expect(error.code == .badStatus && error.reason.hasPrefix("GET https://shop.test/ping sent for it: 404"))
       #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
       isBroken.withLock { $0 = false }
-      remote.clock.advance(by: .seconds(3600))  // a source of tokens that has failed is left alone for a while
+      remote.clock.advance(by: .seconds(3600))  // A token source that failed is not asked again for a while.
       #expect(try await queue.deliver().map(\.hasLeft) == [true])
       let left = try Queued.files(in: folder)
       #expect(remote.bodies.count == 1 && left.isEmpty)
@@ -113,7 +113,8 @@ import Testing
   }
 
   @Test(arguments: [(301, false), (302, false), (303, true), (307, true)])
-  func `a redirect to a page where people sign in delivers nothing`(status: Int, isDelivered: Bool) async throws {
+  func `a 301 or 302 redirect does not deliver the task, a 303 or 307 does`(status: Int, isDelivered: Bool) async throws
+  {
     try await withFolder { folder in
       let remote = QueueRemote { request, _ in
         guard request.url.path == "/notes" else { return HTTPResponse(.ok, url: request.url) }
@@ -126,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a cache delivers nothing`() async throws {
+  @Test func `delivers from the server, not from a cache`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { request, _ in
         HTTPResponse(.ok, url: request.url, headers: ["Cache-Control": "max-age=60"])
@@ -139,7 +140,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `a response that is returned and no success delivers nothing`(isOfTask: Bool)
+  @Test(arguments: [true, false]) func `an error response that is returned does not deliver the task`(isOfTask: Bool)
     async throws
   {
     try await withFolder { folder in

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Nothing that was added is lost, whatever happens to it.
+/// No task that was added is lost.
 @Suite(.timeLimit(.minutes(1))) struct OfflineQueueLossTests {
-  @Test func `what is refused or expires is set aside, and brought back by its file`() async throws {
+  @Test func `sets aside refused and expired tasks, and restores a file that is moved back`() async throws {
     try await withFolder { folder in
       let isRefused = Shared(true)
       let remote = QueueRemote { _ in isRefused.withLock { $0 } ? 422 : .created }
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a second delivery is refused, and takes nothing from the first`() async throws {
+  @Test func `rejects a second delivery and keeps the first one running`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote()
       let queue = try remote.queue(folder)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a delivery that is cancelled keeps its reports for the next one`() async throws {
+  @Test func `a cancelled delivery keeps its reports for the next one`() async throws {
     try await withFolder { folder in
       let reached = AsyncStream<Void>.makeStream()
       let isStuck = Shared(true)
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a task is told of before its file goes`() async throws {
+  @Test func `reports a task before its file is deleted`() async throws {
     try await withFolder { folder in
       let queue = try QueueRemote { $0.contains("bad") ? 422 : .created }.queue(folder)
       try await queue.add(Queued.Note(uploadPayload: "bad"))
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `what others put into the folder holds nothing up`() async throws {
+  @Test func `foreign files in the folder do not block the queue`() async throws {
     try await withFolder { folder in
       _ = try QueueRemote().queue(folder)
       for name in ["9223372036854775807.task", "99999999999999999999.task", "7.task", "-00000000001.task"] {
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `one that is added is delivered while another key is held up`() async throws {
+  @Test func `delivers an added task while another key is held`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `one that is added, and one that was held up, is delivered while another key is under way`()
+  @Test func `delivers added and held tasks while another key is in progress`()
     async throws
   {
     try await withFolder { folder in
@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a form has the same bytes each time, as a server that knows its key expects`(
+  @Test(arguments: [false, true]) func `a form has the same bytes in each delivery`(
     isOnce: Bool
   ) async throws {
     try await withFolder { folder in
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `a delivery by hand sends what stays once, however long it takes`() async throws {
+  @Test func `a manual delivery sends a held task once, however long it takes`() async throws {
     try await withFolder { folder in
       let clock = Shared<ManualClock?>(nil)
       let remote = QueueRemote { request, body in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Tasks that are kept until they are delivered.
+/// Tasks that are stored until they are delivered.
 @Suite(.timeLimit(.minutes(1))) struct OfflineQueueTests {
   struct Note: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
     static let typeName = "note"
@@ -13,7 +13,7 @@ import Testing
     var retryPolicy: RetryPolicy { .never }
   }
 
-  /// A later version of the same.
+  /// A later version of `Note`.
   struct NewNote: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
     static let typeName = "note"
     static let version = 2
@@ -29,7 +29,7 @@ import Testing
     let key: String
   }
 
-  /// A server whose answers the test makes, and what it was sent.
+  /// A server with responses chosen by the test, and the requests it received.
   private final class Remote: Sendable {
     let sent = Shared([Sent]())
     let clock = ManualClock()
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `tasks are delivered in order, and leave nothing behind`() async throws {
+  @Test func `delivers tasks in order and leaves no files`() async throws {
     try await withFolder { folder in
       let remote = Remote()
       let queue = try remote.queue(folder)
@@ -85,8 +85,7 @@ import Testing
     }
   }
 
-  @Test func `what could not be delivered is delivered by the next run of the program, with the same key`() async throws
-  {
+  @Test func `the next launch delivers pending tasks with the same keys`() async throws {
     try await withFolder { folder in
       let remote = Remote { _ in throw TaskError(.cannotConnect, "no", phase: .connecting) }
       var queue: OfflineQueue? = try remote.queue(folder)
@@ -105,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a key that is held up holds up no other`() async throws {
+  @Test func `a held key does not hold others`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)
@@ -117,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `one that is refused is told of, and the next one is sent`() async throws {
+  @Test func `reports a refused task and sends the next one`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 422 : .created }
       let queue = try remote.queue(folder)
@@ -131,13 +130,13 @@ import Testing
   @Test(arguments: [
     (401, true), (408, true), (425, true), (429, true), (500, true), (503, true), (400, false), (403, false),
     (404, false), (409, false), (422, false), (302, true), (200, false),
-  ]) func `a status tells whether a task stays`(status: Int, stays: Bool) {
+  ]) func `a status decides whether a task stays`(status: Int, stays: Bool) {
     var error = TaskError(.badStatus, "", phase: .finishing)
     error.status = HTTPStatus(status)
     #expect(QueueRules.stays(after: error) == stays)
   }
 
-  @Test func `an error tells whether a task stays`() {
+  @Test func `an error decides whether a task stays`() {
     func stays(_ code: TaskError.Code) -> Bool { QueueRules.stays(after: TaskError(code, "", phase: .sending)) }
     #expect(stays(.offline) && stays(.timedOut) && stays(.signInRequired) && stays(.untrustedServer))
     #expect(stays(.insecureScheme) && stays(.unknownRemote), "a later release of the app mends them")
@@ -158,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `a task of another version is migrated, or set aside`() async throws {
+  @Test func `migrates a task of another version, or sets it aside`() async throws {
     for migrates in [true, false] {
       try await withFolder { folder in
         do {
@@ -180,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `what is no task, or of no known type, is set aside, and holds nothing up`() async throws {
+  @Test func `sets aside invalid files and unknown types and delivers the rest`() async throws {
     try await withFolder { folder in
       do {
         let queue = try OfflineQueue(in: folder, on: Remote().server, types: [Other.self])
@@ -199,7 +198,7 @@ import Testing
     }
   }
 
-  @Test func `one queue at a time has a folder, and takes only what it can restore`() async throws {
+  @Test func `locks its folder and rejects unregistered types`() async throws {
     try await withFolder { folder in
       let queue = try Remote().queue(folder)
       let error = #expect(throws: TaskError.self) { try Remote().queue(folder) }
@@ -209,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `a queue that runs delivers what is added, and tries again after a while`() async throws {
+  @Test func `a running queue delivers new tasks and retries held ones`() async throws {
     try await withFolder { folder in
       let isBusy = Shared(true)
       let remote = Remote { _ in isBusy.withLock { $0 } ? 503 : .created }
@@ -231,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `one that stays is told of with its error, each time that it was sent`() async throws {
+  @Test func `reports a task that stays with its error after each delivery`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)
@@ -249,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `two types of one name are refused, and a type that is given twice is not`() async throws {
+  @Test func `rejects two types of one name, but not a repeated type`() async throws {
     try await withFolder { folder in
       let error = #expect(throws: TaskError.self) {
         try OfflineQueue(in: folder, on: Remote().server, types: [Note.self, Other.self, NewNote.self])

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// A server of an offline queue, whose answers the test makes, by the body.
+/// A server for an offline queue, with responses chosen by request body.
 final class QueueRemote: Sendable {
   typealias Answer = @Sendable (HTTPRequest, String) async throws -> HTTPResponse
   let sent = Shared([String]())
@@ -35,7 +35,7 @@ final class QueueRemote: Sendable {
   }
 }
 
-/// The tasks that the tests of the queue put into it.
+/// The tasks that the queue tests use.
 enum Queued {
   struct Note: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
     static let typeName = "note"
@@ -75,7 +75,7 @@ enum Queued {
     var acceptedStatuses: AcceptedStatuses { .returningOthers }
   }
 
-  /// The names of the files of its tasks, in order.
+  /// The task files in the folder, in order.
   static func files(in folder: URL) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".task") }.sorted()
   }
