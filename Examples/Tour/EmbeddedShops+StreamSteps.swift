@@ -15,7 +15,7 @@ extension EmbeddedShops {
       "A form with a file goes up, and tells how far it is",
       #"""
       let form = MultipartForm([.text("title", "Widget 7"), .data("photo", photo, fileName: "7.png")])
-      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).upload()
+      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).send()
       """#
     ) { page in
       let mock = try MockServer()
@@ -24,7 +24,7 @@ extension EmbeddedShops {
       let photo = Data(repeating: 7, count: 4 << 20)
       let (told, meter) = AsyncStream.makeStream(of: TransferProgress.self)
       let form = MultipartForm([.text("title", "Widget 7"), .data("photo", photo, fileName: "7.png")])
-      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).upload()
+      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).send()
       meter.finish()
       var parts: [Int] = []
       for await progress in told where progress.direction == .up {

@@ -9,6 +9,7 @@ enum PayloadCoding {
   @concurrent static func encode<Payload: Encodable & Sendable>(
     _ payload: Payload, with encoder: any BodyEncoder
   ) async throws -> HTTPBody {
+    if Payload.self == NoContent.self { return .empty }
     if let optional = payload as? any OptionalValue, optional.isNil { return .empty }
     // A form has names: its encoder refuses what has none.
     if !(encoder is FormEncoder) {
@@ -39,6 +40,7 @@ enum PayloadCoding {
     origin: @autoclosure () -> String? = nil, with decoder: any PayloadDecoder, at keys: [String] = [],
     redaction: @autoclosure () -> Redaction?
   ) throws -> Payload {
+    if type == NoContent.self, let payload = NoContent() as? Payload { return payload }
     if keys.isEmpty, isBody(type), let payload = try body(type, data, mediaType()) { return payload }
     do {
       // An empty body is nil for an optional payload, and not enough for any other.
