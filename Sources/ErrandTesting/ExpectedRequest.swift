@@ -19,7 +19,8 @@ public struct ExpectedRequest: Sendable {
 
   /// The method.
   public var method: HTTPMethod
-  /// Path and query as they are sent, escaped: `/widgets/7?full=1`; for a task with a URL of its own, that URL.
+  /// The path below the remote with its query, escaped: `/widgets/7?full=1`. Or the whole URL, as for a task without a
+  /// path: `https://api.test/graphql`.
   public var target: String
   /// Header fields that must be there with these values; others may be there beside them.
   public var headers: HTTPHeaders
