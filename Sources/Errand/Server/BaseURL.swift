@@ -38,7 +38,9 @@ struct BaseURL: Sendable {
 
   /// Whether the URL is the remote's, with or without a query.
   private func isRemote(_ text: String) -> Bool {
-    text.hasPrefix(address) && (text.utf8.count == address.utf8.count || text.dropFirst(address.count).hasPrefix("?"))
+    guard text.hasPrefix(address) else { return false }
+    let rest = text.utf8.dropFirst(address.utf8.count)
+    return rest.isEmpty || rest.first == UInt8(ascii: "?")
   }
 
   /// Returns the URL of a path below the remote.
@@ -87,7 +89,8 @@ struct BaseURL: Sendable {
   func adding(_ query: HTTPQuery, to url: URL) throws -> URL {
     let parts = url.absoluteString.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let fragment = parts.count == 2 ? "#\(parts[1])" : ""
-    let text = parts[0] + (parts[0].contains("?") ? "&" : "?") + query.encoded + fragment
+    let separator = parts[0].hasSuffix("?") ? "" : parts[0].contains("?") ? "&" : "?"
+    let text = "\(parts[0])\(separator)\(query.encoded)\(fragment)"
     guard let url = Self.absolute(text) else { throw malformed(text) }
     return url
   }
