@@ -16,7 +16,7 @@ extension EmbeddedShops {
       try check(sign.shop == shop.remote.name, "\(shop.remote.name) was asked and \(sign.shop) answered")
       page.say("\(shop.remote) says: “\(sign.text)”")
       for other in all where other.remote != shop.remote {
-        let sign = try await ReadSign().on(Server(remote: other.remote)).send()
+        let sign = try await ReadSign().on(Server(other.remote, asDefault: false)).send()
         try check(sign.shop == other.remote.name, "\(other.remote.name) was asked and \(sign.shop) answered")
         page.say("SHOP_REMOTE=\(other.remote.name) would say: “\(sign.text)”")
       }

@@ -70,7 +70,7 @@ extension EmbeddedShops {
       let signIn = OAuth2(
         tokenURL: shop.url.appending(path: "token"), client: .init(id: "tour", secret: "s3cret"),
         grant: .clientCredentials)
-      let (guarded, authentication) = (Server(remote: Remote(shop.url)), Authentication.oauth2(signIn))
+      let (guarded, authentication) = (Server(shop.url, asDefault: false), Authentication.oauth2(signIn))
       await guarded.update { $0.authentication = authentication }
       _ = try await GetWidget(id: 1).on(guarded).send()
       issued.withLock { $0 += 1 }
@@ -92,7 +92,7 @@ extension EmbeddedShops {
     ) { page in
       let shop = try MockServer()
       shop.route("/*", answer: .hang)
-      let sleepy = Server(remote: Remote(shop.url))
+      let sleepy = Server(shop.url, asDefault: false)
       let work = Task { try await GetWidget(id: 7).on(sleepy).send() }
       _ = try await shop.nextRequest()
       page.say("the shop has the request, and will never answer")
