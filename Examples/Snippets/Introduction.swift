@@ -5,15 +5,14 @@ struct Widget: TaskPayload {
   let name: String
 }
 
-struct GetWidget: ServerGETTask, PayloadDownloadingTask {
-  typealias DownloadPayload = Widget
+struct GetWidget: GET<Widget> {
   let id: Int
   var path: String { "widgets/\(id)" }
 }
 
 func introduction() async throws -> (Server, Widget) {
-  let shop = Server(remote: "https://shop.example.com/v1")
-  let widget = try await GetWidget(id: 7).on(shop).download()
-  let added = try await Endpoint<Widget, Widget>.post("widgets", widget).on(shop).download()
+  let shop = Server("https://shop.example.com/v1")
+  let widget = try await shop.send(GetWidget(id: 7))
+  let added: Widget = try await shop.send(.post("widgets", body: widget))
   return (shop, added)
 }

@@ -19,7 +19,7 @@ func untyped(_ shop: Server) async throws -> String? {
   let answer = try await Endpoint<Void, JSONValue>.get("widgets/7").on(shop).download()
   let first = answer["tags"]?[0]?.string
   let body: JSONValue = ["name": "Cog", "tags": ["new"], "weight": nil]
-  try await Endpoint<JSONValue, Void>.post("widgets", body).on(shop).download()
+  try await Endpoint<JSONValue, Void>.post("widgets", body: body).on(shop).download()
   return first
 }
 
@@ -33,10 +33,10 @@ func backUp(_ backup: URL, _ sum: Checksum, to shop: Server) async throws {
 func notes(_ notes: URL, _ widget: Widget, _ shop: Server) async throws {
   try await Endpoint<HTTPBody, Void>.put("notes/7", body: .file(notes)).on(shop).upload()
   try await Endpoint<HTTPBody, Void>.post("notes", form: MultipartForm([.file("note", notes)])).on(shop).upload()
-  try await Endpoint<Widget, Void>.post("widgets", widget).encoder(FormEncoder()).on(shop).upload()
+  try await Endpoint<Widget, Void>.post("widgets", body: widget).encoder(FormEncoder()).on(shop).upload()
 }
 
 func requests(_ widget: Widget, _ shop: Server) async throws {
   try await Endpoint<Void, Void>.request(.post, "logout").on(shop).download()
-  try await Endpoint<Widget, Void>.request(.delete, "widgets", widget).on(shop).upload()
+  try await Endpoint<Widget, Void>.request(.delete, "widgets", body: widget).on(shop).upload()
 }

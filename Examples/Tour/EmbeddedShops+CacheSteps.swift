@@ -16,7 +16,7 @@ extension EmbeddedShops {
       let shop = try MockServer()
       let widget = MockAnswer.json(#"{"id":7,"name":"Widget 7","price":7}"#)
       shop.route(.get, "/widgets/7", answer: widget.header(.cacheControl, "max-age=60"))
-      let library = Server(remote: Remote(shop.url))
+      let library = Server(shop.url, asDefault: false)
       await library.update { $0.cache = MemoryCache() }
       let first = try await GetWidget(id: 7).on(library).response()
       let second = try await GetWidget(id: 7).on(library).response()

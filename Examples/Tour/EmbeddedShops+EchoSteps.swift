@@ -7,20 +7,19 @@ extension EmbeddedShops {
     TourStep(
       "An echoing task shows what goes over the wire, secrets hidden",
       #"""
-      struct WatchWidget: ServerGETTask, PayloadDownloadingTask, EchoingTask {
-        typealias DownloadPayload = Widget
+      struct WatchWidget: GET<Widget>, EchoingTask {
         let id: Int
         var path: String { "widgets/\(id)" }
       }
 
       let task = WatchWidget(id: 7).header(.authorization, "Bearer sesame")
-      let widget = try await task.download()
+      let widget = try await task.send()
       """#
     ) { page in
       let (echoes, put) = AsyncStream.makeStream(of: String.self)
       await shop.update { $0.log = TextSink { put.yield($0) } }
       let task = WatchWidget(id: 7).header(.authorization, "Bearer sesame")
-      let widget = try await task.download()
+      let widget = try await task.send()
       put.finish()
       await shop.update { $0.log = .standardError }
       let text = await echoes.reduce(into: "") { $0 += $1 }

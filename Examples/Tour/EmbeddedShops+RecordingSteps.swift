@@ -14,16 +14,16 @@ extension EmbeddedShops {
       "A recording keeps every exchange as a file",
       #"""
       let folder = try await shop.manager.recordTaskPath()
-      _ = try await GetWidget(id: 7).download()
-      _ = try await AddWidget(uploadPayload: NewWidget(name: "Gear", price: 8)).download()
+      _ = try await GetWidget(id: 7).send()
+      _ = try await AddWidget(uploadPayload: NewWidget(name: "Gear", price: 8)).send()
       await shop.manager.endTaskPathRecording()
       """#
     ) { page in
       let folder = try await shop.manager.recordTaskPath()
-      _ = try await GetWidget(id: 7).download()
-      _ = try await AddWidget(uploadPayload: NewWidget(name: "Gear", price: 8)).download()
+      _ = try await GetWidget(id: 7).send()
+      _ = try await AddWidget(uploadPayload: NewWidget(name: "Gear", price: 8)).send()
       await shop.manager.endTaskPathRecording()
-      _ = try await GetWidget(id: 8).download()
+      _ = try await GetWidget(id: 8).send()
       let files = try recordings(in: folder)
       page.say(folder.path)
       for file in files { page.line("      \(file)") }

@@ -9,14 +9,14 @@ extension EmbeddedShops {
       #"""
       let shop = try Server(
         remote: .fromEnvironment("SHOP_REMOTE", among: shops, default: production.remote))
-      let sign = try await ReadSign().download()
+      let sign = try await ReadSign().send()
       """#
     ) { page in
-      let sign = try await ReadSign().download()
+      let sign = try await ReadSign().send()
       try check(sign.shop == shop.remote.name, "\(shop.remote.name) was asked and \(sign.shop) answered")
       page.say("\(shop.remote) says: “\(sign.text)”")
       for other in all where other.remote != shop.remote {
-        let sign = try await ReadSign().on(Server(remote: other.remote)).download()
+        let sign = try await ReadSign().on(Server(other.remote, asDefault: false)).send()
         try check(sign.shop == other.remote.name, "\(other.remote.name) was asked and \(sign.shop) answered")
         page.say("SHOP_REMOTE=\(other.remote.name) would say: “\(sign.text)”")
       }

@@ -15,16 +15,16 @@ extension EmbeddedShops {
       "A form with a file goes up, and tells how far it is",
       #"""
       let form = MultipartForm([.text("title", "Widget 7"), .data("photo", photo, fileName: "7.png")])
-      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).upload()
+      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).send()
       """#
     ) { page in
       let mock = try MockServer()
       mock.route(.post, "/photos") { request in .status(.created, headers: ["X-Received": "\(request.body.count)"]) }
-      let studio = Server(remote: Remote(mock.url))
+      let studio = Server(mock.url, asDefault: false)
       let photo = Data(repeating: 7, count: 4 << 20)
       let (told, meter) = AsyncStream.makeStream(of: TransferProgress.self)
       let form = MultipartForm([.text("title", "Widget 7"), .data("photo", photo, fileName: "7.png")])
-      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).upload()
+      let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).send()
       meter.finish()
       var parts: [Int] = []
       for await progress in told where progress.direction == .up {
@@ -52,7 +52,7 @@ extension EmbeddedShops {
         .truncated(body: Data((first + "sts 6\n\n").utf8), after: first.utf8.count, type: "text/event-stream"))
       mock.enqueue(.chunked([Data("id: 2\ndata: widget 7 costs 6\n\n".utf8)], type: "text/event-stream"))
       mock.enqueue(.status(.noContent))
-      let ticker = Server(remote: Remote(mock.url))
+      let ticker = Server(mock.url, asDefault: false)
       var count = 0
       for try await event in WatchPrices().on(ticker).events() {
         page.say("\(event.id): \(event.data)")
@@ -78,7 +78,7 @@ extension EmbeddedShops {
         let first = request.headers["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
         return Self.cut(data, from: first, after: 1_500_000)
       }
-      let archive = Server(remote: Remote(mock.url))
+      let archive = Server(mock.url, asDefault: false)
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tour-\(UUID().uuidString)")
       let file = folder.appendingPathComponent("backup")
       defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder

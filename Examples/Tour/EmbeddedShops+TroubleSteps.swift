@@ -70,9 +70,9 @@ extension EmbeddedShops {
       let signIn = OAuth2(
         tokenURL: shop.url.appending(path: "token"), client: .init(id: "tour", secret: "s3cret"),
         grant: .clientCredentials)
-      let (guarded, authentication) = (Server(remote: Remote(shop.url)), Authentication.oauth2(signIn))
+      let (guarded, authentication) = (Server(shop.url, asDefault: false), Authentication.oauth2(signIn))
       await guarded.update { $0.authentication = authentication }
-      _ = try await GetWidget(id: 1).on(guarded).download()
+      _ = try await GetWidget(id: 1).on(guarded).send()
       issued.withLock { $0 += 1 }
       page.say("a first call has got a token, and now the shop takes it no longer")
       let widgets = try await guarded.manager.downloads(of: (1...10).map { GetWidget(id: $0).on(guarded) }, limit: 10)
@@ -86,14 +86,14 @@ extension EmbeddedShops {
     TourStep(
       "A cancelled call ends at once, and lets its connection go",
       #"""
-      let work = Task { try await GetWidget(id: 7).on(sleepy).download() }
+      let work = Task { try await GetWidget(id: 7).on(sleepy).send() }
       work.cancel()
       """#
     ) { page in
       let shop = try MockServer()
       shop.route("/*", answer: .hang)
-      let sleepy = Server(remote: Remote(shop.url))
-      let work = Task { try await GetWidget(id: 7).on(sleepy).download() }
+      let sleepy = Server(shop.url, asDefault: false)
+      let work = Task { try await GetWidget(id: 7).on(sleepy).send() }
       _ = try await shop.nextRequest()
       page.say("the shop has the request, and will never answer")
       let start = ContinuousClock.now

@@ -7,16 +7,15 @@ extension EmbeddedShops {
     TourStep(
       "GET: a task is a small struct, its result a value of yours",
       #"""
-      struct GetWidget: ServerGETTask, PayloadDownloadingTask {
-        typealias DownloadPayload = Widget
+      struct GetWidget: GET<Widget> {
         let id: Int
         var path: String { "widgets/\(id)" }
       }
 
-      let widget = try await GetWidget(id: 7).download()
+      let widget = try await GetWidget(id: 7).send()
       """#
     ) { page in
-      let widget = try await GetWidget(id: 7).download()
+      let widget = try await GetWidget(id: 7).send()
       try check(widget.id == 7 && widget.name == "Widget 7", "the widget is \(widget)")
       page.say("\(widget)")
     }
@@ -26,8 +25,7 @@ extension EmbeddedShops {
     TourStep(
       "POST: a payload goes up, another comes down",
       #"""
-      struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
-        typealias DownloadPayload = Widget
+      struct AddWidget: POST<NewWidget, Widget> {
         let uploadPayload: NewWidget
         var path: String { "widgets" }
       }
@@ -48,12 +46,12 @@ extension EmbeddedShops {
       "PUT: replaces what is there",
       #"""
       let cog = Widget(id: 201, name: "Cog", price: 3)
-      let replaced = try await ReplaceWidget(uploadPayload: cog).download()
+      let replaced = try await ReplaceWidget(uploadPayload: cog).send()
       """#
     ) { page in
       let cog = Widget(id: 201, name: "Cog", price: 3)
-      let replaced = try await ReplaceWidget(uploadPayload: cog).download()
-      let seen = try await GetWidget(id: 201).download()
+      let replaced = try await ReplaceWidget(uploadPayload: cog).send()
+      let seen = try await GetWidget(id: 201).send()
       try check(replaced == cog && seen == cog, "the shop has \(seen)")
       page.say("number 201 is now: \(seen.name), \(seen.price)")
     }
@@ -63,10 +61,10 @@ extension EmbeddedShops {
     TourStep(
       "PATCH: changes a part of it",
       #"""
-      let cheaper = try await ChangePrice(id: 201, uploadPayload: Price(price: 2)).download()
+      let cheaper = try await ChangePrice(id: 201, uploadPayload: Price(price: 2)).send()
       """#
     ) { page in
-      let cheaper = try await ChangePrice(id: 201, uploadPayload: Price(price: 2)).download()
+      let cheaper = try await ChangePrice(id: 201, uploadPayload: Price(price: 2)).send()
       try check(cheaper == Widget(id: 201, name: "Cog", price: 2), "the shop has \(cheaper)")
       page.say("still a \(cheaper.name), now for \(cheaper.price)")
     }
@@ -76,17 +74,17 @@ extension EmbeddedShops {
     TourStep(
       "DELETE: and what asking for it afterwards throws",
       #"""
-      try await RemoveWidget(id: 201).run()
+      try await RemoveWidget(id: 201).send()
       do {
-        _ = try await GetWidget(id: 201).download()
+        _ = try await GetWidget(id: 201).send()
       } catch let error as TaskError where error.status == .notFound {
         …
       }
       """#
     ) { page in
-      try await RemoveWidget(id: 201).run()
+      try await RemoveWidget(id: 201).send()
       do {
-        _ = try await GetWidget(id: 201).download()
+        _ = try await GetWidget(id: 201).send()
       } catch let error as TaskError where error.status == .notFound {
         page.say("\(error)")
         return page.say("its body is kept: \(error.bodyText ?? "")")

@@ -24,43 +24,37 @@ struct Sign: TaskPayload {
   let text: String
 }
 
-struct ReadSign: ServerGETTask, PayloadDownloadingTask {
-  typealias DownloadPayload = Sign
+struct ReadSign: GET<Sign> {
   var path: String { "sign" }
 }
 
-struct GetWidget: ServerGETTask, PayloadDownloadingTask {
-  typealias DownloadPayload = Widget
+struct GetWidget: GET<Widget> {
   let id: Int
   var path: String { "widgets/\(id)" }
 }
 
-struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
-  typealias DownloadPayload = Widget
+struct AddWidget: POST<NewWidget, Widget> {
   let uploadPayload: NewWidget
   var path: String { "widgets" }
 }
 
-struct ReplaceWidget: ServerPUTTask, PayloadUploadingTask, PayloadDownloadingTask {
-  typealias DownloadPayload = Widget
+struct ReplaceWidget: PUT<Widget, Widget> {
   let uploadPayload: Widget
   var path: String { "widgets/\(uploadPayload.id)" }
 }
 
-struct ChangePrice: ServerPATCHTask, PayloadUploadingTask, PayloadDownloadingTask {
-  typealias DownloadPayload = Widget
+struct ChangePrice: PATCH<Price, Widget> {
   let id: Int
   let uploadPayload: Price
   var path: String { "widgets/\(id)" }
 }
 
-struct RemoveWidget: ServerDELETETask {
+struct RemoveWidget: DELETE<NoContent> {
   let id: Int
   var path: String { "widgets/\(id)" }
 }
 
-struct WatchWidget: ServerGETTask, PayloadDownloadingTask, EchoingTask {
-  typealias DownloadPayload = Widget
+struct WatchWidget: GET<Widget>, EchoingTask {
   let id: Int
   var path: String { "widgets/\(id)" }
 }

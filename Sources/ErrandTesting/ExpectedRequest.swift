@@ -19,7 +19,8 @@ public struct ExpectedRequest: Sendable {
 
   /// The method.
   public var method: HTTPMethod
-  /// The path and query as sent, escaped: `/widgets/7?full=1`. For a task with an absolute URL, that URL.
+  /// The path below the remote with its query, escaped: `/widgets/7?full=1`. Or the whole URL, as for a task without a
+  /// path: `https://api.test/graphql`.
   public var target: String
   /// Header fields that must be present with these values. Others are allowed.
   public var headers: HTTPHeaders

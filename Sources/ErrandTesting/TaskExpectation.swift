@@ -7,9 +7,15 @@ import ErrandFoundation
 ///       AddWidget(uploadPayload: widget),
 ///       sends: ExpectedRequest(.post, "/widgets", headers: ["Accept": "*/*"], body: .json(#"{"id":7}"#)))
 ///
-/// Also detects misspelled requirements, which override nothing: `var paht`, `let priority = 3`. Stored properties that
-/// resemble a requirement but have no effect are differences, unless they are in `otherProperties`. The settings of the
-/// task's server apply, except its remote and transport. Hooks after the response are not called.
+/// For a task without a path, or to check the remote as well, expect the whole URL:
+///
+///     try await expectTask(
+///       FindWidgets(uploadPayload: search), sends: ExpectedRequest(.post, "https://api.test/graphql"))
+///
+/// It catches a misspelled requirement, such as `var paht` or `let priority = 3`. Stored properties that look like a
+/// setting of the task and are ignored are differences as well, unless they are in `otherProperties`. The task's server
+/// is used with its settings, but not its transport, and its remote only if a whole URL is expected. Hooks that follow
+/// the response are not called.
 ///
 /// - Parameters:
 ///   - task: The task.
@@ -30,7 +36,9 @@ public func expectTask(
   var configuration = task.server.configuration
   configuration.disabled = false
   configuration.observers = []
-  let server = Server(remote: "https://expected.test", configuration: configuration, transport: transport)
+  let isWhole = expected.target.contains("://") && task.server.remote != .none
+  let remote = isWhole ? task.server.remote : "https://expected.test"
+  let server = Server(remote, configuration: configuration, transport: transport, asDefault: false)
   do {
     try await task.modified { plan in
       plan.server = server

@@ -84,6 +84,19 @@ import Testing
     var uploadType: MediaType { .json }
   }
 
+  @Test func `an expectation of a whole URL includes the remote of the task's server`() async throws {
+    struct Ask: ServerPOSTTask {}
+    let api = Server("https://api.test/graphql", asDefault: false)
+    try await expectTask(Ask().on(api), sends: ExpectedRequest(.post, "https://api.test/graphql"))
+    try await expectTask(
+      Ask().on(api).query("a", "b"), sends: ExpectedRequest(.post, "https://api.test/graphql?a=b"))
+    try await expectTask(Ask().on(api), sends: ExpectedRequest(.post, "/"))
+    let error = await #expect(throws: TaskExpectationError.self) {
+      try await expectTask(Ask().on(api), sends: ExpectedRequest(.post, "https://api.test/graphql/"))
+    }
+    #expect(error?.description.contains(#"but it is "https://api.test/graphql""#) == true)
+  }
+
   @Test(arguments: [
     (#"{"id":18446744073709551614}"#, #"{"id":18446744073709551615}"#),
     (#"{"id":9223372036854775809}"#, #"{"id":9223372036854775808}"#),

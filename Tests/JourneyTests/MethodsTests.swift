@@ -13,8 +13,10 @@ import Testing
     #expect(try await GetWidget(id: 9).on(shop.server).download().id == 9)
     let added = try await AddWidget().on(shop.server).response()
     #expect(added.payload == Widget() && added.status == .created)
-    #expect(try await Endpoint<Widget, Widget>.put("widgets/7", Widget(id: 1), defaults: defaults).download().id == 1)
-    #expect(try await Endpoint<Widget, Widget>.patch("widgets/7", Widget(id: 2), defaults: defaults).download().id == 2)
+    #expect(
+      try await Endpoint<Widget, Widget>.put("widgets/7", body: Widget(id: 1), defaults: defaults).download().id == 1)
+    #expect(
+      try await Endpoint<Widget, Widget>.patch("widgets/7", body: Widget(id: 2), defaults: defaults).download().id == 2)
     try await Endpoint<Void, Void>.delete("widgets/7", defaults: defaults).download()
     #expect(shop.mock.requests.map(\.method) == [.get, .post, .put, .patch, .delete])
     #expect(shop.mock.connectionCount == 1 || !keepsConnections, "one connection carries them all")

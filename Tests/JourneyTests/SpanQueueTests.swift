@@ -37,11 +37,11 @@ import Testing
     shop.mock.route("/planted1/*", answer: .status(302, headers: ["Location": "/planted2"]))
     shop.mock.route("/planted2", answer: .status(404))
     for path in ["planted1/planted3", "planted2"] {
-      let task = Endpoint<Void, Void>.get(path, query: ["q": "planted4"])
+      let task = Endpoint<Void, Void>.request(.get, path, query: ["q": "planted4"])
       _ = try? await task.on(shop.server).recording(.hidden).retry(upTo: 1, after: .milliseconds(1)).run()
     }
     shop.mock.route("/planted5", answer: .status(503))
-    let failing = Endpoint<Void, Void>.get("planted5").on(shop.server).recording(.hidden)
+    let failing = Endpoint<Void, Void>.request(.get, "planted5").on(shop.server).recording(.hidden)
     _ = try? await failing.retry(upTo: 1, after: .milliseconds(1)).run()
     await recorder.flush()
     let told = spans.withLock { $0 }.map { "\($0)" } + lines.withLock { $0 } + events.moments().map { "\($0)" }

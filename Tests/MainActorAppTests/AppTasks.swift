@@ -66,6 +66,33 @@ struct AskBusyShop: ShopTask, ServerGETTask {
   let path = "busy"
 }
 
+// Tasks with the method and the payloads in one word.
+
+struct FetchWidget: GET<Widget> {
+  let id: Int
+  var path: String { "widgets/\(id)" }
+  var server: Server { .shop }
+}
+
+struct FetchWidgets: ShopTask, GET<[Widget]> {
+  let path = ["widgets"]
+}
+
+struct StoreWidget: ShopTask, POST<Widget, Widget> {
+  let uploadPayload: Widget
+  let path = "widgets"
+}
+
+struct OrderWidget: ShopTask, POST<NoContent, Receipt> {
+  let id: Int
+  var path: String { "widgets/\(id)/orders" }
+}
+
+struct RemoveWidget: ShopTask, DELETE<NoContent> {
+  let id: Int
+  var path: String { "widgets/\(id)" }
+}
+
 enum Shelf: TaskContextKey {
   static let defaultValue = 0
 }

@@ -61,6 +61,40 @@ import Testing
     #expect(name == "Cog")
   }
 
+  @Test func `tasks declare method and payloads in one word`() async throws {
+    #expect(try await FetchWidget(id: 7).send().name == "Cog")
+    #expect(try await FetchWidgets().send().map(\.name) == ["Cog", "Gear"])
+    #expect(try await StoreWidget(uploadPayload: Widget(id: 0, name: "Sprocket")).send().id == 9)
+    #expect(try await OrderWidget(id: 7).send().number == 41)
+    #expect(try await RemoveWidget(id: 7).send().status == .noContent)
+  }
+
+  @Test func `a server sends tasks and endpoints, and infers the payload`() async throws {
+    let shop = Server.shop
+    let seventh = try await shop.send(GetWidget(id: 7))
+    let widget: Widget = try await shop.send(.get("widgets/7"))
+    #expect(seventh == widget)
+    let widgets: [Widget] = try await shop.send(.get("widgets"))
+    #expect(widgets.count == 2)
+    let receipt: Receipt = try await shop.send(.post("widgets/7/orders"))
+    #expect(receipt.number == 41)
+    try await shop.send(.post("widgets", body: widget))
+    try await shop.send(.delete("widgets/7"))
+    try await shop.send(RemoveWidget(id: 7))
+  }
+
+  @Test func `a server is configured by a closure, whose hooks read what belongs to the main actor`() async throws {
+    let session = Session()
+    session.name = "Ada"
+    let timeout = Duration.seconds(3)
+    let shop = Server("https://shop.test", transport: StubShop.transport, asDefault: false) {
+      $0.defaultTimeout = timeout
+      $0.preflight = { _, request in request.headers["X-Session"] = await session.name }
+    }
+    #expect(shop.configuration.defaultTimeout == timeout)
+    #expect(try await shop.send(GetSession()).name == "Ada")
+  }
+
   @Test func `many tasks are read on the main actor`() async {
     let basket = Basket()
     for await (task, result) in Server.shop.manager.results(of: [7, 7, 8].map { GetWidget(id: $0) }, limit: 2) {

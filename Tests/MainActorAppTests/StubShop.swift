@@ -10,6 +10,7 @@ nonisolated enum StubShop {
     case (.get, "/widgets"): .json(#"[{"id": 7, "name": "Cog"}, {"id": 8, "name": "Gear"}]"#, for: request)
     case (.post, "/widgets"): .json(#"{"id": 9, "name": "Sprocket"}"#, status: .created, for: request)
     case (.post, "/widgets/7/orders"): .json(#"{"number": 41}"#, for: request)
+    case (.delete, "/widgets/7"): .status(.noContent, for: request)
     case (.get, "/count"): .json(#"{"count": 2}"#, for: request)
     case (.get, "/find"): .status(.ok, for: request)
     case (.get, "/session"): .json(#"{"name": "\#(request.headers["X-Session"] ?? "")"}"#, for: request)

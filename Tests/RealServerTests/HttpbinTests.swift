@@ -115,8 +115,10 @@
       let fields = try await Endpoint<HTTPBody, Told>.put("anything", body: .form(["a": "b c&"])).on(server).download()
       #expect(fields.form == ["a": .one("b c&")])
       // What has no type of its own, and is in an envelope.
-      let seen = try await Endpoint<JSONValue, JSONValue>.post("anything", ["big": 9_007_199_254_740_993, "none": nil])
-        .payloadPath("json").on(server).download()
+      let seen = try await Endpoint<JSONValue, JSONValue>.post(
+        "anything", body: ["big": 9_007_199_254_740_993, "none": nil]
+      )
+      .payloadPath("json").on(server).download()
       #expect(seen == ["big": 9_007_199_254_740_993, "none": nil])
     }
 

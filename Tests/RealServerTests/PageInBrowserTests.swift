@@ -50,7 +50,7 @@
     }
 
     private static func get(_ path: String, on server: Server) async throws {
-      try await Endpoint<Void, Void>.get(path).on(server).retry(.never).run()
+      try await Endpoint<Void, Void>.request(.get, path).on(server).retry(.never).run()
     }
 
     private func rows(_ document: String) -> Int { document.components(separatedBy: "class=\"row\"").count - 1 }

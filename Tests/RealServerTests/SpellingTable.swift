@@ -300,7 +300,26 @@ enum SpellingTable {
     ("struct Odd: Sendable {}; typealias ErrorPayload = Odd", "does not conform to protocol 'ServerTask'"),
     ("}; struct Bytes: DataUploadingTask { let uploadData: Data? = nil", "does not conform"),
     ("}; struct File: FileUploadingTask { let uploadFile: URL? = nil", "does not conform"),
-    ("}; struct Both: ServerGETTask, ServerPOSTTask {", "does not conform"),
+    ("}; struct Both: ServerGETTask, ServerPOSTTask {", "a task has one method: remove GET or POST"),
+    ("}; struct Both: ServerPATCHTask, ServerPUTTask {", "a task has one method: remove PUT or PATCH"),
+    ("}; struct Both: GET<Int>, DELETE<Int> {", "a task has one method: remove GET or DELETE"),
+    ("}; struct Odd {}; struct Get: GET<Odd> {", "does not conform to protocol 'PayloadDownloadingTask'"),
+    ("}; struct Post: POST<Int, Int> {", "does not conform to protocol 'PayloadUploadingTask'"),
+    ("}; struct Post: POST<Int> {", "too few type parameters"),
+    (
+      "}; func send1(_ shop: Server) async throws { try await shop.send(.get(\"a\"))",
+      "a GET needs the type of its payload"
+    ),
+    (
+      "}; func send2(_ shop: Server) async throws { _ = try await shop.send(.get(\"a\"))",
+      "a GET needs the type of its payload"
+    ),
+    ("}; let none: Endpoint<Void, Void> = .get(\"a\"); func none() {", "a GET needs the type of its payload"),
+    ("}; func send3(_ shop: Server) async throws { try await shop.send(.query(\"a\", body: 1))", "error"),
+    (
+      "}; func send4(_ shop: Server) async throws { try await shop.send(.post(\"a\", body: 1)).count",
+      "no member 'count'"
+    ),
   ]
 
   /// What compiles, so that a folder without the library is not taken for a refusal.

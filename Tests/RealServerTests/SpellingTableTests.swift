@@ -8,7 +8,7 @@ import Testing
   private func quietServer(_ mock: MockServer) -> Server {
     var configuration = ServerConfiguration()
     configuration.log = .discard
-    return Server(remote: Remote(mock.url), configuration: configuration)
+    return Server(mock.url, configuration: configuration, asDefault: false)
   }
 
   @Test func `what can be sent is sent, however it is spelled`() async throws {
@@ -47,7 +47,8 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
     let transport = StubTransport { .status(.ok, for: $0) }
-    let server = Server(remote: "https://shop.test", configuration: configuration, transport: transport)
+    let server = Server(
+      remote: "https://shop.test", configuration: configuration, transport: transport, asDefault: false)
     func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
     func expect(_ task: some ServerTask) async throws {
       try await expectTask(task, sends: ExpectedRequest(.get, "/"))

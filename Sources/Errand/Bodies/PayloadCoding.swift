@@ -8,6 +8,7 @@ enum PayloadCoding {
   @concurrent static func encode<Payload: Encodable & Sendable>(
     _ payload: Payload, with encoder: any BodyEncoder
   ) async throws -> HTTPBody {
+    if Payload.self == NoContent.self { return .empty }
     if let optional = payload as? any OptionalValue, optional.isNil { return .empty }
     // A form needs names; its encoder rejects payloads without them.
     if !(encoder is FormEncoder) {
@@ -32,6 +33,7 @@ enum PayloadCoding {
     origin: @autoclosure () -> String? = nil, with decoder: any PayloadDecoder, at keys: [String] = [],
     redaction: @autoclosure () -> Redaction?
   ) throws -> Payload {
+    if type == NoContent.self, let payload = NoContent() as? Payload { return payload }
     if keys.isEmpty, isBody(type), let payload = try body(type, data, mediaType()) { return payload }
     do {
       // An empty body decodes as nil if the payload is optional, and fails otherwise.

@@ -6,6 +6,8 @@ struct BaseURL: Sendable {
   private let redaction: Redaction
   /// The remote's URL without its query, with a trailing slash.
   private let base: String?
+  /// The remote's URL without its query.
+  private let address: String
   /// The remote's query, added to every URL.
   private let ownQuery: String?
   private let isSound: Bool
@@ -15,6 +17,7 @@ struct BaseURL: Sendable {
     self.remote = remote
     self.redaction = redaction
     let (address, query) = remote.parts
+    self.address = address
     base = address.isEmpty ? nil : address.hasSuffix("/") ? address : address + "/"
     ownQuery = query
     let url = base.flatMap { Self.absolute($0) }
@@ -28,14 +31,22 @@ struct BaseURL: Sendable {
   /// Returns the remote's origin if the URL is below the remote.
   @inline(__always)
   func origin(of url: URL) -> Origin? {
-    guard let base, url.absoluteString.hasPrefix(base) else { return nil }
-    return origin
+    guard let base else { return nil }
+    let text = url.absoluteString
+    return text.hasPrefix(base) || isRemote(text) ? origin : nil
+  }
+
+  /// Whether the URL is the remote's, with or without a query.
+  private func isRemote(_ text: String) -> Bool {
+    guard text.hasPrefix(address) else { return false }
+    let rest = text.utf8.dropFirst(address.utf8.count)
+    return rest.isEmpty || rest.first == UInt8(ascii: "?")
   }
 
   /// Returns the URL of a path below the remote.
   ///
   /// Drops one leading slash of the path and percent-encodes invalid characters, but keeps existing escapes. The
-  /// remote's query comes first. A path that is a complete URL is used unchanged.
+  /// remote's query comes first. For an empty path, returns the remote's own URL. A complete URL is used unchanged.
   func url(path: String, query: HTTPQuery) throws -> URL {
     let isWhole = Self.isWhole(path)
     guard let base = isWhole ? "" : base else {
@@ -57,7 +68,8 @@ struct BaseURL: Sendable {
       guard let url = Self.absolute(text) else { throw malformed(text) }
       return query.isEmpty ? url : try adding(query, to: url)
     }
-    var text = base + below.escapedForURI()
+    if path.isEmpty, query.isEmpty { return try whole() }
+    var text = (path.isEmpty || path.hasPrefix("?") ? address : base) + below.escapedForURI()
     if let ownQuery { text = Self.inserting(ownQuery, in: text) }
     if !query.isEmpty { text += (text.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + query.encoded }
     // A valid base already has a scheme and a host.
@@ -65,11 +77,20 @@ struct BaseURL: Sendable {
     return url
   }
 
+  /// The remote's URL, byte for byte.
+  private func whole() throws -> URL {
+    guard let url = URL(string: remote.address, encodingInvalidCharacters: false) else {
+      throw malformed(remote.address)
+    }
+    return url
+  }
+
   /// Returns the URL with `query` after its own query and before its fragment.
   func adding(_ query: HTTPQuery, to url: URL) throws -> URL {
     let parts = url.absoluteString.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let fragment = parts.count == 2 ? "#\(parts[1])" : ""
-    let text = parts[0] + (parts[0].contains("?") ? "&" : "?") + query.encoded + fragment
+    let separator = parts[0].hasSuffix("?") ? "" : parts[0].contains("?") ? "&" : "?"
+    let text = "\(parts[0])\(separator)\(query.encoded)\(fragment)"
     guard let url = Self.absolute(text) else { throw malformed(text) }
     return url
   }

@@ -2,8 +2,8 @@ public import ErrandFoundation
 
 /// A server that tasks are sent to, with its remote, default headers, encoders, hooks and all other settings.
 ///
-///     let shop = Server(remote: "https://api.example.com/v1")
-///     await shop.update { $0.defaultTimeout = .seconds(10) }
+///     let shop = Server("https://api.example.com/v1") { $0.defaultTimeout = .seconds(10) }
+///     let widget: Widget = try await shop.send(.get("widgets/7"))
 ///
 /// A server has its own manager, unless it shares one, and its own transport with all connections. No shutdown is
 /// needed: awaited calls finish, and the connections close when the last reference is released. The default server
@@ -18,19 +18,21 @@ public actor Server {
   nonisolated let digests = DigestStore()
   private nonisolated let state: Lock<ServerSnapshot>
 
-  /// Creates a server. The first server becomes ``default``.
+  /// Creates a server with settings as a value.
+  ///
+  ///     let shop = Server(remote: "https://api.example.com/v1", configuration: settings)
   ///
   /// - Parameters:
   ///   - remote: The base URL of paths.
   ///   - configuration: All other settings.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
-  ///   - asDefault: Whether the server replaces an existing ``default``.
+  ///   - asDefault: Whether the server becomes ``default``, unless another already is. Pass `false` in a library.
   ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
   ///     `configuration`. It is read once.
   public init(
     remote: Remote, configuration: ServerConfiguration = ServerConfiguration(),
-    transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = false,
+    transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
     self.manager = manager
@@ -42,7 +44,60 @@ public actor Server {
     switches.apply(to: &configuration)
     switches.apply(to: manager, log: configuration.log)
     state = Lock(Self.snapshot(of: configuration))
-    ServerDefault.offer(self, replacing: asDefault)
+    if asDefault { ServerDefault.offer(self) }
+  }
+
+  /// Creates a server and configures it.
+  ///
+  ///     let shop = Server("https://api.example.com/v1") {
+  ///       $0.defaultTimeout = .seconds(10)
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - remote: The base URL of paths: a literal or a ``Remote``.
+  ///   - configuration: The settings passed to `configure`.
+  ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
+  ///   - manager: A manager to share. Defaults to a new one.
+  ///   - asDefault: Whether the server becomes ``default``, unless another already is. Pass `false` in a library.
+  ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
+  ///     `configuration`. It is read once.
+  ///   - configure: Changes the settings before the server exists. Use ``update(_:)`` for later changes.
+  public init(
+    _ remote: Remote, configuration: ServerConfiguration = ServerConfiguration(),
+    transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    configure: sending (inout ServerConfiguration) -> Void = { _ in }
+  ) {
+    var configuration = configuration
+    configuration.remote = remote
+    configure(&configuration)
+    self.init(
+      remote: configuration.remote, configuration: configuration, transport: transport, manager: manager,
+      asDefault: asDefault, environment: environment)
+  }
+
+  /// Creates a server for a URL and configures it.
+  ///
+  ///     let shop = Server(mock.url) { $0.retryPolicy = .never }
+  ///
+  /// - Parameters:
+  ///   - url: The base URL of paths.
+  ///   - configuration: The settings passed to `configure`.
+  ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
+  ///   - manager: A manager to share. Defaults to a new one.
+  ///   - asDefault: Whether the server becomes ``default``, unless another already is. Pass `false` in a library.
+  ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
+  ///     `configuration`. It is read once.
+  ///   - configure: Changes the settings before the server exists. Use ``update(_:)`` for later changes.
+  public init(
+    _ url: URL, configuration: ServerConfiguration = ServerConfiguration(),
+    transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    configure: sending (inout ServerConfiguration) -> Void = { _ in }
+  ) {
+    self.init(
+      Remote(url), configuration: configuration, transport: transport, manager: manager, asDefault: asDefault,
+      environment: environment, configure: configure)
   }
 
   /// The current settings.
@@ -95,28 +150,59 @@ enum ServerDefault {
   /// The default server of the surrounding Swift task.
   @TaskLocal static var scoped: Server?
 
-  private static let first: Lock<Server?> = Lock(nil)
-  @TaskLocal private static var isMakingPlaceholder = false
-  private static let placeholder = $isMakingPlaceholder.withValue(true) { Server(remote: .none, environment: [:]) }
+  private static let chosen: Lock<Server?> = Lock(nil)
+  @TaskLocal private static var isLeftAlone = false
+  private static let placeholder = Server(remote: .none, asDefault: false, environment: [:])
+  #if DEBUG
+    private static let hasReported = Lock(false)
+  #endif
 
-  /// Makes the server the default if `replacing` is true or none exists yet.
-  static func offer(_ server: Server, replacing: Bool) {
-    guard !isMakingPlaceholder else { return }  // so the first real server becomes the default
-    first.withLock { first in
-      if replacing || first == nil { first = server }
+  /// Makes the server the default, unless another already is.
+  static func offer(_ server: Server) {
+    guard !isLeftAlone else { return }
+    let earlier = chosen.withLock { chosen -> Server? in
+      if let chosen { return chosen }
+      chosen = server
+      return nil
     }
+    #if DEBUG
+      if let earlier { report(server, after: earlier) }
+    #endif
   }
 
-  static func leavingDefault(_ make: () -> Server) -> Server { $isMakingPlaceholder.withValue(true, operation: make) }
+  static func replace(with server: Server) { chosen.withLock { $0 = server } }
 
-  static var current: Server { scoped ?? first.withLock { $0 } ?? placeholder }
+  /// Runs `make`, which creates servers that never become the default.
+  static func leavingDefault(_ make: () -> Server) -> Server { $isLeftAlone.withValue(true, operation: make) }
+
+  static var current: Server { scoped ?? chosen.withLock { $0 } ?? placeholder }
+
+  #if DEBUG
+    /// Logs once per process that there are two candidates.
+    private static func report(_ server: Server, after earlier: Server) {
+      let isFirst = hasReported.withLock { hasReported in
+        defer { hasReported = true }
+        return !hasReported
+      }
+      guard isFirst else { return }
+      server.configuration.log.write(
+        "\(server) is not the default: \(earlier) was created first. Pass asDefault: false, or set Server.default")
+    }
+  #endif
 }
 
 extension Server {
-  /// The server of tasks that don't select one: the first one created, or the last one created with `asDefault: true`.
+  /// The server of tasks that don't select one: the first one created with `asDefault: true`, or the last one assigned.
   ///
-  /// Until there is one, it is a server without a remote, on which every call fails with an explanation.
-  public static var `default`: Server { ServerDefault.current }
+  ///     Server.default = shop
+  ///     let widget = try await GetWidget(id: 7).send()    // to the shop
+  ///
+  /// Until there is one, it is a server without a remote, on which every call fails with an explanation. In
+  /// ``withDefault(_:operation:)`` it is that method's server, whatever is assigned.
+  public static var `default`: Server {
+    get { ServerDefault.current }
+    set { ServerDefault.replace(with: newValue) }
+  }
 
   /// Runs `operation` with another default server, visible only to this Swift task and its children.
   ///

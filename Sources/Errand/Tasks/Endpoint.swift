@@ -2,10 +2,17 @@ public import ErrandFoundation
 
 /// A task as a value instead of a separate type, generic over the payloads it sends and receives.
 ///
+///     let widget: Widget = try await shop.send(.get("widgets/7"))
+///     let added: Widget = try await shop.send(.post("widgets", body: widget))
+///     try await shop.send(.delete("widgets/7"))
+///
+/// `Upload` is `Void` without a body, and `Download` is `Void` if the response's body is ignored. To use an endpoint more
+/// than once, give it a name:
+///
 ///     extension Endpoint<Void, Widget> {
 ///       static func widget(_ id: Int) -> Self { .get("widgets/\(id)") }
 ///     }
-///     let widget = try await Endpoint<Void, Widget>.widget(7).download()
+///     let widget = try await shop.send(.widget(7))
 public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   /// The settings shared by a group of endpoints.
   public typealias Defaults = EndpointDefaults
@@ -19,7 +26,7 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   private let defaults: Defaults
   private let body: @Sendable (any BodyEncoder) async throws -> HTTPBody
 
-  private init(
+  init(
     _ method: HTTPMethod, _ path: String, _ query: HTTPQuery, _ defaults: Defaults,
     body: @escaping @Sendable (any BodyEncoder) async throws -> HTTPBody
   ) {
@@ -61,110 +68,6 @@ extension Endpoint: PayloadDownloadingTask where Download: Decodable {
 
 extension Endpoint: UploadingTask where Upload: Encodable {}
 
-extension Endpoint where Upload == Void {
-  /// Creates an endpoint with any method and no body.
-  public static func request(
-    _ method: HTTPMethod, _ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    Endpoint(method, path, query, defaults) { _ in .empty }
-  }
-
-  /// Creates a GET endpoint.
-  public static func get(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
-    request(.get, path, query: query, defaults: defaults)
-  }
-
-  /// Creates a DELETE endpoint.
-  public static func delete(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
-    request(.delete, path, query: query, defaults: defaults)
-  }
-}
-
-extension Endpoint where Upload: Encodable {
-  /// Creates an endpoint with any method and a payload.
-  public static func request(
-    _ method: HTTPMethod, _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    Endpoint(method, path, query, defaults) { try await PayloadCoding.encode(payload, with: $0) }
-  }
-
-  /// Creates a POST endpoint.
-  public static func post(
-    _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    request(.post, path, payload, query: query, defaults: defaults)
-  }
-
-  /// Creates a PUT endpoint.
-  public static func put(
-    _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    request(.put, path, payload, query: query, defaults: defaults)
-  }
-
-  /// Creates a PATCH endpoint.
-  public static func patch(
-    _ path: String, _ payload: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    request(.patch, path, payload, query: query, defaults: defaults)
-  }
-}
-
-extension Endpoint where Upload == HTTPBody {
-  /// Creates an endpoint with any method and any body: bytes, text, a form, a file or a stream.
-  ///
-  ///     try await Endpoint<HTTPBody, Void>.put("notes/7", body: .file(notes)).upload()
-  public static func request(
-    _ method: HTTPMethod, _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    Endpoint(method, path, query, defaults) { _ in body }
-  }
-
-  /// Creates an endpoint with any method and a multipart form. Its files are opened for every attempt.
-  public static func request(
-    _ method: HTTPMethod, _ path: String, form: MultipartForm, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    Endpoint(method, path, query, defaults) { _ in try form.body() }
-  }
-
-  /// Creates a POST endpoint with any body.
-  public static func post(
-    _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    request(.post, path, body: body, query: query, defaults: defaults)
-  }
-
-  /// Creates a POST endpoint with a multipart form.
-  public static func post(
-    _ path: String, form: MultipartForm, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    request(.post, path, form: form, query: query, defaults: defaults)
-  }
-
-  /// Creates a PUT endpoint with any body.
-  public static func put(
-    _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    request(.put, path, body: body, query: query, defaults: defaults)
-  }
-
-  /// Creates a PATCH endpoint with any body.
-  public static func patch(
-    _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
-  ) -> Self {
-    request(.patch, path, body: body, query: query, defaults: defaults)
-  }
-
-  /// Sends the body and returns the response. The response's body is read and discarded.
-  @discardableResult
-  public func upload() async throws -> HTTPResponse { try await run() }
-}
-
-extension Endpoint where Download == Void {
-  /// Runs the task. The response's body is read and discarded.
-  public func download() async throws { try await run() }
-}
-
 /// The settings shared by a group of endpoints. Modifiers of an endpoint override them.
 public struct EndpointDefaults: Sendable {
   /// The server; `nil` uses ``Server/default``.
@@ -191,7 +94,7 @@ public struct EndpointDefaults: Sendable {
   }
 }
 
-/// A task for a URL, without declaring a type: `try await URLTask(url).download()`.
+/// A task for a URL, without declaring a type: `try await URLTask(url).data()`.
 ///
 /// It runs on ``Server/default``, or the server set by ``ServerTask/on(_:)``, but does not use that server's remote.
 public struct URLTask: PayloadDownloadingTask, UploadingTask {

@@ -42,7 +42,7 @@ extension FileBackedTask {
 }
 
 extension ServerTask {
-  /// Runs the task and writes the body to a file, if `condition` is met.
+  /// Sends the request and writes the body to a file, if `condition` is met.
   ///
   /// With `.changed`, the request is conditional. If the server has no newer version, the file stays as it is and
   /// ``TaskResponse/isUnchanged`` is true. A file that was modified or downloaded some other way is replaced. The
@@ -56,7 +56,7 @@ extension ServerTask {
 
   /// Uses the response in `file` if the cache has none, such as one that is bundled with the app.
   ///
-  ///     let shown = try await GetCatalogue().preloaded(from: bundled).caching(.networkFirst(limit: .seconds(2))).download()
+  ///     let shown = try await GetCatalogue().preloaded(from: bundled).caching(.networkFirst(limit: .seconds(2))).send()
   ///
   /// It counts as stale. With ``CachePolicy/standard`` it is used if the server can't be reached or fails.
   public func preloaded(from file: URL) -> Modified<Unmodified> { modified { $0.preloaded = file } }

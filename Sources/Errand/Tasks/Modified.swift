@@ -46,19 +46,6 @@ extension Modified: PayloadDownloadingTask where Base: PayloadDownloadingTask {
   public typealias DownloadPayload = Base.DownloadPayload
 }
 
-extension Modified {
-  /// Runs the task. The response's body is read and discarded.
-  public func download<Upload>() async throws where Base == Endpoint<Upload, Void> { try await run() }
-}
-
-extension Modified {
-  /// Sends the body and returns the response. The response's body is read and discarded.
-  @discardableResult
-  public func upload<Download>() async throws -> HTTPResponse where Base == Endpoint<HTTPBody, Download> {
-    try await run()
-  }
-}
-
 extension Modified: UploadingTask where Base: UploadingTask {}
 
 extension Modified: FileBackedTask where Base: FileBackedTask {

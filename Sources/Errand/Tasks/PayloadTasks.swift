@@ -2,17 +2,26 @@ public import ErrandFoundation
 
 /// A task that decodes a payload from the response body.
 ///
+///     struct GetWidget: ServerGETTask, PayloadDownloadingTask<Widget> {   // the same as GET<Widget>
+///       let path = "widgets/7"
+///     }
+///
 /// `Data` and `String` payloads are the body itself. An optional payload is `nil` if the body is empty.
-public protocol PayloadDownloadingTask: ServerTask {
+public protocol PayloadDownloadingTask<DownloadPayload>: ServerTask {
   /// The type decoded from the body.
   associatedtype DownloadPayload: Decodable & Sendable
 }
 
-/// A task that sends a body with ``upload()``.
+/// A task that sends a body.
 public protocol UploadingTask: ServerTask {}
 
 /// A task that sends a payload, encoded by its encoder or the server's. A `nil` payload sends no body.
-public protocol PayloadUploadingTask: UploadingTask {
+///
+///     struct AddWidget: ServerPOSTTask, PayloadUploadingTask<Widget> {   // the same as POST<Widget, NoContent>
+///       let uploadPayload: Widget
+///       let path = "widgets"
+///     }
+public protocol PayloadUploadingTask<UploadPayload>: UploadingTask {
   /// The type encoded into the body.
   associatedtype UploadPayload: Encodable & Sendable
   /// The payload to send.
@@ -26,11 +35,21 @@ extension PayloadUploadingTask {
   }
 }
 
+extension PayloadUploadingTask where UploadPayload == NoContent {
+  /// No body.
+  public var uploadPayload: NoContent { NoContent() }
+}
+
 /// A task that sends a payload as a form (`application/x-www-form-urlencoded`).
+///
+///     struct LogIn: ServerPOSTTask, FormUploadingTask<[String: String]>, PayloadDownloadingTask<Session> {
+///       let uploadPayload: [String: String]
+///       let path = "login"
+///     }
 ///
 /// The payload is a dictionary or any other value with keys. If the server names nested values in another way, set
 /// ``ServerTask/encoder`` to a ``FormEncoder`` with another ``FormStyle``.
-public protocol FormUploadingTask: PayloadUploadingTask {}
+public protocol FormUploadingTask<UploadPayload>: PayloadUploadingTask {}
 
 extension FormUploadingTask {
   /// A ``FormEncoder`` by default.

@@ -4,18 +4,24 @@ public import ErrandFoundation
 // `CancellationError` if the call was cancelled.
 
 extension ServerTask {
-  /// Runs the task and returns the response. The body is read and discarded.
+  /// Sends the request and returns the response. The body is read and discarded.
+  ///
+  ///     try await RemoveWidget(id: 7).send()
+  ///
+  /// A task that declares a payload returns the payload instead.
   @discardableResult
-  public func run() async throws -> HTTPResponse {
+  public func send() async throws -> HTTPResponse {
     try await Call.perform(plan, .discarded) { $0.response }
   }
 
-  /// Runs the task and returns the decompressed body.
-  public func downloadData() async throws -> Data {
+  /// Sends the request and returns the decompressed body.
+  ///
+  ///     let bytes = try await GetWidget(id: 7).data()
+  public func data() async throws -> Data {
     try await Call.perform(plan, .memory) { $0.data }
   }
 
-  /// Runs the task and writes the body to a file.
+  /// Sends the request and writes the body to a file.
   ///
   /// Creates missing folders. The file is replaced once the status is accepted and the body is complete. If the call
   /// fails earlier, the old file stays and nothing else is left behind. A symbolic link at this path is replaced by the
@@ -25,13 +31,13 @@ extension ServerTask {
     try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }
   }
 
-  /// Runs the task, writes the body to a file and reports the progress.
+  /// Sends the request, writes the body to a file and reports the progress.
   @discardableResult
   public func download(
     to file: URL, progress: @escaping @Sendable (TransferProgress) -> Void
   ) async throws -> TaskResponse<URL> { try await self.progress(progress).download(to: file) }
 
-  /// Runs the task and writes the body to a file in `folder`, named by ``HTTPResponse/suggestedFileName``.
+  /// Sends the request and writes the body to a file in `folder`, named by ``HTTPResponse/suggestedFileName``.
   ///
   ///     let file = try await Export().download(into: downloads).payload    // downloads/report.pdf
   ///
@@ -49,7 +55,7 @@ extension ServerTask {
     }
   }
 
-  /// Runs the task and returns the response as soon as its head arrives, with the body as a stream.
+  /// Sends the request and returns the response as soon as its head arrives, with the body as a stream.
   ///
   ///     let response = try await Export().stream()
   ///     for try await chunk in response.body { … }
@@ -59,21 +65,29 @@ extension ServerTask {
   public func stream() async throws -> HTTPResponse { try await Call.stream(plan) }
 }
 
-extension UploadingTask {
-  /// Sends the body and returns the response. The response's body is read and discarded.
-  @discardableResult
-  public func upload() async throws -> HTTPResponse { try await run() }
-}
-
 extension PayloadDownloadingTask {
-  /// Runs the task and returns the decoded payload.
-  public func download() async throws -> DownloadPayload {
+  /// Sends the request and returns the decoded payload.
+  ///
+  ///     let widget = try await GetWidget(id: 7).send()
+  ///     let added = try await AddWidget(uploadPayload: cog).on(shop).send()
+  public func send() async throws -> DownloadPayload {
     try await Call.perform(plan, .memory) { try $0.decoded(DownloadPayload.self) }
   }
 
-  /// Runs the task and returns the payload with the response, its metrics and its record.
+  /// Sends the request and returns the payload with the response, its metrics and its record.
+  ///
+  ///     let response = try await GetWidget(id: 7).response()
+  ///     print(response.payload.name, response.status, response.metrics.attempts)
   public func response() async throws -> TaskResponse<DownloadPayload> {
     try await Call.perform(plan, .memory) { TaskResponse(try $0.decoded(DownloadPayload.self), $0) }
+  }
+}
+
+extension PayloadDownloadingTask where DownloadPayload == NoContent {
+  /// Sends the request and returns the response. The body is read and discarded.
+  @discardableResult
+  public func send() async throws -> HTTPResponse {
+    try await Call.perform(plan, .discarded) { $0.response }
   }
 }
 

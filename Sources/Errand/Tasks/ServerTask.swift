@@ -2,12 +2,11 @@ public import ErrandFoundation
 
 /// A description of one HTTP exchange. Your type conforms to it and declares the request and the expected response.
 ///
-///     struct GetWidget: ServerGETTask, PayloadDownloadingTask {
-///       typealias DownloadPayload = Widget
+///     struct GetWidget: GET<Widget> {
 ///       let id: Int
 ///       var path: String { "widgets/\(id)" }
 ///     }
-///     let widget = try await GetWidget(id: 7).download()
+///     let widget = try await shop.send(GetWidget(id: 7))
 ///
 /// Every requirement has a default, so a task only declares what differs. Each marker protocol (``ServerPOSTTask``,
 /// ``EchoingTask`` …) overrides one requirement. The default of most settings is `.inherited` or `.automatic`;
@@ -41,8 +40,9 @@ public protocol ServerTask: Sendable {
 
   /// The server that receives the request. Defaults to ``Server/default``.
   var server: Server { get }
-  /// The path relative to the server's remote, such as `widgets/7`. Empty by default. A path that is a complete URL
-  /// replaces the remote. Segments (`["widgets", name]`) are percent-encoded, so a value is always exactly one segment.
+  /// The path relative to the server's remote, such as `widgets/7`. Empty by default: the request goes to the remote's
+  /// own URL. A path that is a complete URL replaces the remote. Segments (`["widgets", name]`) are percent-encoded, so a
+  /// value is always exactly one segment.
   var path: TaskPath { get }
   /// The items added to the URL's query. Empty by default.
   /// Can be an ``HTTPQuery``, a dictionary, pairs, or any `Encodable` value with keys.

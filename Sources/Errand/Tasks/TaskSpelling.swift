@@ -77,11 +77,20 @@ package enum TaskSpelling {
     if let marker = bodies[label], !(task is any UploadingTask) {
       return "\(label) counts for nothing, for the task is no \(marker)"
     }
+    if label == "uploadPayload", let task = task as? any PayloadUploadingTask, type != NoContent.self,
+      hasNoContent(task)
+    {
+      return "\(label) is ignored: the task is declared to send NoContent, so replace that with \(type)"
+    }
     // A leading underscore marks the backing storage of a computed property.
     guard !spelled.contains(label), !label.hasPrefix("_"), let aspect = neighbour(of: label, value, in: task),
       !isStated(aspect, by: task)
     else { return nil }
     return "\(label) counts for nothing, for no aspect of a task has that name: \(aspect) has"
+  }
+
+  private static func hasNoContent<Task: PayloadUploadingTask>(_ task: Task) -> Bool {
+    Task.UploadPayload.self == NoContent.self
   }
 
   /// The default `url` uses the query and the path; a custom `url` does not.

@@ -117,12 +117,12 @@ import Testing
   }
 
   @Test func `uploads Data and String unchanged`() async throws {
-    let text = Endpoint<String, Void>.post("x", #""quoted""#)
+    let text = Endpoint<String, Void>.post("x", body: #""quoted""#)
     try await expectTask(
       text,
       sends: ExpectedRequest(
         .post, "/x", headers: [.contentType: "text/plain; charset=utf-8"], body: .text(#""quoted""#)))
-    let data = Endpoint<Data, Void>.post("x", Data([1]))
+    let data = Endpoint<Data, Void>.post("x", body: Data([1]))
     try await expectTask(
       data,
       sends: ExpectedRequest(.post, "/x", headers: [.contentType: "application/octet-stream"], body: .data(Data([1]))))

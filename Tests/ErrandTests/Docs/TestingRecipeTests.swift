@@ -17,8 +17,8 @@ import Testing
 
   @Test func `the seventh widget is a cog`() async throws {
     let stub = StubTransport { request in .json(#"{"id": 7, "name": "Cog"}"#, for: request) }
-    let shop = Server(remote: "https://shop.test", transport: stub)
-    let widget = try await Server.withDefault(shop) { try await GetWidget(id: 7).download() }
+    let shop = Server("https://shop.test", transport: stub)
+    let widget = try await Server.withDefault(shop) { try await GetWidget(id: 7).send() }
     #expect(widget.name == "Cog")
   }
 
@@ -26,8 +26,8 @@ import Testing
     let mock = try MockServer()
     mock.enqueue(.status(503))
     mock.route(.get, "/widgets/:id") { _ in .json(#"{"id": 7, "name": "Cog"}"#) }
-    let shop = Server(remote: Remote(mock.url))
-    _ = try await GetWidget(id: 7).on(shop).retry(upTo: 2, after: .zero).download()
+    let shop = Server(mock.url)
+    _ = try await shop.send(GetWidget(id: 7).retry(upTo: 2, after: .zero))
     #expect(mock.requestCount == 2)
   }
 }

@@ -28,7 +28,8 @@ struct GatedShop {
       try Task.checkCancellation()
       return missing.contains(id) ? .status(404, for: request) : .json(#"{"id":\#(id),"name":""}"#, for: request)
     }
-    return Server(remote: "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited))
+    return Server(
+      remote: "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited), asDefault: false)
   }
 
   /// Tasks that are made when they are taken.

@@ -59,7 +59,8 @@ struct StubServer {
     self.clock = time
     server = Server(
       remote: remote, configuration: configuration, transport: StubTransport { try log.answer($0) },
-      manager: TaskManager(limits: limits, clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))))
+      manager: TaskManager(limits: limits, clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))),
+      asDefault: false)
   }
 
   var requests: [HTTPRequest] { log.requests }

@@ -31,7 +31,7 @@ import Testing
   @Test func `endpoints are named without what they send and give`() async throws {
     let server = server(["ERRAND_ECHO": "Endpoint"])
     _ = try await Endpoint<Void, Widget>.get("widgets/7").on(server).download()
-    _ = try await Endpoint<Widget, Void>.post("widgets", Widget()).on(server).download()
+    _ = try await Endpoint<Widget, Void>.post("widgets", body: Widget()).on(server).download()
     _ = try await GetWidget().on(server).download()
     #expect(lines.withLock { $0.count } == 2)
   }

@@ -13,7 +13,7 @@ import Testing
       #expect(try await stub.server.ping() >= .zero)
       let request = try #require(stub.requests.first)
       #expect(stub.requests.count == 1 && request.method == .head)
-      #expect(request.url.absoluteString == "https://shop.test/api/")
+      #expect(request.url.absoluteString == "https://shop.test/api")
       #expect(request.headers["X-Shop"] == "1" && request.headers["X-Preflight"] == "1")
     }
   }

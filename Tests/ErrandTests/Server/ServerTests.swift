@@ -8,17 +8,74 @@ import Testing
     Server(remote: Remote("https://\(host)"), transport: StubTransport { .status(.ok, for: $0) }, asDefault: asDefault)
   }
 
-  // A process of its own, for there is one first server in each.
-  @Test func `the first server made is the default one, and another only where it says so`() async {
+  // Exit tests, because the default is a property of the process.
+  @Test func `the first server becomes the default, and another if it is assigned`() async {
     await #expect(processExitsWith: .success) {
       let stub = StubTransport { .status(.ok, for: $0) }
-      let first = Server(remote: "https://first.test", transport: stub)
-      let second = Server(remote: "https://second.test", transport: stub)
+      let first = Server("https://first.test", transport: stub)
+      let second = Server("https://second.test", transport: stub, asDefault: true)
       #expect(Server.default === first)
-      let third = Server(remote: "https://third.test", transport: stub, asDefault: true)
-      #expect(Server.default === third)
-      _ = second
+      Server.default = second
+      #expect(Server.default === second)
+      await Server.withDefault(first) {
+        Server.default = second
+        #expect(Server.default === first)
+      }
     }
+  }
+
+  @Test func `a server with asDefault false never becomes the default`() async {
+    await #expect(processExitsWith: .success) {
+      let library = Server("https://library.test", asDefault: false)
+      #expect(Server.default.remote == .none)
+      let app = Server("https://app.test")
+      #expect(Server.default === app)
+      Server.default = library
+      #expect(Server.default === library)
+    }
+  }
+
+  #if DEBUG
+    @Test func `debug builds log the second candidate for the default once`() async {
+      await #expect(processExitsWith: .success) {
+        let lines = Shared<[String]>([])
+        func make(_ remote: Remote, asDefault: Bool = true) -> Server {
+          Server(remote, asDefault: asDefault) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+        }
+        _ = [make("https://a.test"), make("https://b.test", asDefault: false)]
+        #expect(lines.withLock { $0 } == [])
+        _ = [make("https://c.test"), make("https://d.test")]
+        let words = "c.test (https://c.test)) is not the default: Server(a.test (https://a.test)) was created first."
+        #expect(lines.withLock { $0 } == ["Server(\(words) Pass asDefault: false, or set Server.default"])
+      }
+    }
+  #endif
+
+  @Test func `a server is created from a URL, a remote or a literal, and configured by a closure`() async throws {
+    let log = StubLog([.status(.ok)])
+    let transport = StubTransport { try log.answer($0) }
+    let servers = [
+      Server("https://a.test", transport: transport, asDefault: false) { $0.defaultTimeout = .seconds(3) },
+      Server(Remote("https://a.test", name: "A"), transport: transport, asDefault: false) {
+        $0.defaultTimeout = .seconds(3)
+      },
+      Server(.known("https://a.test") as URL, transport: transport, asDefault: false) {
+        $0.defaultTimeout = .seconds(3)
+      },
+    ]
+    for server in servers {
+      try await server.send(PlainTask(path: "x"))
+      #expect(log.requests.last?.options.timeouts.attempt == .seconds(3))
+      #expect(log.requests.last?.url.absoluteString == "https://a.test/x")
+    }
+    #expect(servers.map(\.remote.name) == ["a.test", "A", "a.test"])
+    var configuration = ServerConfiguration()
+    configuration.userAgent = "own"
+    let server = Server("https://a.test", configuration: configuration, asDefault: false) {
+      #expect($0.userAgent == "own" && $0.remote == "https://a.test")
+      $0.remote = "https://b.test"
+    }
+    #expect(server.remote == "https://b.test" && server.configuration.userAgent == "own")
   }
 
   @Test func `the default server is held until another takes its place, and no other server is`() async {
@@ -36,8 +93,8 @@ import Testing
         Issue.record(error)
       }
       #expect(await eventually { second == nil } && first != nil)
-      let third = Server(
-        remote: "https://third.test", transport: StubTransport { .status(.ok, for: $0) }, asDefault: true)
+      let third = Server("https://third.test", transport: StubTransport { .status(.ok, for: $0) })
+      Server.default = third
       #expect(await eventually { first == nil } && Server.default === third)
     }
   }

@@ -14,7 +14,8 @@ import Testing
 
   @Test(arguments: [
     ("widgets/7", "https://shop.test/v1/widgets/7"), ("/widgets/7", "https://shop.test/v1/widgets/7"),
-    ("", "https://shop.test/v1/"), ("widgets/", "https://shop.test/v1/widgets/"),
+    ("", "https://shop.test/v1"), ("/", "https://shop.test/v1/"), ("?x=1", "https://shop.test/v1?x=1"),
+    ("widgets/", "https://shop.test/v1/widgets/"),
     ("widgets?x=1", "https://shop.test/v1/widgets?x=1"), ("a b/c\"d", "https://shop.test/v1/a%20b/c%22d"),
     ("a%2Fb", "https://shop.test/v1/a%2Fb"), ("100%", "https://shop.test/v1/100%25"),
     ("50%zz", "https://shop.test/v1/50%25zz"),
@@ -25,6 +26,36 @@ import Testing
   ])
   func `a path is added below the remote`(path: String, expected: String) async throws {
     #expect(try await url(path) == expected)
+  }
+
+  @Test(arguments: [
+    "https://shop.test", "https://shop.test/", "https://shop.test/graphql", "https://shop.test/graphql/",
+    "https://shop.test/a%2fb?x=%41", "https://shop.test/?", "HTTPS://Shop.test:443/graphql",
+  ])
+  func `a task without a path is sent to the remote, byte for byte`(address: String) async throws {
+    struct Nowhere: ServerGETTask {}
+    struct NoSegments: ServerGETTask { let path: [String] = [] }
+    let stub = StubServer(.status(.ok), remote: Remote(address))
+    try await stub.server.send(Nowhere())
+    try await stub.server.send(NoSegments())
+    try await stub.server.ping()
+    #expect(stub.urls == [address, address, address])
+  }
+
+  @Test(arguments: ["https://shop.test/graphql", "https://shop.test", "https://shop.test/a?b=c"])
+  func `a task without a path sends the server's header fields and credentials`(address: String) async throws {
+    let stub = StubServer(.status(.ok), remote: Remote(address)) {
+      $0.standardHeaders = ["X-Own": "1"]
+      $0.authentication = .basic(user: "ann", password: "pw")
+    }
+    try await stub.server.send(PlainTask(path: "", query: ["q": "1"]))
+    #expect(stub.requests.first?.headers["X-Own"] == "1" && stub.requests.first?.headers[.authorization] != nil)
+  }
+
+  @Test func `a host that starts like the remote is not the remote`() async throws {
+    let stub = StubServer(.status(.ok), remote: "https://shop.test") { $0.standardHeaders = ["X-Own": "1"] }
+    _ = try await stub.server.send(URLTask(.known("https://shop.test.evil.test")))
+    #expect(stub.requests.count == 1 && stub.requests.first?.headers["X-Own"] == nil)
   }
 
   @Test func `each path has its own URL, also one that Swift takes for the same as the one before it`() async throws {
@@ -59,6 +90,8 @@ import Testing
   @Test func `the modifier adds to the query of the task`() async throws {
     let stub = StubServer(.status(.ok))
     try await PlainTask(path: "a", query: ["b": "1"]).query("c", "ü&").query("d", nil).on(stub.server).run()
+    try await URLTask(.known("https://other.test/x?")).query("q", "1").on(stub.server).run()
+    #expect(stub.urls.last == "https://other.test/x?q=1", "no empty item before it")
     try await URLTask(.known("https://other.test/x#part")).query("q", "1").on(stub.server).run()
     #expect(stub.urls.first == "https://shop.test/a?b=1&c=%C3%BC%26")
     #expect(stub.urls.last == "https://other.test/x?q=1#part", "a query stands before the fragment")
@@ -107,6 +140,7 @@ import Testing
     arguments: [
       ("https://shop.test/v1?key=k", "a", [:], "https://shop.test/v1/a?key=k"),
       ("https://shop.test/v1/?key=k", "", [:], "https://shop.test/v1/?key=k"),
+      ("https://shop.test/v1?key=k", "", ["b": "1"], "https://shop.test/v1?key=k&b=1"),
       ("https://shop.test?key=k", "a", ["b": "1"], "https://shop.test/a?key=k&b=1"),
       ("https://shop.test/v1?key=k&l", "a?x=1", ["b": "1"], "https://shop.test/v1/a?key=k&l&x=1&b=1"),
       ("https://shop.test/v1?", "a", ["b": "1"], "https://shop.test/v1/a?b=1"),

@@ -17,9 +17,9 @@ import Testing
     let defaults = EndpointDefaults(server: server, headers: ["X": "1"])
     let json = #"{"id":7,"name":"Sprocket"}"#
     for (endpoint, method) in [
-      (Endpoint<Widget, Widget>.post("w", Widget(), defaults: defaults), HTTPMethod.post),
-      (.put("w", Widget(), defaults: defaults), .put), (.patch("w", Widget(), defaults: defaults), .patch),
-      (.request("MERGE", "w", Widget(), defaults: defaults), "MERGE"),
+      (Endpoint<Widget, Widget>.post("w", body: Widget(), defaults: defaults), HTTPMethod.post),
+      (.put("w", body: Widget(), defaults: defaults), .put), (.patch("w", body: Widget(), defaults: defaults), .patch),
+      (.request("MERGE", "w", body: Widget(), defaults: defaults), "MERGE"),
     ] {
       #expect(try await endpoint.download() == Widget())
       try await expectTask(endpoint, sends: ExpectedRequest(method, "/w", headers: ["X": "1"], body: .json(json)))
@@ -62,17 +62,18 @@ import Testing
 
   @Test func `an endpoint that gives nothing keeps its verb when it is modified`() async throws {
     let stub = StubServer(.status(.noContent))
-    try await Endpoint<Void, Void>.get("x").on(stub.server).download()
-    try await Endpoint<Widget, Void>.post("x", Widget()).on(stub.server).timeout(.seconds(5)).download()
+    try await Endpoint<Void, Void>.request(.get, "x").on(stub.server).download()
+    try await Endpoint<Widget, Void>.post("x", body: Widget()).on(stub.server).timeout(.seconds(5)).download()
     #expect(stub.requests.map(\.method) == [.get, .post])
   }
 
   @Test func `only an endpoint with a payload uploads`() async throws {
     func uploads<Described: ServerTask>(_ task: Described) -> Bool { task is any UploadingTask }
-    #expect(uploads(Endpoint<Widget, Widget>.post("x", Widget())) && uploads(URLTask(.known("https://shop.test"))))
-    #expect(!uploads(Endpoint<Void, Widget>.get("x")) && !uploads(Endpoint<Void, Void>.get("x").tagged("a")))
+    #expect(
+      uploads(Endpoint<Widget, Widget>.post("x", body: Widget())) && uploads(URLTask(.known("https://shop.test"))))
+    #expect(!uploads(Endpoint<Void, Widget>.get("x")) && !uploads(Endpoint<Void, Void>.request(.get, "x").tagged("a")))
     let stub = StubServer(.widget)
-    try await Endpoint<Widget, Widget>.post("x", Widget()).on(stub.server).upload()
+    try await Endpoint<Widget, Widget>.post("x", body: Widget()).on(stub.server).upload()
     #expect(stub.requests.first?.body.isEmpty == false)
   }
 

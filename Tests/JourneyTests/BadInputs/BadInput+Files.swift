@@ -44,7 +44,7 @@ extension BadInput {
     _ name: String, _ payload: Payload, _ encoder: any BodyEncoder, _ words: String...
   ) -> BadInput {
     BadInput(name, .encodingFailed, words: words) { world in
-      let task = Endpoint<Payload, Data>.post("echo/x", payload).encoder(encoder)
+      let task = Endpoint<Payload, Data>.post("echo/x", body: payload).encoder(encoder)
       _ = try await task.on(world.shop.server).run()
     }
   }

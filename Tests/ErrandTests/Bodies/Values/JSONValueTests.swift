@@ -66,7 +66,7 @@ import Testing
 
   @Test func `works as an upload, a download and as parameters`() async throws {
     let stub = StubServer(.json(#"{"data":{"id":18446744073709551615}}"#))
-    let endpoint = Endpoint<JSONValue, JSONValue>.post("x", ["a": [1, nil, 2.5]])
+    let endpoint = Endpoint<JSONValue, JSONValue>.post("x", body: ["a": [1, nil, 2.5]])
     #expect(try await endpoint.on(stub.server).download()["data"]?["id"] == .unsigned(.max))
     #expect(stub.requests.first?.body.data == Data(#"{"a":[1,null,2.5]}"#.utf8))
     struct Find: ServerTask {

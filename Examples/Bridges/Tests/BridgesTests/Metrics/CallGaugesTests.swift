@@ -66,7 +66,7 @@ struct CallGaugesTests {
         remote: "https://shop.test", transport: StubTransport { .status(.ok, for: $0) },
         manager: TaskManager(clock: CallClock(clock)))
       // The first server of a process is its default, which lives on.
-      _ = Server(remote: "https://other.test", asDefault: true)
+      Server.default = Server(remote: "https://other.test")
       released = shop
       watch = Task { [readings = shop.gauges(every: .seconds(5))] in await metrics.watch(readings, of: "shop") }
       await clock.sleepers(count: 1)

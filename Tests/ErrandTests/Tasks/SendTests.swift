@@ -1,0 +1,163 @@
+import Errand
+import ErrandTesting
+import Foundation
+import Testing
+
+@Suite struct SendTests {
+  private struct Remove: ServerDELETETask { let path = "w/7" }
+
+  @Test func `a task with a payload returns it, and any other the response`() async throws {
+    let stub = StubServer(.widget)
+    let payload = try await stub.server.send(GetWidget(id: 7))
+    #expect(payload == Widget())
+    let added = try await stub.server.send(AddWidget())
+    #expect(added == Widget())
+    let response = try await stub.server.send(Remove())
+    #expect(response.status == .ok && response.url.absoluteString == "https://shop.test/w/7")
+    #expect(stub.requests.map(\.method) == [.get, .post, .delete])
+  }
+
+  @Test func `a task sends itself to its own server`() async throws {
+    let stub = StubServer(.widget)
+    #expect(try await GetWidget().on(stub.server).send() == Widget())
+    #expect(try await Remove().on(stub.server).send().status == .ok)
+    try await Server.withDefault(stub.server) {
+      #expect(try await AddWidget().send() == Widget())
+      try await Remove().send()
+    }
+    #expect(stub.requests.map(\.method) == [.get, .delete, .post, .delete])
+  }
+
+  @Test func `a server replaces the server of the task, and keeps its modifiers`() async throws {
+    let (stub, other) = (StubServer(.widget), StubServer(.widget))
+    let task = GetWidget().header("X", "1").on(other.server).query("a", "b")
+    #expect(try await stub.server.send(task) == Widget())
+    #expect(stub.urls == ["https://shop.test/widgets/7?a=b"] && stub.requests.first?.headers["X"] == "1")
+    #expect(other.requests.isEmpty)
+  }
+
+  @Test func `a generic task is sent by what it declares`() async throws {
+    let stub = StubServer(.widget)
+    func payload<Described: PayloadDownloadingTask>(_ task: Described) async throws -> Described.DownloadPayload {
+      try await stub.server.send(task)
+    }
+    func response(_ task: some ServerTask) async throws -> HTTPResponse { try await stub.server.send(task) }
+    #expect(try await payload(GetWidget()) == Widget())
+    #expect(try await response(GetWidget()).status == .ok)
+    #expect(try await response(Remove()).status == .ok)
+  }
+
+  @Test func `a failure is thrown`() async throws {
+    let stub = StubServer(.status(404))
+    #expect(await taskError { _ = try await stub.server.send(GetWidget()) }?.status == 404)
+    #expect(await taskError { try await stub.server.send(Remove()) }?.status == 404)
+    #expect(await taskError { try await stub.server.send(.post("x")) }?.status == 404)
+    #expect(await taskError { let _: Widget = try await stub.server.send(.get("x")) }?.status == 404)
+  }
+
+  @Test func `the body is returned as it is`() async throws {
+    let stub = StubServer(.data(Data("hi".utf8), .plainText))
+    #expect(try await GetWidget().on(stub.server).data() == Data("hi".utf8))
+    #expect(try await URLTask(.known("https://shop.test/x")).on(stub.server).send() == Data("hi".utf8))
+  }
+
+  // MARK: Endpoints
+
+  @Test func `an endpoint's payload is inferred from the left side`() async throws {
+    let stub = StubServer(.widget)
+    let widget: Widget = try await stub.server.send(.get("w/7", query: ["a": "b"]))
+    let none: Widget? = try await stub.server.send(.get("w/7"))
+    let json: JSONValue = try await stub.server.send(.get("w/7"))
+    #expect(widget == Widget() && none == Widget() && json["id"] == 7)
+    #expect(stub.urls == ["https://shop.test/w/7?a=b", "https://shop.test/w/7", "https://shop.test/w/7"])
+  }
+
+  @Test func `an endpoint of each method is sent without a body`() async throws {
+    let stub = StubServer(.widget)
+    let server = stub.server
+    try await server.send(.post("x"))
+    try await server.send(.put("x"))
+    try await server.send(.patch("x"))
+    try await server.send(.delete("x"))
+    try await server.send(.request("PURGE", "x"))
+    for widget: Widget in [
+      try await server.send(.get("x")), try await server.send(.post("x")), try await server.send(.put("x")),
+      try await server.send(.patch("x")), try await server.send(.delete("x")),
+      try await server.send(.request(.options, "x")),
+    ] { #expect(widget == Widget()) }
+    #expect(
+      stub.requests.map(\.method) == [
+        .post, .put, .patch, .delete, "PURGE", .get, .post, .put, .patch, .delete, .options,
+      ])
+    #expect(stub.requests.allSatisfy { $0.body.isEmpty })
+  }
+
+  @Test func `an endpoint of each method is sent with a payload`() async throws {
+    let stub = StubServer(.widget)
+    let server = stub.server
+    let body = Widget()
+    try await server.send(.post("x", body: body))
+    try await server.send(.put("x", body: body))
+    try await server.send(.patch("x", body: body))
+    try await server.send(.delete("x", body: body))
+    try await server.send(.request("MERGE", "x", body: body))
+    for widget: Widget in [
+      try await server.send(.post("x", body: body)), try await server.send(.put("x", body: body)),
+      try await server.send(.patch("x", body: body)), try await server.send(.delete("x", body: body)),
+      try await server.send(.query("x", body: body)), try await server.send(.request("MERGE", "x", body: body)),
+    ] { #expect(widget == Widget()) }
+    #expect(
+      stub.requests.map(\.method) == [
+        .post, .put, .patch, .delete, "MERGE", .post, .put, .patch, .delete, .query, "MERGE",
+      ])
+    let json = Data(#"{"id":7,"name":"Sprocket"}"#.utf8)
+    #expect(stub.requests.allSatisfy { $0.body.data == json && $0.headers[.contentType] == "application/json" })
+  }
+
+  @Test func `an endpoint is sent with any body`() async throws {
+    let stub = StubServer(.widget)
+    let server = stub.server
+    try await server.send(.post("x", body: .text("hi")))
+    try await server.send(.put("x", body: .form(["a": "b"])))
+    try await server.send(.patch("x", body: .text("hi")))
+    try await server.send(.delete("x", body: .text("hi")))
+    try await server.send(.post("x", form: MultipartForm([.text("a", "b")])))
+    let found: Widget = try await server.send(.query("x", body: .text("hi")))
+    #expect(found == Widget() && stub.requests.map(\.method) == [.post, .put, .patch, .delete, .post, .query])
+    let types = stub.requests.map { $0.headers[.contentType]?.prefix { $0 != ";" } }
+    #expect(
+      types == [
+        "text/plain", "application/x-www-form-urlencoded", "text/plain", "text/plain", "multipart/form-data",
+        "text/plain",
+      ])
+  }
+
+  @Test func `an endpoint that is stored, modified or ignored is sent`() async throws {
+    let stub = StubServer(.widget)
+    let endpoint = Endpoint<Void, Widget>.get("w/7")
+    #expect(try await stub.server.send(endpoint) == Widget())
+    #expect(try await stub.server.send(endpoint.timeout(.seconds(3))) == Widget())
+    #expect(try await endpoint.on(stub.server).send() == Widget())
+    #expect(try await stub.server.send(.seventh) == Widget())
+    try await stub.server.send(Endpoint<Void, Void>.post("x").header("X", "1"))
+    try await Endpoint<Void, Void>.post("x").on(stub.server).send()
+    try await stub.server.send(Endpoint<Void, NoContent>.get("x"))
+    #expect(stub.requests.count == 7)
+  }
+
+  // MARK: Synonyms
+
+  @Test func `the names of other libraries do the same`() async throws {
+    let stub = StubServer(.widget)
+    #expect(try await GetWidget().on(stub.server).download() == Widget())
+    #expect(try await AddWidget().on(stub.server).upload().status == .ok)
+    #expect(try await GetWidget().on(stub.server).run().status == .ok)
+    #expect(try await GetWidget().on(stub.server).downloadData() == Data(#"{"id":7,"name":"Sprocket"}"#.utf8))
+    try await Endpoint<Void, Void>.delete("x").on(stub.server).download()
+    #expect(stub.requests.map(\.method) == [.get, .post, .get, .get, .delete])
+  }
+}
+
+extension Endpoint<Void, Widget> {
+  fileprivate static var seventh: Self { .get("w/7") }
+}
