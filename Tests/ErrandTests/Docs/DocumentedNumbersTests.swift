@@ -18,6 +18,7 @@ import Testing
   private let transports = "Sources/Errand/Errand.docc/TheTransports.md"
   private let throttling = "Sources/Errand/Errand.docc/RetryAndThrottling.md"
   private let seeing = "Sources/Errand/Errand.docc/SeeingWhatHappens.md"
+  private let configuring = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
   private let changes = "Docs/CHANGELOG.md"
 
   @Test func `how large a request's head and a collected body may be`() throws {
@@ -46,12 +47,12 @@ import Testing
       throttling, says: "at most \(1 + RetryBudget.standard.ratio) times the number of calls, plus ten requests")
   }
 
-  @Test func `the limits that the README lists`() throws {
+  @Test func `the guide on configuring a server lists the default limits`() throws {
     let (configuration, policy) = (ServerConfiguration(), RetryPolicy.standard)
     let connect = try #require(configuration.timeouts.connect)
     #expect(configuration.timeouts == Timeouts(connect: connect))
     try check(
-      "README.md", says: "| \(Int(configuration.defaultTimeout.inSeconds)) s | `defaultTimeout`",
+      configuring, says: "| \(Int(configuration.defaultTimeout.inSeconds)) s | `defaultTimeout`",
       "| Connecting | \(Int(connect.inSeconds)) s |", "| A whole call | none |",
       "| Attempts | \(policy.maximumAttempts) |",
       "| \(Int(policy.maximumDownloadDelay.inSeconds)) s down, \(Int(policy.maximumUploadDelay.inSeconds)) s up |",
@@ -60,11 +61,11 @@ import Testing
       "| The body of an error | \(configuration.maximumErrorBodySize >> 20) MiB |")
     #if os(Linux)
       let idle = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
-      try check("README.md", says: "| An idle connection | \(idle) s |")
+      try check(configuring, says: "| An idle connection | \(idle) s |")
     #endif
     let kept = RecordingLimits()
     #expect(kept.count == 1000)
-    try check("README.md", says: "the newest 1,000 are kept, up to \(kept.bytes >> 20) MiB")
+    try check(configuring, says: "the newest 1,000 are kept, up to \(kept.bytes >> 20) MiB")
   }
 
   @Test func `when a circuit opens, and how long a network is waited for`() throws {
