@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ConnectivityWaitTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
 
-  /// Says that it is never worth trying again.
+  /// Never reports the network as reachable.
   private struct NeverReachable: Reachability {
     func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
       try await clock.sleep(for: .seconds(3600))
@@ -26,13 +26,12 @@ import Testing
       }, answer: { _, _, _ in throw failure })
   }
 
-  @Test func `the wait for a network ends with connectivityTimeout, once a call and not once an attempt`() async throws
-  {
+  @Test func `waits for a network up to connectivityTimeout per call, not per attempt`() async throws {
     let shop = shop()
     let call = Task { try await shop.task().run() }
-    await shop.clock.sleepers(count: 2)  // the network is waited for, and the limit
+    await shop.clock.sleepers(count: 2)  // the wait for the network, and its timeout
     shop.clock.advance(by: .seconds(1))
-    // What follows are the two delays of the policy, and no other wait.
+    // Only the two delays of the retry policy follow.
     for count in 1...2 {
       #expect(await eventually { shop.moments(containing: "to retry").count >= count })
       await shop.clock.sleepers(count: 1)
@@ -44,7 +43,7 @@ import Testing
     #expect(error.reason.contains("connectivityTimeout"), "\(error)")
   }
 
-  @Test func `a body that cannot be read again does not hide why the request was not sent`() async throws {
+  @Test func `a one-shot body does not hide why the request was not sent`() async throws {
     let shop = VirtualShop(
       configure: { configuration in
         configuration.waitsForConnectivity = true
@@ -62,15 +61,13 @@ import Testing
     #expect(error.reason == "refused; not tried again: the request body can only be read once")
   }
 
-  @Test func `what was perhaps sent is not waited out`() async throws {
+  @Test func `does not wait for a network if the request may have been sent`() async throws {
     let shop = shop(failure: TaskError(.offline, "the network went away", phase: .awaitingResponse))
     let error = try #require(await taskError { try await shop.task(method: .post).run() })
     #expect(error.code == .offline && error.elapsed == .zero && shop.sentCount == 1)
   }
 
-  @Test func `a word that a network is there, given at once and wrong, does not make requests as fast as can be`()
-    async throws
-  {
+  @Test func `waits between attempts even if reachability returns at once`() async throws {
     struct Always: Reachability {
       func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {}
     }
@@ -90,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a wait of the poll is cut to what is left`() async throws {
+  @Test func `cuts a polling delay to the remaining time`() async throws {
     let shop = shop(PollingReachability())
     let call = Task { try await shop.task().retry(.never).run() }
     await shop.clock.pass(.milliseconds(500), sleepers: 2)
@@ -99,7 +96,7 @@ import Testing
     #expect(error.elapsed == .seconds(1) && shop.sentCount == 2)
   }
 
-  @Test func `the poll waits twice as long every time, up to its longest wait`() async throws {
+  @Test func `doubles the polling delay up to its maximum`() async throws {
     let origin = try #require(Origin(.known("https://shop.test")))
     for (failures, expected) in [(1, 0.5), (2, 1), (3, 2), (4, 3), (60, 3)] {
       let clock = ManualClock(.autoAdvancing)
@@ -110,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `the app's own word on when to try again is what counts`() async throws {
+  @Test func `retries when the app's reachability returns`() async throws {
     struct Minute: Reachability {
       func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
         try await clock.sleep(for: .seconds(60))
@@ -133,7 +130,7 @@ import Testing
     #expect(try await call.value.status == .ok)
   }
 
-  @Test func `a reachability that returns where its time is over has found no network`() async throws {
+  @Test func `does not retry if reachability returns after the timeout`() async throws {
     struct Returning: Reachability {
       func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
         try? await clock.sleep(for: .seconds(3600))
@@ -145,7 +142,7 @@ import Testing
     #expect(await taskError { _ = try await call.value }?.code == .cannotConnect && shop.sentCount == 1)
   }
 
-  @Test func `a try without a network says nothing of the host, whose circuit stays closed`() async throws {
+  @Test func `attempts without a network do not open the host's circuit`() async throws {
     struct Minute: Reachability {
       func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
         try await clock.sleep(for: .seconds(60))
@@ -177,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `none is sent beside an attempt that waits for a network`() async throws {
+  @Test func `does not hedge an attempt that waits for a network`() async throws {
     for delay in [Duration.seconds(1), .zero] {
       let shop = VirtualShop(
         configure: { configuration in
@@ -189,7 +186,7 @@ import Testing
         answer: { _, _, _ in throw Self.refused })
       let call = Task { try await shop.task().hedged(after: delay, maximum: 2).run() }
       await shop.clock.sleepers(count: 2)
-      await giveWay(20)  // one beside it may have been on its way before it failed
+      await giveWay(20)  // a hedge may have started before the first attempt failed
       let sent = shop.sentCount
       for _ in 0..<5 { await shop.clock.pass(.seconds(1), sleepers: 2) }
       #expect(shop.sentCount == sent && (delay == .zero || sent == 1))
@@ -199,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `what several attempts wait beside one another counts once`() {
+  @Test func `counts concurrent waits once`() {
     let allowance = ConnectivityAllowance(.seconds(10))
     #expect(allowance.begin(at: .seconds(3)) == .seconds(10))
     #expect(allowance.begin(at: .seconds(4)) == .seconds(9))
@@ -210,7 +207,7 @@ import Testing
     #expect(allowance.begin(at: .seconds(200)) == .zero)
   }
 
-  @Test func `a failure that is waited out no longer counts against the host`() async throws {
+  @Test func `failures after the connectivity timeout open the host's circuit`() async throws {
     let shop = shop()
     await shop.server.update { $0.circuitBreaker = CircuitBreaker(window: .seconds(600), minimumCalls: 2) }
     let call = Task { try await shop.task().run() }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// A step that sends more than once, or answers with another response than the one it got.
+/// Steps that call `next` twice or replace the response.
 @Suite(.timeLimit(.minutes(1))) struct NextAgainTests {
-  /// Sends again where the answer is a 401.
+  /// Resends a request after a 401.
   private struct Renewal: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -14,12 +14,12 @@ import Testing
       var request = request
       request.headers["X-Token"] = "new"
       let second = try await next(request)
-      withExtendedLifetime(response) {}  // as a step in a debug build keeps it
+      withExtendedLifetime(response) {}  // as in a debug build
       return second
     }
   }
 
-  /// Keeps every response that it sees, and answers another.
+  /// Keeps every response and returns a different one.
   private final class Hoarder: PerAttemptStep {
     let kept = Shared<[HTTPResponse]>([])
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// A body that never ends by itself.
+  /// A body that never ends.
   private final class Endless: HTTPBodySource {
     func next() async throws -> Data? {
       try await Task.sleep(for: .seconds(3600))
@@ -56,7 +56,7 @@ import Testing
     #expect(shop.sentCount == 8 && shop.manager.runningCount == 0 && shop.manager.throttle.streams == 0)
   }
 
-  @Test func `a step that returns another response releases the one that it got`() async throws {
+  @Test func `a step that replaces a response releases the original`() async throws {
     let hoarder = Hoarder()
     let shop = VirtualShop(
       limits: ThrottleLimits(perHost: 1, streamsPerHost: 1), configure: { $0.perAttemptSteps = [hoarder] },
@@ -65,14 +65,14 @@ import Testing
     #expect(hoarder.kept.withLock { $0.count } == 3 && shop.manager.throttle.streams == 0)
   }
 
-  /// Answers without sending.
+  /// Responds without sending the request.
   private struct Answering: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       HTTPResponse(url: request.url, body: HTTPResponseBody(Data(count: 2000)))
     }
   }
 
-  @Test func `the limit on bodies in memory holds for what a step answers`() async throws {
+  @Test func `maximumBodySize applies to a step's own response`() async throws {
     let shop = VirtualShop {
       $0.perCallSteps = [Answering()]
       $0.maximumBodySize = 1000
@@ -84,7 +84,7 @@ import Testing
     #expect(try await shop.task().run().status == 200, "a body that is dropped may be of any size")
   }
 
-  /// A body that asks the same server for its one chunk.
+  /// A body that downloads its only chunk from the same server.
   private final class Asking: HTTPBodySource {
     let task: Modified<ShopTask>
     let isDone = Shared(false)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  /// Puts a body in place of that of `outer` which runs a task of its own.
+  /// Replaces the body of `outer` with one that runs another task.
   private final class Replacing: PerAttemptStep {
     let inner = Shared<Modified<ShopTask>?>(nil)
 
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `a body that a step has put in place may run a task that needs the slot`() async throws {
+  @Test func `a body replaced by a step can run a task that needs the slot`() async throws {
     let step = Replacing()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) {
       $0.perAttemptSteps = [step]

@@ -18,7 +18,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  @Test func `steps are placed before and after others by name, of either kind`() async throws {
+  @Test func `adds steps of either kind before or after others by name`() async throws {
     let seen = Shared("")
     let shop = VirtualShop { _, request, _ in
       seen.withLock { $0 = request.headers[.custom] ?? "" }
@@ -36,14 +36,14 @@ import Testing
     #expect(seen.withLock { $0 } == "abcdef")
   }
 
-  @Test func `a step's name is its type's unless it says another`() throws {
+  @Test func `a step's name defaults to its type's name`() throws {
     var configuration = ServerConfiguration()
     configuration.perCallSteps = [Unnamed()]
     try configuration.addStep(Mark(name: "mark") as any PerCallStep, after: "Unnamed")
     #expect(configuration.perCallSteps.map(\.name) == ["Unnamed", "mark"])
   }
 
-  @Test func `a name that is not there is an error that lists those that are`() {
+  @Test func `throws .unknownStep and lists the existing names`() {
     var configuration = ServerConfiguration()
     configuration.perCallSteps = [Mark(name: "mark")]
     let error = #expect(throws: TaskError.self) { try configuration.addStep(Unnamed(), before: "marks") }
@@ -53,7 +53,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct RecoveryTests {
-  @Test func `a remote that cannot be reached is recovered from once all attempts have failed`() async throws {
+  @Test func `recovers from an unreachable host after all attempts have failed`() async throws {
     let shop = VirtualShop(
       .autoAdvancing,
       configure: { $0.perCallSteps = [Recovery(from: .offline) { request, _ in .json("[1]", for: request) }] },
@@ -62,7 +62,7 @@ import Testing
     #expect(shop.sentCount == 3)
   }
 
-  @Test func `other failures pass by, and a recovery may throw another error`() async throws {
+  @Test func `a recovery ignores other errors and can throw its own`() async throws {
     struct Slow: Error {}
     let shop = VirtualShop(
       .autoAdvancing,
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `the task's verification fails a call, the server's as well`() async throws {
+  @Test func `a call fails if the task's or the server's verification throws`() async throws {
     try await Signed(server: make(signed: true).server).run()
     await #expect(throws: Unsigned.self) { try await Signed(server: make(signed: false).server).run() }
     let shop = make(signed: true)
@@ -106,15 +106,15 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `the status is checked first`() async throws {
+  @Test func `checks the status before the verification`() async throws {
     let shop = make(signed: false, status: .notFound)
     #expect(await taskError { try await Signed(server: shop.server).run() }?.code == .badStatus)
   }
 
-  @Test func `a file is not replaced by what was not verified`() async throws {
+  @Test func `does not replace a file with an unverified response`() async throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
     try Data("old".utf8).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }  // it is of no use afterwards
+    defer { try? FileManager.default.removeItem(at: file) }  // a leftover file is harmless
     await #expect(throws: Unsigned.self) { try await Signed(server: make(signed: false).server).download(to: file) }
     #expect(try Data(contentsOf: file) == Data("old".utf8))
     try await Signed(server: make(signed: true).server).download(to: file)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct RedirectChainTests {
-  /// The request after a redirect of `request`, as the chain proposes it.
+  /// The request that follows a redirect of `request`, or `nil`.
   private func next(
     _ status: HTTPStatus, _ location: String, _ request: HTTPRequest, _ policy: RedirectPolicy = .follow,
     redaction: Redaction = .standard
@@ -34,7 +34,7 @@ import Testing
     (303, "QUERY", "GET"), (307, "POST", "POST"), (307, "PUT", "PUT"), (307, "GET", "GET"), (308, "POST", "POST"),
     (308, "HEAD", "HEAD"), (308, "DELETE", "DELETE"),
   ])
-  func `RFC 9110 §15.4: the method of the next request, and its body with it`(
+  func `picks the next method and body by status (RFC 9110 §15.4)`(
     code: Int, method: String, expected: String
   )
     throws
@@ -55,10 +55,10 @@ import Testing
     }
   }
 
-  // RFC 9110 §15.4: "the user agent MAY automatically redirect". Of a 300's several the user chooses (§15.4.1), 304 points nowhere
-  // (§15.4.5), 305 is deprecated (§15.4.6), and 306 "is no longer used" (§15.4.7).
+  // RFC 9110 §15.4: "the user agent MAY automatically redirect". The user chooses from a 300 (§15.4.1), a 304 has no
+  // target (§15.4.5), 305 is deprecated (§15.4.6), and 306 "is no longer used" (§15.4.7).
   @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 399, 404])
-  func `RFC 9110 §15.4: other statuses are not followed, whatever Location they have`(code: Int) throws {
+  func `does not follow other statuses, even with a Location (RFC 9110 §15.4)`(code: Int) throws {
     #expect(try next(HTTPStatus(code), "/b", request()) == nil)
   }
 
@@ -68,12 +68,12 @@ import Testing
   ]
 
   // RFC 9110 §15.4: "Remove header fields that were automatically generated …: Authorization, and Cookie"; "Consider removing
-  // header fields that were not automatically generated … where there are security implications". Any of scheme, host and port
-  // makes another origin (RFC 6454 §4).
+  // header fields that were not automatically generated … where there are security implications". Another scheme, host
+  // or port is another origin (RFC 6454 §4).
   @Test(arguments: [
     "https://other.test/", "https://shop.test:444/", "https://api.shop.test/", "//evil.test/shop.test/",
   ])
-  func `RFC 9110 §15.4: another origin gets no credentials, nothing declared secret, and nothing of the old origin`(
+  func `removes credentials, secrets and origin fields for another origin (RFC 9110 §15.4)`(
     location: String
   ) throws {
     var redaction = Redaction.standard
@@ -84,7 +84,7 @@ import Testing
     #expect(next.headers == ["X-Plain": "1", "Accept": "*/*"] && next.options.digest == nil)
   }
 
-  @Test func `what is secret does not depend on what is shown`() throws {
+  @Test func `removes secret headers even if redaction is off`() throws {
     let next = try #require(try next(302, "https://other.test/", request(headers: Self.secrets), redaction: .none))
     #expect(next.headers == ["X-Declared": "f"])
   }
@@ -92,7 +92,7 @@ import Testing
   // RFC 9110 §4.3.1: "The "origin" for a given URI is the triple of scheme, host, and port after normalizing the scheme and host to
   // lowercase and normalizing the port".
   @Test(arguments: ["/b", "https://shop.test:443/b", "HTTPS://SHOP.test/b", "//shop.test./b"])
-  func `RFC 9110 §4.3.1: the same origin gets all of it, however it is written`(location: String) throws {
+  func `keeps all headers for the same origin in any spelling (RFC 9110 §4.3.1)`(location: String) throws {
     var sent = request(headers: Self.secrets)
     sent.options.digest = Credential(user: "u", password: "p")
     let next = try #require(try next(302, location, sent))
@@ -101,13 +101,13 @@ import Testing
 
   // RFC 9110 §4.2.2: "a client MUST ensure that its HTTP requests for an "https" resource are secured".
   @Test(arguments: ["http://shop.test/", "http://127.0.0.1/", "HTTP://shop.test/"])
-  func `RFC 9110 §4.2.2: https never falls to http`(location: String) {
+  func `does not follow a redirect from https to http (RFC 9110 §4.2.2)`(location: String) {
     let error = #expect(throws: TaskError.self) { try next(302, location, request()) }
     #expect(error?.code == .badRedirect && error?.status == 302 && error?.reason.contains("from https to http") == true)
   }
 
   // RFC 9110 §4.2.2: "no shared identity with the "http" scheme. They are distinct origins with separate namespaces."
-  @Test func `RFC 9110 §4.2.2: http may rise to https, and is another origin`() throws {
+  @Test func `follows a redirect from http to https as another origin (RFC 9110 §4.2.2)`() throws {
     let sent = request(.get, "http://127.0.0.1/a", headers: ["Authorization": "a"])
     let next = try #require(try next(301, "https://127.0.0.1/a", sent))
     #expect(next.url.scheme == "https" && next.headers.isEmpty)
@@ -116,18 +116,16 @@ import Testing
   @Test(arguments: [
     "ftp://shop.test/", "file:///etc/passwd", "myapp://callback?code=1", "http:g", "https:///x", "https://a b/",
   ])
-  func `RFC 9110 §4.2: a Location that is no address of http or https is an error`(location: String) {
+  func `rejects a Location that is not a valid http or https URL (RFC 9110 §4.2)`(location: String) {
     let error = #expect(throws: TaskError.self) { try next(302, location, request()) }
     #expect(error?.code == .badRedirect && error?.isRetryable == false)
   }
 
   private static func once() -> HTTPBody { .once(AsyncStream<Data> { $0.finish() }) }
 
-  // RFC 9110 §15.4.8: "the user agent MUST NOT change the request method if it performs an automatic redirection to that URI", and
-  // so neither the content.
-  @Test func `RFC 9110 §15.4.8: a body that comes once is not sent again, and is no hindrance where it is dropped`()
-    throws
-  {
+  // RFC 9110 §15.4.8: "the user agent MUST NOT change the request method if it performs an automatic redirection to
+  // that URI", so the content stays the same too.
+  @Test func `does not resend a one-shot body, but follows a redirect that drops it (RFC 9110 §15.4.8)`() throws {
     let sent = request(.post, body: Self.once())
     let error = #expect(throws: TaskError.self) { try next(307, "/b", sent) }
     #expect(error?.code == .bodyNotReplayable && error?.status == 307)
@@ -136,7 +134,7 @@ import Testing
   }
 
   // RFC 9110 §15.4: "A client SHOULD detect and intervene in cyclical redirections".
-  @Test func `RFC 9110 §15.4: a loop is found where it closes, and a cookie or another method makes none`() throws {
+  @Test func `detects a loop, except after a cookie or a method change (RFC 9110 §15.4)`() throws {
     func follow(_ hops: [(status: HTTPStatus, headers: HTTPHeaders)], _ first: HTTPRequest) throws -> [Redirect] {
       var chain = RedirectChain(first, .follow, .standard)
       for hop in hops {
@@ -157,7 +155,7 @@ import Testing
     #expect(throws: TaskError.self) { try follow([(302, cookie), (302, ["Location": "/a"])], request()) }
   }
 
-  @Test func `a policy's maximum is how many are followed`() throws {
+  @Test func `follows redirects up to the policy's maximum`() throws {
     var chain = RedirectChain(request(.get, "https://shop.test/0"), .follow, .standard)
     func hop(_ number: Int) throws {
       let response = HTTPResponse(302, url: chain.request.url, headers: ["Location": "/\(number)"])
@@ -170,14 +168,14 @@ import Testing
     #expect(throws: TaskError.self) { try next(302, "/b", request(), .follow(maximum: 0)) }
   }
 
-  @Test func `policies that follow less`() throws {
+  @Test func `follows no redirects with .refuse, and only those within the origin with .sameOrigin`() throws {
     #expect(try next(302, "/b", request(), .refuse) == nil)
     #expect(try next(302, "/b", request(), .sameOrigin) != nil)
     #expect(try next(302, "https://shop.test:444/b", request(), .sameOrigin) == nil)
     #expect(RedirectPolicy.follow(maximum: -1).maximum == 0)
   }
 
-  @Test func `a changed request leaves secrets behind that it was not given anew`() {
+  @Test func `removes secrets when a policy changes the origin, unless it sets new ones`() {
     let chain = RedirectChain(request(), .follow, .standard)
     let proposal = request(.get, headers: ["Authorization": "old", "X-A": "1"])
     var changed = proposal
@@ -188,7 +186,7 @@ import Testing
     #expect(chain.allowed(proposal, for: proposal).headers == proposal.headers)
   }
 
-  @Test func `what is left of an attempt's time is a further hop's, and of a stream's the time to its head`() throws {
+  @Test func `a hop gets the attempt's remaining time, and a stream's the remaining time to its head`() throws {
     let attempt = Timeouts(connect: .seconds(10), attempt: .seconds(30))
     #expect(try attempt.left(after: .seconds(12)).attempt == .seconds(18))
     #expect(try attempt.left(after: .seconds(12)).connect == .seconds(10))

@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The time of an attempt over all its hops, and what is sent again after one of them.
+/// Timeouts and retries of redirected attempts.
 @Suite(.timeLimit(.minutes(1))) struct RedirectTimeTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302) -> StubLog.Answer {
     .status(status, [.location: location])
   }
 
-  @Test func `all hops share the time of the attempt, in which a policy's decision is not`() async throws {
+  @Test func `all hops share the attempt's timeout, which excludes the policy's decision`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop(configure: { $0.defaultTimeout = .seconds(30) }) { number, request, clock in
       limits.withLock { $0.append(request.options.timeouts.attempt) }
@@ -26,7 +26,7 @@ import Testing
     #expect(error.attempts.map(\.duration) == [.seconds(30)])
   }
 
-  @Test func `an attempt's limit that a later hop reaches is named in full`() async throws {
+  @Test func `reports the attempt's full limit when a later hop times out`() async throws {
     let shop = VirtualShop { number, request, clock in
       clock.advance(by: .seconds(10))
       if number == 1 { return .status(302, headers: ["Location": "/b"], for: request) }
@@ -39,7 +39,7 @@ import Testing
     #expect(late.timer == .attempt || late.timer == .call)
   }
 
-  @Test func `a stream's head is waited for no longer than without redirects`() async throws {
+  @Test func `redirects do not extend the time to a stream's head`() async throws {
     let shop = VirtualShop { number, request, clock in
       clock.advance(by: .seconds(15))
       return .status(302, headers: ["Location": "/\(number)"], for: request)
@@ -48,14 +48,14 @@ import Testing
     #expect(error.timer == .firstByte && shop.sentCount == 3, "10 s to connect and 30 s to the first byte")
   }
 
-  @Test func `a later attempt begins where the first did`() async throws {
+  @Test func `a retry starts at the original URL`() async throws {
     let stub = StubServer(Self.to("/b"), .status(503), Self.to("/c"), .status(.ok))
     let result = try await URLTask(.known("https://shop.test/a")).on(stub.server).response()
     #expect(stub.requests.map(\.url.path) == ["/a", "/b", "/a", "/c"] && result.attempts.map(\.status) == [503, 200])
     #expect(result.response.redirects.map(\.url.path) == ["/a"])
   }
 
-  @Test func `a POST that was answered is not sent again because its redirect led nowhere`() async throws {
+  @Test func `retries a GET but not a POST if the redirect's target is unreachable`() async throws {
     let stub = StubServer(Self.to("https://gone.test/", 307), .refused) { $0.waitsForConnectivity = true }
     let error = try #require(await taskError { try await AddWidget().on(stub.server).upload() })
     #expect(error.code == .cannotConnect && !error.isSurelyNotSent && stub.requests.count == 2)
@@ -63,7 +63,7 @@ import Testing
     #expect(try await PlainTask().on(get.server).run().url.path == "/b", "a GET may be sent again")
   }
 
-  @Test func `nor because what decides on its redirect could not connect`() async throws {
+  @Test func `does not resend a POST if the redirect policy throws a connection error`() async throws {
     let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
     let stub = StubServer(Self.to("/b", 303)) {
       $0.waitsForConnectivity = true
@@ -73,7 +73,7 @@ import Testing
     #expect(error.code == .cannotConnect && !error.isSurelyNotSent && stub.requests.count == 1)
   }
 
-  @Test func `a later hop's own limit keeps its timings, and that of another call its words`() async throws {
+  @Test func `keeps a later hop's timings, and leaves another call's timeout unchanged`() async throws {
     let shop = VirtualShop { number, request, _ in
       if number == 1 { return .status(302, headers: ["Location": "/b"], for: request) }
       var error = TaskError.timeout(.attempt, after: .seconds(2), phase: .awaitingResponse)
@@ -92,7 +92,7 @@ import Testing
     #expect(foreign.limit == .seconds(2))
   }
 
-  @Test func `a body is sent to the next address as it was to the first`() async throws {
+  @Test func `resends the body unchanged on a 308`() async throws {
     let stub = StubServer(Self.to("/b", 308), .widget)
     _ = try await AddWidget().on(stub.server).download()
     #expect(stub.requests.map(\.method) == [.post, .post])
@@ -100,13 +100,13 @@ import Testing
     #expect(stub.requests.map { $0.headers[.contentType] } == ["application/json", "application/json"])
   }
 
-  @Test func `plain http to a host that is not listed is refused on the way too`() async throws {
+  @Test func `rejects a redirect to a plain HTTP host that is not listed`() async throws {
     let stub = StubServer(Self.to("http://other.test/"), remote: "http://localhost")
     let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
     #expect(error.code == .insecureScheme && !error.isSurelyNotSent && stub.requests.count == 1)
   }
 
-  @Test func `what a step sends again has the time for all of its hops, and its attempt lasts as long as that took`()
+  @Test func `a step's resend has the full timeout for its hops, and the attempt's duration is the resend's`()
     async throws
   {
     struct Again: PerAttemptStep {

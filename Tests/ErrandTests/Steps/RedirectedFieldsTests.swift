@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Header fields of a server and a task on the way that redirects lead.
+/// The headers of servers and tasks across redirects.
 @Suite(.timeLimit(.minutes(1))) struct RedirectedFieldsTests {
   private func headers(
     _ locations: String..., from path: String = "plain", task headers: HTTPHeaders = [:]
@@ -29,7 +29,7 @@ import Testing
 
   private static let own: HTTPHeaders = ["Accept": "*/*", "Authorization": "s3cret", "X-Shop": "1"]
 
-  @Test func `the server's header fields stay with its origin, and do not come back with a later hop`() async throws {
+  @Test func `does not send the server's headers to another origin, nor after a redirect back`() async throws {
     #expect(try await headers("/b") == [Self.own, Self.own])
     #expect(
       try await headers("https://other.test/", "https://shop.test/c") == [
@@ -37,7 +37,7 @@ import Testing
       ])
   }
 
-  @Test func `trusted origins get them, but of the task's own only what is not secret`() async throws {
+  @Test func `sends trusted origins the server's headers, but not a task's secrets`() async throws {
     #expect(try await headers("https://cdn.test/", "https://shop.test/c") == [Self.own, Self.own, Self.own])
     let sent = try await headers("https://cdn.test/", task: ["Authorization": "own", "X-Own": "1"])
     #expect(sent.map { $0[.authorization] } == ["own", nil])
@@ -45,23 +45,21 @@ import Testing
   }
 
   // RFC 9110 §11.4.
-  @Test func `a value that is a credential by its scheme stays at the origin, whatever its field is called`()
-    async throws
-  {
+  @Test func `does not send a credential to another origin, whatever its header is called`() async throws {
     let own: HTTPHeaders = ["X-Upstream": "Bearer alice", "X-Plan": "Basic"]
     let sent = try await headers("/b", "https://other.test/", task: own)
     #expect(sent.map { $0["X-Upstream"] } == ["Bearer alice", "Bearer alice", nil])
     #expect(sent.map { $0["X-Plan"] } == ["Basic", "Basic", "Basic"])
   }
 
-  @Test func `the condition of a part goes where the part is asked for, and other conditions stay`() async throws {
+  @Test func `keeps If-Range with its Range on another origin, and drops other conditions`() async throws {
     let own: HTTPHeaders = ["Range": "bytes=4-", "If-Range": "\"1\"", "If-None-Match": "\"1\""]
     let sent = try await headers("https://other.test/", task: own)
     #expect(sent.map { $0[.ifRange] } == ["\"1\"", "\"1\""] && sent.map { $0[.range] } == ["bytes=4-", "bytes=4-"])
     #expect(sent.map { $0[.ifNoneMatch] } == ["\"1\"", nil])
   }
 
-  @Test func `a foreign host that points to the remote gets it none of the remote's fields`() async throws {
+  @Test func `does not send the server's headers after a redirect from a foreign host`() async throws {
     let sent = try await headers("https://shop.test/b", from: "https://other.test/a", task: ["Cookie": "a=1"])
     #expect(sent == [["Accept": "*/*", "Cookie": "a=1"], ["Accept": "*/*"]])
   }

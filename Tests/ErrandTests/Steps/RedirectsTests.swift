@@ -8,9 +8,9 @@ import Testing
     .status(status, [.location: location])
   }
 
-  // MARK: What a call gives
+  // MARK: Results
 
-  @Test func `a redirect is followed, and the response says from where it came`() async throws {
+  @Test func `follows redirects and lists them in the response`() async throws {
     let events = EventRecorder()
     let stub = StubServer(Self.to("/moved?token=s3cret", 301), Self.to("https://cdn.test/7#part"), .widget) {
       $0.observers = [events]
@@ -36,7 +36,7 @@ import Testing
     #expect(moments.filter { $0.hasPrefix("attempt 1") }.count == 2 && events.isBalanced)
   }
 
-  @Test func `a redirect has the header fields of its response, in order, whatever the delivery`() async throws {
+  @Test func `a redirect has the headers of its response in order, buffered or streamed`() async throws {
     let fields: HTTPHeaders = [.location: "/b", "X-Cache": "miss", .setCookie: "a=1", .setCookie: "b=2"]
     let hops: [StubLog.Answer] = [.status(302, fields), .status(307, [.location: "/c", "X-Hop": "2"])]
     let answers = hops + [.data(Data("x".utf8), .plainText)] + hops + [.data(Data("x".utf8), .plainText)]
@@ -48,14 +48,14 @@ import Testing
     }
   }
 
-  @Test func `a response without redirects has none, and neither has one without Location`() async throws {
+  @Test func `lists no redirects for a plain response or one without Location`() async throws {
     let stub = StubServer(.status(.ok), .status(302))
     #expect(try await PlainTask().on(stub.server).run().redirects.isEmpty)
     let response = try await PlainTask().on(stub.server).accepting(.all).run()
     #expect(response.status == 302 && response.redirects.isEmpty && stub.requests.count == 2)
   }
 
-  @Test func `every verb follows, and a stream's slot is free with the last head`() async throws {
+  @Test func `every verb follows redirects, and a stream releases its slot with the last head`() async throws {
     let stub = StubServer(
       Self.to("/b"), .data(Data("one".utf8), .plainText), Self.to("/b"), .data(Data("two".utf8), .plainText),
       Self.to("/b"), .data(Data("three".utf8), .plainText), Self.to("/b", 303), .status(.ok))
@@ -73,7 +73,7 @@ import Testing
     #expect(stub.requests.suffix(2).map(\.method) == [.head, .head])
   }
 
-  @Test func `an echo shows each request, and a recording counts one attempt`() async throws {
+  @Test func `an echo shows every hop, and a recording counts one attempt`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer(Self.to("/b", 307), .json("{}")) {
       $0.log = TextSink { line in lines.withLock { $0.append(line) } }
@@ -96,7 +96,7 @@ import Testing
 
   private struct Refusing: ServerGETTask { let redirectPolicy = RedirectPolicy.refuse }
 
-  @Test func `a policy is the server's, the task's or the call's`() async throws {
+  @Test func `the call's redirect policy overrides the task's, which overrides the server's`() async throws {
     func count(_ policy: RedirectPolicy, _ task: (Server) -> any ServerTask) async -> Int {
       let stub = StubServer(Self.to("/b"), .status(.ok)) { $0.redirectPolicy = policy }
       _ = await taskError { try await task(stub.server).run() }
@@ -109,7 +109,7 @@ import Testing
     #expect(await count(.refuse) { PlainTask().redirects(.inherited).on($0) } == 1)
   }
 
-  @Test func `one that is not followed is the response, and fails like any other status`() async throws {
+  @Test func `a redirect that is not followed fails like any other rejected status`() async throws {
     let stub = StubServer(Self.to("https://other.test/b?token=s3cret"))
     let policies: [(RedirectPolicy, String)] = [
       (.refuse, "redirectPolicy is .refuse"), (.decide { _, _ in nil }, "redirectPolicy decides so"),
@@ -126,7 +126,7 @@ import Testing
     #expect(stub.requests.count == 6 && stub.server.manager.runningCount == 0)
   }
 
-  @Test func `a policy that decides sees the next request, and may change it`() async throws {
+  @Test func `a policy sees the next request and can change it`() async throws {
     let seen = Shared<[String]>([])
     let stub = StubServer(Self.to("/b"), Self.to("/c"), Self.to("/d"))
     let policy = RedirectPolicy.decide { response, next in
@@ -145,7 +145,7 @@ import Testing
 
   private struct Refused: Error {}
 
-  @Test func `what a policy throws fails the call, and what it returns is checked`() async throws {
+  @Test func `a policy's error fails the call, and the request it returns is checked`() async throws {
     let stub = StubServer(Self.to("myapp://callback?code=1"))
     let task = PlainTask().on(stub.server)
     await #expect(throws: Refused.self) { try await task.redirects(.decide { _, _ in throw Refused() }).run() }
@@ -169,9 +169,7 @@ import Testing
 
   // MARK: Slots
 
-  @Test func `with a single slot a call is redirected to its own host, and a policy may run tasks meanwhile`()
-    async throws
-  {
+  @Test func `redirects with a single slot, even if the policy runs a task`() async throws {
     let stub = StubServer(
       Self.to("/b"), .status(.ok), Self.to("/c"), .status(.ok), .status(.ok), limits: .init(perHost: 1))
     let task = PlainTask().on(stub.server)
@@ -185,7 +183,7 @@ import Testing
     #expect(stub.server.manager.runningCount == 0)
   }
 
-  @Test func `a hop waits for a slot of its own host, and holds none of the last one`() async throws {
+  @Test func `a hop waits for a slot of its host and releases the last one`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       if request.url.path == "/taken" { await gate.wait() }
@@ -215,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func `steps see the request that was described and the last response`() async throws {
+  @Test func `steps see the original request and the last response`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(Self.to("/b"), Self.to("/c"), .status(.ok)) {
       $0.perCallSteps = [Noting(log: log)]

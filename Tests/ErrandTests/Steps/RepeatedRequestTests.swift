@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// What the second attempt, and a hedge, sends.
+/// The requests sent by retries and hedges.
 @Suite(.timeLimit(.minutes(1))) struct RepeatedRequestTests {
   private struct Sealing: PerCallStep {
     var credential: Credential? = Credential(user: "somebody", password: "word")
@@ -93,13 +93,13 @@ import Testing
     }
   }
 
-  @Test func `a retry carries all that steps of the call changed`() async throws {
+  @Test func `a retry keeps all changes made by per-call steps`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { $0.perCallSteps = [Sealing()] }
     try await sealed(stub).run()
     try check(stub.requests)
   }
 
-  @Test func `a hedge carries all that steps of the call changed`() async throws {
+  @Test func `a hedge keeps all changes made by per-call steps`() async throws {
     let seen = Shared<[HTTPRequest]>([])
     let shop = VirtualShop(
       configure: { $0.perCallSteps = [Sealing(credential: nil)] },
@@ -118,7 +118,7 @@ import Testing
     try check(seen.withLock { $0 }, credential: nil)
   }
 
-  /// Makes a POST of every request.
+  /// Turns every request into a POST.
   private struct Posting: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       var request = request
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `what a step has made of a request decides whether it may be sent twice`() async throws {
+  @Test func `the method set by a step decides whether a request is retried`() async throws {
     let stub = StubServer(.lost, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
     let error = await taskError { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .connectionLost && error?.retryRefusal?.contains("POST") == true)
@@ -153,7 +153,7 @@ import Testing
     #expect(shop.sentCount == 1)
   }
 
-  @Test func `a stream that a step has put in the place of the body is sent again`() async throws {
+  @Test func `a retry resends a stream set by a step`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { $0.perCallSteps = [Streaming()] }
     try await sealed(stub).run()
     for request in stub.requests {
@@ -164,8 +164,7 @@ import Testing
     #expect(stub.requests.count == 2)
   }
 
-  @Test func `headers and bodies that a task computes are computed anew, and so is what steps left alone`() async throws
-  {
+  @Test func `a retry computes the task's headers and body again and keeps a step's changes`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) {
       $0.perCallSteps = [Passing()]
       $0.preflight = { _, request in request.headers["X-Preflight"] = request.headers["X-Count"] }
@@ -179,7 +178,7 @@ import Testing
     #expect(stub.requests.map { $0.body.data } == ["body 1", "body 2"].map { Data($0.utf8) })
   }
 
-  @Test func `headers that waited for a serial queue are computed when they are sent`() async throws {
+  @Test func `computes headers after the wait for a serial queue`() async throws {
     let gate = Gate()
     let began = Counter()
     let transport = StubTransport { request in
@@ -206,7 +205,7 @@ import Testing
     var headers: HTTPHeaders { ["X-Count": token.withLock { $0 }] }
   }
 
-  @Test func `a modifier's header field stays over the computed one`() async throws {
+  @Test func `a retry keeps a modifier's header and computes the task's headers again`() async throws {
     let stub = StubServer(.status(503), .status(.ok))
     try await Counting(server: stub.server).header("X-Own", "1").on(stub.server).run()
     #expect(stub.requests.map { $0.headers["X-Own"] } == ["1", "1"])

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Steps and bodies that wait for a call which another one has made, or none of them.
+/// Steps and bodies that wait for a call started elsewhere.
 @Suite(.timeLimit(.minutes(2))) struct SharedWaitTests {
-  /// A token that is requested once for all who need it.
+  /// Requests a token once for all callers.
   private actor Session {
     private(set) var token = "old"
     private var request: Task<String, any Error>?
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  /// Signs in anew where a response of 200 says that the token has expired.
+  /// Renews the token when a 200 response says that it has expired.
   private struct SignIn: PerAttemptStep {
     let session = Session()
     let server: Shared<Server?>
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `steps wait for a token that one of them requests`() async throws {
+  @Test func `steps can share the wait for a token that another step requests`() async throws {
     let server = Shared<Server?>(nil)
     let shop = shop(perHost: 2) { $0.perAttemptSteps = [SignIn(server: server)] }
     server.withLock { $0 = shop.server }
@@ -64,7 +64,7 @@ import Testing
     #expect(await eventually { shop.manager.runningCount == 0 && shop.manager.throttle.waiting == 0 })
   }
 
-  @Test func `bodies wait for a key that the first requests`() async throws {
+  @Test func `bodies can wait for a key that the first one requests`() async throws {
     let shop = shop(perHost: 2)
     _ = try await CachedTask(path: "token").on(shop.server).retry(.fixed(retries: 1, delay: .zero)).download()
     let session = Session()
@@ -78,7 +78,7 @@ import Testing
 
   private enum Watching: CaseIterable { case value, events, earlierEvents, progress, earlierProgress }
 
-  @Test(arguments: Watching.allCases) private func `a body waits for what was started elsewhere`(by watching: Watching)
+  @Test(arguments: Watching.allCases) private func `a body can wait for a call started elsewhere`(by watching: Watching)
     async throws
   {
     let shop = shop(perHost: 1)
@@ -109,7 +109,7 @@ import Testing
     #expect(try await upload.value.status == .ok)
   }
 
-  @Test func `a body waits for the end of a transfer that was started elsewhere`() async throws {
+  @Test func `a body can wait for a transfer started elsewhere`() async throws {
     try await withFolder { folder in
       let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
         try await request.body.forEachChunk { _ in }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Errand
 
-/// Every URL that a server supplies is checked before it is requested: https never leads to http, although plain http to
-/// the host is allowed. The places are those of the table in the guide "Redirects and addresses".
+/// Checks every URL supplied by a server: https never leads to http, even if plain http to the host is allowed.
+/// The cases match the table in the guide "Redirects and addresses".
 @Suite(.timeLimit(.minutes(1))) struct SuppliedURLTests {
-  /// Remotes whose host may be reached by plain http, and the http URL that they point to.
+  /// Servers that allow plain http to their host, each with an http URL that it supplies.
   private static let remotes = [
     ("https://shop.test", "http://shop.test/x"), ("https://127.0.0.1:8443", "http://127.0.0.1:8080/x"),
     ("https://localhost", "http://localhost/x"),
@@ -29,11 +29,11 @@ import Testing
   // MARK: Redirects
 
   @Test(arguments: [301, 302, 303, 307, 308], [HTTPMethod.get, .post])
-  func `a redirect does not lead to http`(code: Int, method: HTTPMethod) async throws {
+  func `does not follow a redirect to http`(code: Int, method: HTTPMethod) async throws {
     for (remote, target) in Self.remotes {
       let stub = stub(remote, .status(HTTPStatus(code), [.location: target, .cacheControl: "max-age=60"]))
       let task = ShopTask(path: "a", httpMethod: method).on(stub.server)
-      for _ in 1...2 {  // the second finds nothing in the cache
+      for _ in 1...2 {  // nothing is cached for the second run
         let error = await taskError { try await task.run() }
         #expect(error?.code == .badRedirect && error?.reason.contains("from https to http") == true)
       }
@@ -41,14 +41,14 @@ import Testing
     }
   }
 
-  @Test func `a later hop does not lead to http`() async {
+  @Test func `does not follow a later hop to http`() async {
     let (hop, target) = ("https://other.test/b", "http://shop.test/c")
     let stub = stub("https://shop.test", .status(302, [.location: hop]), .status(302, [.location: target]))
     #expect(await taskError { try await PlainTask().on(stub.server).run() }?.code == .badRedirect)
     #expect(isSafe(stub, count: 2))
   }
 
-  @Test func `the Location of a 201 is not requested, nor is a Content-Location`() async throws {
+  @Test func `does not request the Location of a 201, nor a Content-Location`() async throws {
     let target = "http://shop.test/1"
     let stub = stub("https://shop.test", .status(201, [.location: target, .contentLocation: target]))
     let response = try await ShopTask(path: "a", httpMethod: .post).on(stub.server).run()
@@ -58,7 +58,7 @@ import Testing
     #expect(Invalidation.urls(put, moved) == ["https://shop.test/a"], "nothing of another origin is removed")
   }
 
-  @Test func `the domain of a Digest challenge covers nothing at an http origin`() throws {
+  @Test func `ignores an http origin in the domain of a Digest challenge`() throws {
     let field = #"Digest realm="r", nonce="n", qop="auth", domain="http://shop.test/ https://shop.test/b""#
     let origin = try #require(Origin(.known("https://shop.test/")))
     let best = DigestChallenge.best(in: [.wwwAuthenticate: field], of: origin, hasBodyInMemory: true)
@@ -67,7 +67,7 @@ import Testing
 
   // MARK: Uploads
 
-  /// A dialect of an app's own, which checks nothing.
+  /// An app's dialect, which checks nothing.
   private struct CarelessUpload: UploadDialect {
     struct NoPlace: Error {}
     let name = "careless"
@@ -103,7 +103,7 @@ import Testing
     try await ResumableUpload(named: "a.txt", length: 3, with: task, by: dialect) { _, _ in Data("abc".utf8) }.run()
   }
 
-  @Test func `an upload is not sent to http, whatever the dialect`() async throws {
+  @Test func `does not send an upload to http with any dialect`() async throws {
     for (remote, target) in Self.remotes {
       for dialect in Self.dialects {
         let stub = uploadStub(dialect, remote, begun(at: target))
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: ["ftp://shop.test/1", "https://shop.test@evil.test/1", "file:///etc/passwd"])
-  func `an upload is not sent to a URL that names a user or another scheme`(place: String) async throws {
+  func `does not send an upload to a URL with a user or another scheme`(place: String) async throws {
     for dialect in Self.dialects {
       let stub = uploadStub(dialect, "https://shop.test", begun(at: place))
       #expect(await taskError { try await run(dialect, on: stub) }?.code == .badResponse, "\(dialect.name)")
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `an upload whose places differ is not sent`() async throws {
+  @Test func `does not send an upload with conflicting Location headers`() async throws {
     for dialect in [TusUpload(), IETFUpload()] as [any UploadDialect] {
       let fields: HTTPHeaders = [.location: "/1", .location: "https://evil.test/2"]
       let stub = uploadStub(dialect, "https://shop.test", .status(201, fields))
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `a journal that names an http place is refused, and discard() forgets it`() async throws {
+  @Test func `rejects a journal with an http URL until discard() removes it`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file.txt")
       try Data("abc".utf8).write(to: file)
@@ -164,7 +164,7 @@ import Testing
     let path = "list"
   }
 
-  @Test(arguments: [true, false]) func `a next page is not requested by http`(hasLink: Bool) async throws {
+  @Test(arguments: [true, false]) func `does not request the next page over http`(hasLink: Bool) async throws {
     for (remote, target) in Self.remotes {
       let link: HTTPHeaders = hasLink ? [.link: "<\(target)>; rel=next"] : [:]
       let log = Shared<[URL]>([])
@@ -186,7 +186,7 @@ import Testing
 
   // MARK: Downloads and streams
 
-  @Test func `a download is not resumed by http`() async throws {
+  @Test func `does not resume a download over http`() async throws {
     try await withFolder { folder in
       let log = Shared<[HTTPRequest]>([])
       let shop = VirtualShop(.autoAdvancing, configure: { $0.insecureHosts = ["shop.test"] }) { number, request, _ in
@@ -217,7 +217,7 @@ import Testing
 
   // MARK: The offline queue
 
-  @Test func `a queued task is not delivered by http, and stays`() async throws {
+  @Test func `does not deliver a queued task over http, and keeps it`() async throws {
     try await withFolder { folder in
       let urls = Shared<[URL]>([])
       let remote = QueueRemote { request, _ in
@@ -272,7 +272,7 @@ import Testing
     #""verification_uri":"http://auth.test/go""#,
     #""verification_uri":"https://auth.test/go","verification_uri_complete":"http://auth.test/go?c=1""#,
     #""verification_uri":"https://auth.test@evil.test/go""#, #""verification_uri":"javascript:alert(1)""#,
-  ]) func `a user is not sent to a page that leads from https to http`(page: String) async throws {
+  ]) func `does not show a verification URL that leads to http or is invalid`(page: String) async throws {
     let shown = Shared(0)
     let grant = OAuth2.Grant.deviceCode(at: .known("https://auth.test/device")) { _ in shown.withLock { $0 += 1 } }
     let settings = OAuth2(tokenURL: TokenService.url, client: .init(id: "app"), grant: grant)

@@ -16,7 +16,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
     var comment: String { "why not" }
   }
 
-  /// Keeps what it sees.
+  /// Records the context that it sees.
   private final class Spy: PerAttemptStep, TaskObserver {
     let seen = Shared<[String]>([])
     var delivery: ObserverDelivery { .inline }
@@ -33,14 +33,14 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
     }
   }
 
-  @Test func `a key that was not set has its default`() {
+  @Test func `an unset key has its default value`() {
     var context = TaskContext()
     #expect(context.isEmpty && context[Screen.self] == "none" && context[Attempts.self] == 0)
     context[Attempts.self] = 3
     #expect(!context.isEmpty && context[Screen.self] == "none" && context[Attempts.self] == 3)
   }
 
-  @Test func `steps and observers see what a task and its modifiers gave`() async throws {
+  @Test func `steps and observers see the context of a task and its modifiers`() async throws {
     let spy = Spy()
     let stub = StubServer(.status(200)) {
       $0.perAttemptSteps = [spy]
@@ -53,7 +53,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
     #expect(Set(spy.seen.withLock { $0 }) == ["step x 0", "event x 0"])
   }
 
-  @Test func `nothing of it is sent`() async throws {
+  @Test func `does not send the context`() async throws {
     let stub = StubServer(.status(200))
     try await ShelfTask().on(stub.server).context(Screen.self, "s3cret").run()
     let request = try #require(stub.requests.first)
@@ -61,7 +61,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
     #expect(!request.url.absoluteString.contains("s3cret"))
   }
 
-  @Test func `a comment is echoed and recorded, unless the task is unrecorded`() async throws {
+  @Test func `echoes and records a comment unless the task's recording is hidden`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.status(200)) {

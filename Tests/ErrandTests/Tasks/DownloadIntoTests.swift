@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Files in a folder, under the name that the response has for them.
+/// Downloads into a folder, under the name given by the response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadIntoTests {
-  /// A server that sends `text` under a name, or under none.
+  /// A server that sends `text`, with or without a file name.
   private func server(_ text: String = "new", named name: String?, _ status: HTTPStatus = .ok) -> Server {
     let transport = StubTransport { request in
       var headers: HTTPHeaders = [.contentType: "application/pdf"]
@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [
     ("report.txt", "report.txt"), (nil, "plain.pdf"), ("../../up", "up.pdf"), ("/etc/passwd", "passwd.pdf"),
     ("..", "plain.pdf"), ("a\\\\b.txt", "b.txt"), (".hidden", "hidden.pdf"),
-  ]) func `a file gets the name that the response has for it, and is in the folder whatever that is`(
+  ]) func `names a file after the response and keeps it inside the folder`(
     sent: String?, name: String
   ) async throws {
     try await withFolder { root in
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `what is there stays, and the new file has a number`() async throws {
+  @Test func `numbers a file if its name is taken, unless it replaces the old one`() async throws {
     try await withFolder { folder in
       let old = folder.appendingPathComponent("a.tar.gz")
       try Data("old".utf8).write(to: old)
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `a link and a folder of that name stay too`() async throws {
+  @Test func `does not replace a symbolic link or a folder of the same name`() async throws {
     try await withFolder { folder in
       let target = folder.appendingPathComponent("target")
       try FileManager.default.createSymbolicLink(
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `many downloads of one name beside one another have each a file of its own`() async throws {
+  @Test func `concurrent downloads of the same name get separate files`() async throws {
     try await withFolder { folder in
       let server = server(named: "x.pdf")
       let files = try await withThrowingTaskGroup(of: URL.self) { group in
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a failed response leaves nothing in the folder, and no folder`() async throws {
+  @Test func `a failed download leaves no file and no folder`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("new")
       for status in [HTTPStatus.noContent, 404, .partialContent] {
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `a step that sees the call once reads the file under its name`() async throws {
+  @Test func `a per-call step can read the body of a file download`() async throws {
     struct Reader: PerCallStep {
       let seen: Shared<Data>
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct EndpointTests {
-  @Test func `an endpoint without a body is asked for its payload`() async throws {
+  @Test func `an endpoint without a body downloads its payload`() async throws {
     let stub = StubServer(.widget)
     let endpoint = Endpoint<Void, Widget>.get("widgets/7", query: ["full": "1"])
     #expect(try await endpoint.on(stub.server).download() == Widget())
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `an endpoint has any body, in its own media type`() async throws {
+  @Test func `an endpoint sends any body with its media type`() async throws {
     let form = MultipartForm([.text("a", "b")])
     for (endpoint, method, type, text) in [
       (Endpoint<HTTPBody, Widget>.post("x", body: .text("hi")), HTTPMethod.post, "text/plain; charset=utf-8", "hi"),
@@ -45,7 +45,7 @@ import Testing
     #expect(stub.requests.last?.method == .post && stub.requests.last?.body.isInMemory == false)
   }
 
-  @Test func `a body that comes once is sent once, also by an endpoint`() async throws {
+  @Test func `an endpoint sends a one-shot body only once`() async throws {
     let stub = StubServer(.status(503), .widget)
     let body = HTTPBody.once(AsyncStream<Data> { $0.finish() })
     let error = await #expect(throws: TaskError.self) {
@@ -54,20 +54,20 @@ import Testing
     #expect(error?.status == 503 && stub.requests.count == 1)
   }
 
-  @Test func `an endpoint that gives nothing reads the body and lets it go`() async throws {
+  @Test func `an endpoint without a response payload ignores the body`() async throws {
     let stub = StubServer(.data(Data("ignored".utf8), .plainText))
     try await Endpoint<Void, Void>.delete("w", defaults: EndpointDefaults(server: stub.server)).download()
     #expect(stub.requests.first?.method == .delete)
   }
 
-  @Test func `an endpoint that gives nothing keeps its verb when it is modified`() async throws {
+  @Test func `a modified endpoint without a response payload keeps its method`() async throws {
     let stub = StubServer(.status(.noContent))
     try await Endpoint<Void, Void>.request(.get, "x").on(stub.server).download()
     try await Endpoint<Widget, Void>.post("x", body: Widget()).on(stub.server).timeout(.seconds(5)).download()
     #expect(stub.requests.map(\.method) == [.get, .post])
   }
 
-  @Test func `only an endpoint with a payload uploads`() async throws {
+  @Test func `only an endpoint with a payload can upload`() async throws {
     func uploads<Described: ServerTask>(_ task: Described) -> Bool { task is any UploadingTask }
     #expect(
       uploads(Endpoint<Widget, Widget>.post("x", body: Widget())) && uploads(URLTask(.known("https://shop.test"))))
@@ -77,7 +77,7 @@ import Testing
     #expect(stub.requests.first?.body.isEmpty == false)
   }
 
-  @Test func `a URL alone is a task`() async throws {
+  @Test func `a URL can be used as a task`() async throws {
     let stub = StubServer(.data(Data([1, 2]), .octetStream))
     let task = URLTask(.known("https://other.test/x?y=1"), headers: ["X": "1"], body: .text("hi"))
     #expect(try await task.on(stub.server).download() == Data([1, 2]))
@@ -86,7 +86,7 @@ import Testing
     #expect(stub.requests.first?.method == .post)
   }
 
-  @Test func `what a provider says of its endpoints counts for each, and a modifier overrides it`() async throws {
+  @Test func `endpoint defaults apply to every endpoint, and a modifier overrides them`() async throws {
     let stub = StubServer(.status(503), .status(503), .status(503), .status(503), .widget)
     let other = StubServer(.widget)
     let defaults = EndpointDefaults(

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The payload of a refused response, as the task, the server or whoever catches the error says.
+/// The payload of an error response, with a type set by the task, the server or the caller.
 @Suite(.timeLimit(.minutes(1))) struct ErrorPayloadTests {
   private struct Problem: Codable, Equatable {
     var code = "E7"
@@ -30,34 +30,34 @@ import Testing
     return try #require(await #expect(throws: TaskError.self) { try await task.on(server).run() })
   }
 
-  @Test func `a task states it, and the error has it`() async throws {
+  @Test func `the error has the task's error payload`() async throws {
     let error = try await error(Order())
     #expect(error.payload(as: Problem.self) == Problem())
     #expect(error.reason.hasSuffix(#"{"code":"E7","hint":"try later"}"#), "what Swift makes of it names no secret")
   }
 
-  @Test func `a server states it, a task's own counts first, and a modifier's before that`() async throws {
+  @Test func `a modifier's error payload overrides the task's, which overrides the server's`() async throws {
     #expect(try await error(PlainTask()) { $0.errorPayload = Words.self }.reason.hasSuffix("shop error E7"))
     #expect(try await error(Order()) { $0.errorPayload = Words.self }.payload(as: Problem.self) == Problem())
     #expect(try await error(Order().errorPayload(Words.self)).reason.hasSuffix("shop error E7"))
   }
 
-  @Test func `where nobody states it, the body is read as the type that is asked for`() async throws {
+  @Test func `decodes the requested type if no error payload is set`() async throws {
     let error = try await error(PlainTask())
     #expect(error.payload(as: Other.self)?.code == "E7" && error.payload(as: [Int].self) == nil)
   }
 
-  @Test func `a body that is no such payload leaves the error as it was`() async throws {
+  @Test func `a body that cannot be decoded leaves the error unchanged`() async throws {
     let error = try await error(Order(), "<html>sorry</html>")
     #expect(error.code == .badStatus && error.payload(as: Problem.self) == nil && error.reason.contains("sorry"))
   }
 
-  @Test func `secrets in it are hidden in the line`() async throws {
+  @Test func `redacts secrets of the payload in the error's description`() async throws {
     let error = try await error(Order(), #"{"code":"E7","hint":"https://a.test/?token=hunter2"}"#)
     #expect(!error.description.contains("hunter2") && error.payload(as: Problem.self)?.hint.contains("hunter2") == true)
   }
 
-  @Test func `an authorization code is hidden wherever it is no member of a refusal`() async throws {
+  @Test func `redacts an authorization code in URLs, forms and other bodies`() async throws {
     let urls = try await error(PlainTask(), #"{"code":"E7","next":"https://a.test/cb?state=1&code=hunter2"}"#)
     #expect(urls.description.contains("E7") && !urls.description.contains("hunter2"))
     for (body, type) in [
@@ -76,7 +76,7 @@ import Testing
     #expect(odd.reason.contains("code") && !odd.reason.contains("hunter2"))
   }
 
-  /// The error of a body that is no list of numbers.
+  /// The error of decoding `body` as a list of numbers.
   private func decodingError(of body: Data, _ type: String?) async throws -> TaskError {
     let server = Server(
       remote: "https://shop.test",
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "application/json; charset=utf-16le"])
-  func `a body in another charset shows no secret`(type: String?) async throws {
+  func `redacts secrets in a body with another charset`(type: String?) async throws {
     let body = try #require(#"{"name":"x","password":"hunter2"}"#.data(using: .utf16LittleEndian))
     let reason = try await decodingError(of: body, type).reason
     #expect(!reason.replacing(" ", with: "").contains("hunter"), "\(reason)")
@@ -102,7 +102,7 @@ import Testing
     var session_ids: [String]
   }
 
-  @Test func `by the names that they have in the body, for a payload that says nothing of itself`() async throws {
+  @Test func `redacts secrets by their names in the body if the payload has no description`() async throws {
     let body = #"{"access_token":"hunter2","session_ids":["hunter3"],"hint":"later"}"#
     for error in [
       try await error(PlainTask().errorPayload(Secrets.self), body),
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a kind of failure is a pattern`() async throws {
+  @Test func `an error code is a catch pattern`() async throws {
     let failure: any Error = try await error(Order())
     do { throw failure } catch TaskError.Code.badStatus {} catch { Issue.record("not matched") }
     do { throw failure } catch TaskError.Code.timedOut { Issue.record("matched") } catch {}

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Errand
 
-/// Tasks whose body belongs in a file, and those that come with one.
+/// Tasks that store their body in a file, and tasks with a preloaded file.
 @Suite(.timeLimit(.minutes(1))) struct FileBackedTaskTests {
   private struct Catalogue: FileBackedTask {
     let path = "catalogue"
     let file: URL
   }
 
-  /// A shop whose body is its version, which is also its tag.
+  /// A shop whose body and entity tag are its version.
   private func shop(_ version: Shared<Int>, cache: Bool = false) -> CachedShop {
     CachedShop(
       configure: { if !cache { $0.cache = nil } },
@@ -25,9 +25,7 @@ import Testing
 
   private func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
-  @Test(arguments: [true, false]) func `a file that is still good stays as it is, and the response says so`(cache: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false]) func `keeps an unchanged file and reports isUnchanged`(cache: Bool) async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let shop = shop(version, cache: cache)
@@ -48,7 +46,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give away a file"))
-  func `a note of another user says nothing, also of a file of the same`() async throws {
+  func `ignores another user's version note, even if that user owns the file too`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let task = Catalogue(file: file).on(shop(version).server)
@@ -60,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `what somebody has planted in the place of its note is neither read nor waited for`() async throws {
+  @Test func `neither reads nor waits for a FIFO or a link in place of the version note`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let task = Catalogue(file: file).on(shop(version).server)
@@ -77,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a file that was changed, removed, or is of another URL, is downloaded`() async throws {
+  @Test func `downloads a file that was changed, removed or came from another URL`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let shop = shop(version)
@@ -95,7 +93,7 @@ import Testing
   }
 
   // RFC 9111 §4.1.
-  @Test func `a file that was chosen by other fields is downloaded`() async throws {
+  @Test func `downloads a file again if a field named by Vary changes`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let date = "Mon, 01 Jan 2024 00:00:00 GMT"
@@ -113,13 +111,13 @@ import Testing
         #expect(answer.isUnchanged == isUnchanged)
         #expect(try text(file) == "in \(language ?? "none")")
       }
-      // The file is the same for all accounts, and nothing of a credential is beside it.
+      // The file is shared by all accounts, and no credential is stored next to it.
       let task = Catalogue(file: file).on(shop.server).header("Accept-Language", "de").header(.cookie, "a=1")
       #expect(try await task.download(to: file, when: .changed).isUnchanged)
     }
   }
 
-  @Test func `what is chosen by anything is downloaded each time`() async throws {
+  @Test func `downloads a file that varies by anything every time`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let shop = CachedShop(configure: { $0.cache = nil }) { _, request in
@@ -134,7 +132,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["abc", "W/abc", "\"abc"]) func `sends a malformed tag back as it came`(tag: String) async throws {
+  @Test(arguments: ["abc", "W/abc", "\"abc"]) func `sends a malformed entity tag back unchanged`(tag: String)
+    async throws
+  {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let shop = CachedShop(configure: { $0.cache = nil }) { _, request in
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `validators that would make the request too large are none`() async throws {
+  @Test func `ignores validators that would make the request too large`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let long = String(repeating: "e", count: 30_000)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `the password of a URL is beside the file in no form that can be looked up`() async throws {
+  @Test func `the version note contains no plain hash of a URL with a password`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let address = "https://ann:hunter2@shop.test/catalogue"
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `a 304 from where a redirect leads says nothing of the file`() async throws {
+  @Test func `a 304 after a redirect does not confirm the file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let shop = CachedShop(configure: { $0.cache = nil }) { number, request in
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func `what is known of a file is for this user alone`() async throws {
+  @Test func `the version note is private and does not contain the URL`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let shop = shop(Shared(1))
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `its contents are those of the file where the remote cannot be reached`() async throws {
+  @Test func `contents() returns the file if the server is unreachable`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let shop = shop(version)
@@ -222,9 +222,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `a preloaded response stands in where nothing is stored`(hasCache: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false]) func `uses a preloaded response if nothing is stored`(hasCache: Bool) async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("bundled"))
       try Data("bundled".utf8).write(to: file)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Writes down which of its hooks are called.
+/// Logs which of its hooks are called.
 private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
   typealias DownloadPayload = Widget
   final class Log: Sendable {
@@ -32,13 +32,13 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
 @Suite(.timeLimit(.minutes(1))) struct HookTests {
   private let log = HookedTask.Log()
 
-  @Test func `a call that succeeds calls each hook once, through a modifier too`() async throws {
+  @Test func `a successful call runs each hook once, even through a modifier`() async throws {
     let stub = StubServer(.widget)
     _ = try await HookedTask(log: log).on(stub.server).timeout(.seconds(3)).header("A", "b").download()
     #expect(log.lines == ["willStart", "didStart /hooked 1", "didComplete 200"])
   }
 
-  @Test func `a retry is told before it is waited for`() async throws {
+  @Test func `calls willRetry with the delay and the failed attempts`() async throws {
     let stub = StubServer(.status(503), .status(502), .widget)
     _ = try await HookedTask(log: log).on(stub.server).retry(upTo: 5, after: .seconds(2)).download()
     #expect(
@@ -48,7 +48,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
       ])
   }
 
-  @Test func `a call that fails says so once, whatever failed it`() async throws {
+  @Test func `calls didFail once, whatever the reason`() async throws {
     struct Refused: Error {}
     let stub = StubServer(.status(404))
     let task = HookedTask(log: log).on(stub.server)
@@ -66,7 +66,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
       ])
   }
 
-  @Test func `a call that is cancelled fails with CancellationError, once`() async throws {
+  @Test func `calls didFail once with CancellationError if the call is cancelled`() async throws {
     let asked = Counter()
     let transport = StubTransport { _ in
       asked.add()
@@ -80,7 +80,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
     #expect(log.lines == ["willStart", "didStart /hooked 1", "didFail CancellationError"])
   }
 
-  @Test func `a stream completes when its body has ended, and fails when that does`() async throws {
+  @Test func `a stream completes when its body ends, and fails when its body fails`() async throws {
     let stub = StubServer(.data(Data("abc".utf8), .plainText))
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
@@ -99,7 +99,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
     #expect(log.lines.last == "didFail connectionLost https://shop.test/hooked")
   }
 
-  @Test func `a thousand calls at once call each of their hooks once`() async throws {
+  @Test func `a thousand concurrent calls run each of their hooks once`() async throws {
     let transport = StubTransport { request in
       await giveWay()
       try Task.checkCancellation()

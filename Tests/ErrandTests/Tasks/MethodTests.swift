@@ -18,12 +18,12 @@ import Testing
     return stub.requests.first?.method
   }
 
-  @Test func `a stated method wins over the marker`() async throws {
+  @Test func `an explicit method overrides the marker`() async throws {
     #expect(try await method(Own()) == "PURGE")
     #expect(try await method(Both()) == .patch)
   }
 
-  @Test func `unless stated it is GET without a body and POST with one`() async throws {
+  @Test func `the method defaults to GET without a body and to POST with one`() async throws {
     let url = URL.known("https://shop.test")
     #expect(try await method(PlainTask()) == .get)
     #expect(try await method(URLTask(url, body: .text("a"))) == .post)
@@ -31,7 +31,7 @@ import Testing
     #expect(try await method(URLTask(url, method: .put)) == .put)
   }
 
-  @Test func `each marker has its method`() async throws {
+  @Test func `each marker sets its method`() async throws {
     struct Get: ServerGETTask {}
     struct Post: ServerPOSTTask {}
     struct Put: ServerPUTTask {}

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// A stored property that looks like an aspect and is none is told of: it would count for nothing.
+/// Warnings about stored properties that look like a task's setting but have no effect.
 @Suite(.timeLimit(.minutes(1))) struct MisspelledTests {
-  @Test func `debug builds write it to the server's log, once for every type`() async throws {
+  @Test func `debug builds log an ignored property once per type`() async throws {
     struct Once: ServerTask { let priority = 3 }
     let lines = Shared<[String]>([])
     let stub = StubServer { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
@@ -26,7 +26,7 @@ import Testing
   }
   private struct Part: Codable { var id = 7 }
 
-  @Test func `other properties are nobody's business`() { #expect(TaskSpelling.problems(of: Fine()).isEmpty) }
+  @Test func `accepts unrelated properties`() { #expect(TaskSpelling.problems(of: Fine()).isEmpty) }
 
   private enum Choice: ServerTask {
     case priority(Int)
@@ -54,7 +54,7 @@ import Testing
     func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .text(body) }
   }
 
-  @Test func `names that others have for what the task states by itself are nobody's business`() async throws {
+  @Test func `accepts other names for settings that the task implements itself`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
     try await Composed().on(stub.server).run()
@@ -68,7 +68,7 @@ import Testing
     let path = "batch"
   }
 
-  @Test func `nor what an aspect is made of, the values of cases, or names like that of one that is stated`() {
+  @Test func `accepts backing properties, enum cases and names similar to an implemented one`() {
     #expect(TaskSpelling.problems(of: Choice.priority(3)).isEmpty)
     #expect(TaskSpelling.problems(of: Choice.comment(id: 3)).isEmpty)
     #expect(TaskSpelling.problems(of: Stored()).isEmpty)
@@ -77,7 +77,7 @@ import Testing
 
   private struct Ranked: ServerTask { let priority: Int }
 
-  @Test func `an expectation may name the properties that are meant for nothing else`() async throws {
+  @Test func `expectTask accepts listed other properties`() async throws {
     let expected = ExpectedRequest(.get, "/", headers: ["Accept": "*/*"])
     await #expect(throws: TaskExpectationError.self) { try await expectTask(Ranked(priority: 1), sends: expected) }
     try await expectTask(Ranked(priority: 1), sends: expected, otherProperties: ["priority"])
@@ -89,7 +89,7 @@ import Testing
     ("path", "pa", false), ("path", "phta", false), ("headers", "header", true), ("query", "qurey", true),
     ("", "a", true),
     ("ab", "ba", true), ("abc", "cba", false),
-  ]) func `names one slip apart`(left: String, right: String, isOneOff: Bool) {
+  ]) func `recognizes names that differ by one typo`(left: String, right: String, isOneOff: Bool) {
     #expect(TaskSpelling.isOneOff(left, right) == isOneOff && TaskSpelling.isOneOff(right, left) == isOneOff)
   }
 }

@@ -17,9 +17,7 @@ import Testing
     return try #require(stub.requests.first).options.timeouts
   }
 
-  @Test func `a modified task keeps its verbs, and modifying it again is still a Modified of the same base`()
-    async throws
-  {
+  @Test func `a modified task keeps its verbs and its base type, and the original is unchanged`() async throws {
     let stub = StubServer(.widget)
     let once: Modified<Login> = Login().timeout(.seconds(5))
     let twice: Modified<Login> = once.on(stub.server).tagged("a").priority(.high)
@@ -31,7 +29,7 @@ import Testing
     #expect(once.plan.taskTag == "Login", "a modifier leaves the task that it was called on alone")
   }
 
-  @Test func `hooks see the task as it was declared`() async throws {
+  @Test func `hooks see the unmodified task`() async throws {
     let seen = Counter()
     let stub = StubServer(.widget) {
       $0.preflight = { task, _ in if task is Login { seen.add() } }
@@ -42,7 +40,7 @@ import Testing
     #expect(stub.requests.first?.headers["X"] == "1")
   }
 
-  @Test func `limits come from the modifier, then the task, then the server`() async throws {
+  @Test func `a modifier's timeout overrides the task's, which overrides the server's`() async throws {
     let expected = Timeouts(connect: .seconds(1), idle: .seconds(3), attempt: .seconds(7))
     #expect(try await limits(Login()) == expected)
     #expect(try await limits(Login().timeout(.seconds(5))).attempt == .seconds(5))
@@ -51,11 +49,11 @@ import Testing
     #expect(try await limits(PlainTask()).idle == .seconds(2))
   }
 
-  @Test func `the last modifier of a kind counts`() async throws {
+  @Test func `the last modifier of a kind wins`() async throws {
     #expect(try await limits(PlainTask().timeout(.seconds(5)).timeout(.seconds(6))).attempt == .seconds(6))
   }
 
-  @Test func `inherited, said with the modifier, is what the server says`() async throws {
+  @Test func `the inherited modifier restores the server's timeout`() async throws {
     #expect(try await limits(Login().timeout(.inherited)).attempt == .seconds(30))
   }
 
@@ -73,7 +71,7 @@ import Testing
     #expect(task.plan.task is Login && task.plan.taskName == "Login")
   }
 
-  @Test func `every modifier changes what it says, and was needed for it`() {
+  @Test func `every modifier changes its property`() {
     let server = StubServer(.widget).server
     let task = Login()
     check(task.on(server)) { $0.server === server }
@@ -101,7 +99,7 @@ import Testing
     check(task.decoder(Plain())) { $0.decoder is Plain }
   }
 
-  @Test func `a modifier's decoder decodes, and its statuses are success`() async throws {
+  @Test func `applies a modifier's decoder and accepted statuses`() async throws {
     let stub = StubServer(.status(404), .status(404))
     let task = Login().on(stub.server).accepting(.only(404))
     #expect(try await task.decoder(Plain()).download() == Widget(id: 1, name: "decoded"))

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Parameters go where the method has them.
+/// The part of a request that carries the parameters, by method.
 @Suite(.timeLimit(.minutes(1))) struct ParametersTests {
   private struct Search: ServerTask {
     var httpMethod = HTTPMethod.automatic
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPMethod.automatic, .get, .head, .delete, .options])
-  func `a method without content has them in the query, after its own`(method: HTTPMethod) async throws {
+  func `appends parameters to the query of a method without content`(method: HTTPMethod) async throws {
     let stub = StubServer()
     try await Search(httpMethod: method).on(stub.server).run()
     #expect(stub.requests.first?.url.absoluteString == "https://shop.test/search?a=1&q=a%20b")
@@ -34,7 +34,8 @@ import Testing
   }
 
   @Test(arguments: [HTTPMethod.post, .put, .patch, "REPORT"])
-  func `one with content has them in the body, encoded as payloads are`(method: HTTPMethod) async throws {
+  func `sends parameters in the body of a method with content, encoded like a payload`(method: HTTPMethod) async throws
+  {
     let stub = StubServer()
     try await Search(httpMethod: method).on(stub.server).run()
     #expect(stub.requests.first?.url.absoluteString == "https://shop.test/search?a=1")
@@ -42,7 +43,7 @@ import Testing
     #expect(stub.requests.first?.headers[.contentType] == "application/json")
   }
 
-  @Test func `the task's encoder makes a form of them`() async throws {
+  @Test func `encodes parameters with the task's encoder`() async throws {
     let stub = StubServer()
     try await AsForm().on(stub.server).run()
     #expect(stub.requests.first?.body.data == Data("b=1&a=2".utf8))
@@ -54,7 +55,7 @@ import Testing
     let path = "search"
   }
 
-  @Test func `optional ones that are nil are none`() async throws {
+  @Test func `omits parameters that are nil`() async throws {
     let stub = StubServer()
     try await Maybe(parameters: nil).on(stub.server).run()
     try await Maybe(parameters: ["q": "a"]).on(stub.server).run()
@@ -62,13 +63,13 @@ import Testing
     #expect(stub.requests.map { $0.headers.contains(.contentType) } == [false, true])
   }
 
-  @Test func `a task with a body of its own has them in the query`() async throws {
+  @Test func `sends parameters in the query if the task has its own body`() async throws {
     let stub = StubServer()
     try await WithBody().on(stub.server).run()
     #expect(stub.requests.first?.url.query() == "q=a%20b" && stub.requests.first?.body.data == Data("x".utf8))
   }
 
-  @Test func `head asks with those of a query, and without those that belong into a body`() async throws {
+  @Test func `head() sends query parameters but not body parameters`() async throws {
     let stub = StubServer()
     _ = try await Search().on(stub.server).head()
     _ = try await Search(httpMethod: .post).on(stub.server).head()
@@ -82,7 +83,7 @@ import Testing
     let encoder = FormEncoder(FormStyle(lists: .brackets))
   }
 
-  @Test func `they are spelled in the same way by every method`() async throws {
+  @Test func `encodes parameters the same way in a query and in a body`() async throws {
     let stub = StubServer()
     for method in [HTTPMethod.get, .post] { try await Listed(httpMethod: method).on(stub.server).run() }
     #expect(stub.requests.first?.url.query() == "tag%5B%5D=a&tag%5B%5D=b")
@@ -91,7 +92,7 @@ import Testing
 
   private struct Odd: ServerTask { let parameters = [1, 2] }
 
-  @Test func `what has no names fails the call, and nothing is sent`() async {
+  @Test func `parameters without names fail the call before anything is sent`() async {
     let stub = StubServer()
     let error = await #expect(throws: TaskError.self) { try await Odd().on(stub.server).run() }
     #expect(error?.code == .encodingFailed && error?.reason.contains("the parameters of Odd") == true)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Payloads that come in an envelope.
+/// Payloads inside an envelope.
 @Suite(.timeLimit(.minutes(1))) struct PayloadPathTests {
   private static let wrapped = #"{"data":{"widget":{"id":7,"name":"Sprocket"},"text":"aGk=","none":null},"took":3}"#
 
@@ -28,7 +28,7 @@ import Testing
     return server
   }
 
-  @Test func `a task, a protocol, a server and a modifier say where the payload is`() async throws {
+  @Test func `the payload path can be set by a task, endpoint defaults, a server or a modifier`() async throws {
     let stub = StubServer(.json(Self.wrapped))
     #expect(try await ByKeys().on(stub.server).download() == Widget())
     #expect(try await ByKey().on(stub.server).download()["text"] == "aGk=")
@@ -42,7 +42,7 @@ import Testing
     for try await page in ByKeys().on(stub.server).pages() { #expect(page.payload == Widget()) }
   }
 
-  @Test func `what the server says does not count for bytes and text, and what the task says does`() async throws {
+  @Test func `the server's payload path does not apply to bytes and text, but the task's does`() async throws {
     let server = await wrappedServer()
     #expect(try await Endpoint<Void, String>.get("x").on(server).download() == Self.wrapped)
     #expect(try await Endpoint<Void, Data>.get("x").on(server).download() == Data(Self.wrapped.utf8))
@@ -52,7 +52,7 @@ import Testing
     #expect(try await data.download() == Data("hi".utf8))
   }
 
-  @Test func `null in the place is nil for an optional payload, and so is an empty body`() async throws {
+  @Test func `null at the payload path, or an empty body, is nil for an optional payload`() async throws {
     let stub = StubServer(.json(Self.wrapped), .data(Data(), .json))
     let task = Endpoint<Void, Widget?>.get("x").payloadPath(["data", "none"]).on(stub.server)
     #expect(try await task.download() == nil)
@@ -63,7 +63,7 @@ import Testing
     (#"{"data":{}}"#, "at data: no key 'widget'"), ("{}", "no key 'data'"), ("[]", "Expected"),
     (#"{"data":[]}"#, "at data: "), (#"{"data":{"widget":{"id":"x","name":"y"}}}"#, "at data.widget.id: "),
     (#"{"data":{"widget":null}}"#, "at data.widget"),
-  ]) func `an error names the place`(body: String, words: String) async {
+  ]) func `a decoding error names the payload path`(body: String, words: String) async {
     let stub = StubServer(.json(body))
     let error = await #expect(throws: TaskError.self) { try await ByKeys().on(stub.server).download() }
     #expect(error?.code == .decodingFailed)
@@ -71,7 +71,7 @@ import Testing
     #expect(error?.reason.hasPrefix(start) == true && error?.reason.contains(words) == true, "\(error?.reason ?? "")")
   }
 
-  @Test func `a refused response is decoded as it is`() async {
+  @Test func `the payload path does not apply to an error payload`() async {
     struct Problem: Decodable, Sendable { let code: String }
     let stub = StubServer(.status(404))
     await stub.server.update {
@@ -89,7 +89,7 @@ import Testing
     #expect(error?.payload(as: Problem.self)?.code == "sold-out")
   }
 
-  @Test func `property lists come in envelopes too`() async throws {
+  @Test func `applies the payload path to property lists`() async throws {
     let list = try PropertyListEncoder().encode(["data": ["widget": Widget()]])
     let stub = StubServer(.data(list, .propertyList))
     #expect(try await ByKeys().decoder(PropertyListDecoder()).on(stub.server).download() == Widget())

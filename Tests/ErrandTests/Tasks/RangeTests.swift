@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A part of a body, asked for as a value (RFC 9110 §14).
+/// Range requests (RFC 9110 §14).
 @Suite(.timeLimit(.minutes(1))) struct RangeTests {
   private static let body = Data("0123456789".utf8)
 
-  /// A server that has the ten digits, and says of what it sends what it is told to.
+  /// A server that sends the given status, `Content-Range` and body.
   private func server(_ status: HTTPStatus = .partialContent, _ contentRange: String?, _ sent: String) -> Server {
     let transport = StubTransport { request in
       var headers: HTTPHeaders = [:]
@@ -21,7 +21,7 @@ import Testing
     (ByteRange(2..<5), "bytes 2-4/10", "234"), (ByteRange(7...), "bytes 7-9/10", "789"),
     (.last(2), "bytes 8-9/10", "89"), (ByteRange(8..<20), "bytes 8-9/10", "89"),
     (ByteRange(2..<5), "bytes 2-4/*", "234"),
-  ]) func `a part that was asked for is what the verbs give`(range: ByteRange, contentRange: String, part: String)
+  ]) func `downloads the requested part in memory and to a file`(range: ByteRange, contentRange: String, part: String)
     async throws
   {
     let task = PlainTask().range(range).on(server(.partialContent, contentRange, part))
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `the range is what the request says`() async throws {
+  @Test func `sends the range in the Range header`() async throws {
     try await expectTask(
       PlainTask().range(.last(500)), sends: ExpectedRequest(.get, "/plain", headers: [.range: "bytes=-500"]))
   }
@@ -48,7 +48,7 @@ import Testing
       (.ok, nil, "0123456789", .badStatus, "the whole was sent in place of bytes=2-4"),
       (416, "bytes */2", "", .badStatus, "416"),
     ] as [(HTTPStatus, String?, String, TaskError.Code, String)])
-  func `anything else is an error, and no file`(
+  func `throws and writes no file if the response is not the requested part`(
     status: HTTPStatus, contentRange: String?, sent: String, code: TaskError.Code, words: String
   ) async throws {
     let task = PlainTask().range(ByteRange(2..<5)).retry(.never).on(server(status, contentRange, sent))
@@ -61,17 +61,17 @@ import Testing
     }
   }
 
-  @Test func `the whole answers a range of all, and a stream's reader sees what it got`() async throws {
+  @Test func `accepts the whole body for a full range, and does not check a stream`() async throws {
     let whole = server(.ok, nil, "0123456789")
     #expect(try await PlainTask().range(ByteRange(0...)).on(whole).downloadData() == Self.body)
     let streamed = try await PlainTask().range(.first(3)).on(whole).stream()
     #expect(streamed.status == .ok && streamed.contentRange == nil)
-    // A field alone is the caller's own business.
+    // A Range header set by hand is not checked.
     #expect(try await PlainTask().header(.range, "bytes=0-2").on(whole).downloadData() == Self.body)
   }
 
   // RFC 9110 §14.4.
-  @Test func `a 200 carries no part, whatever its Content-Range`() async throws {
+  @Test func `ignores the Content-Range of a 200`() async throws {
     let whole = server(.ok, "bytes 2-4/10", "0123456789")
     let response = try await PlainTask().on(whole).stream()
     #expect(response.contentRange == nil)
@@ -90,7 +90,7 @@ import Testing
     #expect(error?.code == .truncatedBody)
   }
 
-  /// Makes another response of the one that came.
+  /// Replaces the response with a new one.
   private struct Rebuilding: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `checks the size of a part that a step answers with, in memory and in a file`() async throws {
+  @Test func `checks the size of a part returned by a step, in memory and in a file`() async throws {
     let server = server(.partialContent, "bytes 2-4/10", "234")
     await server.update { $0.perCallSteps = [Rebuilding()] }
     let task = PlainTask().range(ByteRange(2..<5)).retry(.never).on(server)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `of a whole that nobody asked for no more is read than an error keeps`() async throws {
+  @Test func `reads no more of an unexpected whole than maximumErrorBodySize`() async throws {
     let read = Counter()
     let transport = StubTransport { request in
       HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(EndlessBody(read: read)))
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: [ByteRange(3..<3), .first(0), .last(0), ByteRange((-2)...)])
-  func `a range that cannot be asked for fails the call before anything is sent`(range: ByteRange) async {
+  func `an invalid range fails the call before anything is sent`(range: ByteRange) async {
     let stub = StubServer(.widget)
     let error = await #expect(throws: TaskError.self) { try await PlainTask().range(range).on(stub.server).run() }
     #expect(error?.code == .badRequest && error?.isSurelyNotSent == true && stub.requests.isEmpty)

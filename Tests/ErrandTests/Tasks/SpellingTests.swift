@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What a task declares is sent, however it is spelled.
+/// Settings of a task in every supported spelling.
 @Suite(.timeLimit(.minutes(1))) struct SpellingTests {
   private func run(_ task: some ServerTask, on stub: StubServer) async throws {
     try await task.on(stub.server).run()
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(arguments: ["a", "a/b", "a?b=c", "a#b", "50%", "%2F", "é", "a b", ";:@", "...", ".a"])
-  func `a value is one segment of the path, whatever is in it`(label: String) async throws {
+  func `escapes a value as a single path segment`(label: String) async throws {
     for address in [try await address(Segments(label: label)), try await address(Interpolated(label: label))] {
       let parts = address.split(separator: "/", omittingEmptySubsequences: false)
       #expect(parts.count == 6 && parts[3] == "label" && parts[5] == "values", "\(address)")
@@ -34,12 +34,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [".", ".."]) func `a value of dots names no other folder, but fails the call`(label: String) async {
+  @Test(arguments: [".", ".."]) func `a path value of dots fails the call`(label: String) async {
     await #expect(throws: TaskError.self) { try await address(Segments(label: label)) }
     await #expect(throws: TaskError.self) { try await address(Interpolated(label: label)) }
   }
 
-  @Test func `an empty segment fails the call, for it would name all things in the place of one`() async throws {
+  @Test func `an empty path segment fails the call`() async throws {
     struct User: ServerTask {
       let id: String
       var path: [String] { ["users", id] }
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: ["", ".", ".."])
-  func `a value that is no segment fails the call in a URL and in a remote as well`(value: String) async throws {
+  func `an invalid segment in a URL or in the remote fails the call`(value: String) async throws {
     let stub = StubServer()
     let address = "https://shop.test/users/\(segment: value)/photo"
     let url = try #require(URL(string: address))
@@ -74,21 +74,20 @@ import Testing
   }
 
   @Test(arguments: ["a?info_hash=%00%00%12", "a?b=%00%00", "v\(segment: "\0\0x")"])
-  func `NULs are what they are, but as a segment`(path: String) async throws {
+  func `sends NUL characters unless they are a whole segment`(path: String) async throws {
     let stub = StubServer()
     try await PlainTask(path: path).on(stub.server).run()
     #expect(stub.urls == ["https://shop.test/\(path)"])
   }
 
   @Test(arguments: ["files/\(segment: "").txt", "files/v\(segment: "")", "search?q=\(segment: "")"])
-  func `an empty value fails the call beside other text too`(path: String) async {
+  func `an empty value next to other text fails the call`(path: String) async {
     let stub = StubServer()
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
     #expect(error?.code == .badURL && error?.reason.contains("an empty value") == true && stub.requests.isEmpty)
   }
 
-  @Test(arguments: ["a/%2e%2E/b", "%2e", "a/.%2E"]) func `dots that are escaped are refused as well`(path: String) async
-  {
+  @Test(arguments: ["a/%2e%2E/b", "%2e", "a/.%2E"]) func `rejects escaped dots`(path: String) async {
     struct Plain: ServerTask { let path: String }
     await #expect(throws: TaskError.self) { try await address(Plain(path: path)) }
   }
@@ -103,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `a dictionary of fields is computed anew for every attempt`() async throws {
+  @Test func `computes a dictionary of headers again for every attempt`() async throws {
     let stub = StubServer(.status(503), .status(.ok))
     try await Stale().on(stub.server).run()
     let sent = stub.requests.map { $0.headers["X-Count"] }
@@ -118,13 +117,13 @@ import Testing
     }
   }
 
-  @Test func `so is a query`() async throws {
+  @Test func `computes the query again for every attempt`() async throws {
     let stub = StubServer(.status(503), .status(.ok))
     try await Turning().on(stub.server).run()
     #expect(stub.urls.count == 2 && stub.urls[0] != stub.urls[1] && stub.urls[1].contains("?turn="))
   }
 
-  // MARK: Other aspects
+  // MARK: Other settings
 
   private struct Quick: ServerTask { let timeout: Duration? }
   private struct Coded: PayloadUploadingTask, PayloadDownloadingTask {
@@ -134,11 +133,11 @@ import Testing
     let decoder = PropertyListDecoder()
   }
 
-  @Test func `a time limit that is nil is the server's`() {
+  @Test func `a timeout of nil inherits the server's`() {
     #expect(Quick(timeout: nil).plan.timeout == .inherited && Quick(timeout: .seconds(3)).plan.timeout == .seconds(3))
   }
 
-  @Test func `an encoder and a decoder may be of their own types`() async throws {
+  @Test func `accepts an encoder and a decoder of concrete types`() async throws {
     let list = try PropertyListEncoder().encode(["c": 3])
     let stub = StubServer(.data(list, .propertyList))
     #expect(try await Coded().on(stub.server).download() == ["c": 3])
@@ -147,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: [7, "x", [1], true] as [any Encodable & Sendable])
-  func `a query or header without names fails the call with words for it`(value: any Encodable & Sendable) async {
+  func `a query or headers without names fail the call and name the reason`(value: any Encodable & Sendable) async {
     struct Odd<Value: Encodable & Sendable>: ServerTask {
       let query: Value
       var headers: [String: String] { [:] }

@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What a task says of itself counts without a modifier that says it again.
+/// Settings declared by a task apply without a modifier.
 @Suite(.timeLimit(.minutes(1))) struct StatedAspectsTests {
-  /// Writes every value as its type's name.
+  /// Encodes every value as the name of its type.
   private struct NameEncoder: BodyEncoder {
     let mediaType: MediaType
     func encode<Value: Encodable>(_ value: Value) throws -> Data { Data("\(Value.self)".utf8) }
@@ -18,7 +18,7 @@ import Testing
     let encoder: any BodyEncoder = NameEncoder(mediaType: "text/x-own")
   }
 
-  @Test func `a payload goes up as the server's encoder makes it, and the task's own overrides that`() async throws {
+  @Test func `the task's encoder overrides the server's`() async throws {
     let stub = StubServer(.status(.ok)) { $0.defaultEncoder = NameEncoder(mediaType: "text/x-name") }
     try await Inherits().on(stub.server).upload()
     try await Encodes().on(stub.server).upload()
@@ -38,7 +38,7 @@ import Testing
     let decoder: any PayloadDecoder = SameWidget(id: 2)
   }
 
-  @Test func `a payload comes as the server's decoder makes it, and the task's own overrides that`() async throws {
+  @Test func `the task's or a modifier's decoder overrides the server's`() async throws {
     let stub = StubServer(.widget) { $0.defaultDecoder = SameWidget(id: 1) }
     #expect(try await GetWidget().on(stub.server).download().id == 1)
     #expect(try await Decodes().on(stub.server).download().id == 2)
@@ -47,7 +47,7 @@ import Testing
 
   private struct Retries: ServerGETTask { let retryPolicy = RetryPolicy.fixed(retries: 4, delay: .zero) }
 
-  @Test func `a retry policy`() async throws {
+  @Test func `applies the task's retry policy`() async throws {
     let stub = StubServer(.status(503), .status(503), .status(503), .status(503), .status(.ok)) {
       $0.retryPolicy = .never
     }
@@ -57,7 +57,7 @@ import Testing
 
   private struct Repeats: ServerPOSTTask { let idempotency = Idempotency.safeToRepeat }
 
-  @Test func `that it may be sent twice`() async throws {
+  @Test func `applies the task's idempotency`() async throws {
     let stub = StubServer(.lost, .status(.ok))
     #expect(try await Repeats().on(stub.server).run().status == .ok)
     #expect(stub.requests.count == 2)
@@ -65,7 +65,7 @@ import Testing
 
   private struct Accepts: ServerGETTask { let acceptedStatuses = AcceptedStatuses.only(404) }
 
-  @Test func `the statuses that it takes for success`() async throws {
+  @Test func `applies the task's accepted statuses`() async throws {
     let stub = StubServer(.status(404), .status(200))
     #expect(try await Accepts().on(stub.server).run().status == .notFound)
     #expect(await taskError { try await Accepts().on(stub.server).run() }?.status == .ok)
@@ -73,7 +73,7 @@ import Testing
 
   private struct Hedges: ServerGETTask { let hedging = Hedging.after(.seconds(1)) }
 
-  @Test func `a hedge`() async throws {
+  @Test func `applies the task's hedging`() async throws {
     let shop = VirtualShop { number, request, clock in
       if number == 1 { try await CallClock(clock).sleep(for: .seconds(100)) }
       return .status(.ok, headers: ["X-Number": "\(number)"], for: request)
@@ -85,7 +85,7 @@ import Testing
 
   private struct Guarded: ServerGETTask { let addressPolicy = AddressPolicy.publicOnly }
 
-  @Test func `an address policy, which reaches the transport`() async throws {
+  @Test func `passes the task's address policy to the transport`() async throws {
     let stub = StubServer(.status(.ok))
     try await Guarded().on(stub.server).run()
     try await Guarded().addresses(.any).on(stub.server).run()
@@ -97,7 +97,7 @@ import Testing
 
   private struct Follows: ServerGETTask { let redirectPolicy = RedirectPolicy.refuse }
 
-  @Test func `a redirect policy`() async throws {
+  @Test func `applies the task's redirect policy`() async throws {
     let stub = StubServer(.status(302, ["Location": "/b"]))
     #expect(await taskError { try await Follows().on(stub.server).run() }?.status == 302)
     #expect(stub.requests.count == 1)
@@ -109,7 +109,7 @@ import Testing
     var serialQueue = SerialQueue.none
   }
 
-  @Test func `a priority`() async throws {
+  @Test func `applies the task's priority`() async throws {
     let (order, gate) = (Shared<[String]>([]), Gate())
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       order.withLock { $0.append(request.url.lastPathComponent) }
@@ -127,7 +127,7 @@ import Testing
     #expect(order.withLock { $0 } == ["first", "third", "second"])
   }
 
-  @Test func `a serial queue`() async throws {
+  @Test func `applies the task's serial queue`() async throws {
     let (begun, gate) = (Counter(), Gate())
     let shop = VirtualShop { _, request, _ in
       begun.add()
@@ -153,7 +153,7 @@ import Testing
     let timeouts = Timeouts(attempt: .seconds(3))
   }
 
-  @Test func `a limit of the attempt, which a modifier's time-out overrides`() async throws {
+  @Test func `applies the task's attempt timeout unless a modifier overrides it`() async throws {
     let stub = StubServer(.status(.ok))
     try await Limits().on(stub.server).run()
     try await Limits().timeout(.seconds(9)).on(stub.server).run()
@@ -162,7 +162,7 @@ import Testing
 
   private struct Marked: ServerPOSTTask, IdempotentTask {}
 
-  @Test func `by its marker, that it may be sent twice`() async throws {
+  @Test func `retries a task that conforms to IdempotentTask`() async throws {
     let stub = StubServer(.lost, .status(.ok))
     #expect(try await Marked().on(stub.server).run().status == .ok)
     #expect(stub.requests.count == 2)
@@ -180,7 +180,7 @@ import Testing
 
   private struct SendsPlainData: ServerPOSTTask, DataUploadingTask { let uploadData = Data("data".utf8) }
 
-  @Test func `the media type of its bytes, and of its file`() async throws {
+  @Test func `sends the media type of the task's data or file`() async throws {
     let stub = StubServer(.status(.ok))
     let file = URL.known("file:///tmp/none")
     try await SendsData().on(stub.server).upload()
@@ -198,7 +198,7 @@ import Testing
     func postProcess(response: HTTPResponse) async throws { throw Refused() }
   }
 
-  @Test func `its check of a response, that of a stream too`() async throws {
+  @Test func `postProcess can fail a response, in memory or streamed`() async throws {
     let stub = StubServer(.data(Data("abc".utf8), .plainText))
     await #expect(throws: Checks.Refused.self) { try await Checks().on(stub.server).stream() }
     await #expect(throws: Checks.Refused.self) { try await Checks().on(stub.server).downloadData() }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Errand
 
-/// Refreshes that end because somebody cancels.
+/// Token refreshes that are cancelled.
 @Suite(.timeLimit(.minutes(1))) struct CancelledRefreshTests {
-  /// The error of another HTTP client for a cancellation.
+  /// The cancellation error of another HTTP client.
   private struct OwnCancellation: Error {}
 
-  @Test func `a refresh that throws an error of its own when it is cancelled fails nobody else`() async throws {
+  @Test func `a custom error from a cancelled refresh does not fail other calls`() async throws {
     let (begun, cancelled, may) = (Counter(), Counter(), Gate())
     let shop = VirtualShop(
       configure: {
@@ -29,7 +29,7 @@ import Testing
     only.cancel()
     await #expect(throws: CancellationError.self) { try await only.value }
     await cancelled.reached(1)
-    // One that comes while the cancelled one ends waits for another, and so does one that comes later.
+    // A call made while the cancelled refresh is still ending waits for a new refresh.
     let meanwhile = Task { try await shop.task().run().status }
     #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 2 })
     may.open()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 8628: a code that the user types elsewhere.
+/// The device authorization grant (RFC 8628).
 @Suite(.timeLimit(.minutes(1))) struct DeviceSignInTests {
   private static let deviceURL = URL.known("https://auth.test/device")
 
@@ -46,9 +46,7 @@ import Testing
   private static let slow = #"{"error":"slow_down"}"#
   private static let token = #"{"access_token":"t","token_type":"bearer"}"#
 
-  @Test func `the code is shown, and polled for at the server's interval, longer where it says slow down (§3.5)`()
-    async throws
-  {
+  @Test func `shows the code and polls at the server's interval, slower after slow_down (§3.5)`() async throws {
     answer(Self.pending, Self.slow, Self.pending, Self.token)
     let shop = shop()
     try await shop.task().run()
@@ -61,35 +59,33 @@ import Testing
     #expect(form["device_code"] == "d" && form["client_id"] == "app")
   }
 
-  @Test func `without an interval it is five seconds (§3.2), and a connection that fails doubles it (§3.5)`()
-    async throws
-  {
+  @Test func `polls after five seconds by default (§3.2) and backs off on connection errors (§3.5)`() async throws {
     let shop = shop("")
     let error = await taskError { try await shop.task().run() }
     #expect(error?.code == .signInRequired)
     #expect(times.withLock { $0 } == [5, 15, 35].map { .seconds($0) }, "the next would be after the code's end")
   }
 
-  @Test func `a user who refuses ends it`() async throws {
+  @Test func `stops polling when the user denies access`() async throws {
     answer(Self.pending, #"{"error":"access_denied"}"#)
     let error = await taskError { try await shop().task().run() }
     #expect(error?.code == .authenticationFailed && error?.reason.contains("access_denied") == true)
     #expect(times.withLock { $0.count } == 2)
   }
 
-  @Test func `a code that nobody types ends`() async throws {
+  @Test func `stops polling when the code expires`() async throws {
     answers.withLock { $0 = Array(repeating: (.badRequest, Self.pending), count: 100) }
     let error = await taskError { try await shop().task().run() }
     #expect(error?.code == .signInRequired && times.withLock { $0.count } == 20)
   }
 
-  @Test func `a server that is busy for a while ends nothing`() async throws {
+  @Test func `keeps polling while the server is busy`() async throws {
     answers.withLock { $0 = [(.serviceUnavailable, "<html>"), (429, ""), (.ok, Self.token)] }
     try await shop().task().run()
     #expect(times.withLock { $0 } == [3, 9, 21].map { .seconds($0) })
   }
 
-  @Test func `a server may say with the status 200 that nobody has typed the code yet`() async throws {
+  @Test func `accepts authorization_pending and slow_down with status 200`() async throws {
     answers.withLock { $0 = [(.ok, Self.pending), (.ok, Self.slow), (.ok, Self.token)] }
     try await shop().task().run()
     #expect(times.withLock { $0 } == [3, 6, 14].map { .seconds($0) })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// The credentials of Digest, by the vectors of the RFCs.
+/// Digest credentials, checked against the test vectors of the RFCs.
 @Suite(.timeLimit(.minutes(1))) struct DigestAnswerTests {
   private static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
   private static let clientNonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
@@ -46,7 +46,7 @@ import Testing
     ("MD5-sess", "e783283f46242139c486a698fec7211d"),
     ("SHA-256-sess", "2fd51b3a77ad75bad6afad6003e818d767133c46d9e2749e7f5232ae1ea3efd7"),
   ])
-  func `an answer is that of the RFC`(algorithm: String, response: String) throws {
+  func `matches the example of RFC 7616`(algorithm: String, response: String) throws {
     let challenge = try challenge(
       #"Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\#(algorithm), nonce="\#(Self.nonce)", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
     )
@@ -58,7 +58,7 @@ import Testing
     #expect(answer["userhash"] == nil)
   }
 
-  @Test func `an answer to an older server is that of RFC 2617, and of RFC 2069`() throws {
+  @Test func `matches the examples of RFC 2617 and RFC 2069`() throws {
     let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
     let newer = try challenge(#"Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="\#(nonce)""#)
     let first = try answer(newer, password: "Circle Of Life", clientNonce: "0a4f113b")
@@ -69,18 +69,18 @@ import Testing
     #expect(second["qop"] == nil && second["nc"] == nil && second["cnonce"] == nil)
   }
 
-  @Test func `a session keeps its first nonce for its secret`() throws {
+  @Test func `a session algorithm keeps its first nonce in the secret`() throws {
     let challenge = try challenge(
       #"Digest realm="http-auth@example.org", qop="auth", algorithm=MD5-sess, nonce="\#(Self.nonce)""#)
     #expect(try answer(challenge, next: "n2")["response"] == "f89f728d81412779ddbe8704b0deedc2")
   }
 
-  // RFC 7616 §3.4.3: the hash of the body, which libcurl takes for empty.
+  // RFC 7616 §3.4.3. libcurl hashes an empty body instead.
   @Test(arguments: [
     ("MD5", "a1abf5c7fa9ae74478eb9ffa265bf546"),
     ("SHA-256", "329dcaaa9ce45c3ea5f919f438118f338057e9104aa58ecd51368264e88ced0c"),
   ])
-  func `auth-int covers the body, where that is in memory`(algorithm: String, response: String) throws {
+  func `auth-int hashes the body if it is in memory`(algorithm: String, response: String) throws {
     let text =
       #"Digest realm="http-auth@example.org", qop=auth-int, algorithm=\#(algorithm), nonce="\#(Self.nonce)""#
     let answer = try answer(try challenge(text), method: .post, body: "body")
@@ -89,7 +89,7 @@ import Testing
   }
 
   // RFC 7616 §3.4.4 and §4.
-  @Test func `the user is hashed, or written in UTF-8, as the server says`() throws {
+  @Test func `hashes the user or encodes it in UTF-8, as the server asks`() throws {
     let begin = #"Digest realm="api@example.org", qop="auth", algorithm=SHA-256, nonce="n""#
     let hashed = try answer(try challenge(begin + ", charset=UTF-8, userhash=true"), user: "Jäsøn Doe")
     #expect(hashed["username"] == "5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7")
@@ -100,7 +100,7 @@ import Testing
     #expect(try answer(try challenge(begin + ", charset=UTF-8"), user: "ann")["username"] == "ann")
   }
 
-  @Test func `quotation marks and backslashes are escaped, and read without their escapes`() throws {
+  @Test func `escapes quotation marks and backslashes, and unescapes them when parsing`() throws {
     let challenge = try challenge(#"Digest realm="a \"b\" \\c", nonce="n\"1", opaque="o\\", qop="auth""#)
     #expect(challenge.realm == #"a "b" \c"# && challenge.nonce == #"n"1"#)
     let answer = try answer(challenge, user: #"an"n\"#)
@@ -109,7 +109,7 @@ import Testing
   }
 
   // RFC 7616 §3.7.
-  @Test func `of several challenges the strongest that is understood is answered`() throws {
+  @Test func `answers the strongest supported challenge`() throws {
     let strongest = try challenge(
       #"Basic realm="b", Digest realm="a", nonce="1", algorithm=MD5, Digest realm="a", nonce="2", algorithm=SHA-512-256, Digest realm="a", nonce="3", algorithm=sha-256, Digest realm="a", nonce="4", algorithm=SHA-256"#
     )
@@ -126,25 +126,25 @@ import Testing
     (#"Digest realm="r", nonce="\#(String(repeating: "n", count: 9000))""#, "8 KiB"),
     ("Digest realm=\"r\u{1}\", nonce=\"n\"", "control"),
   ])
-  func `a challenge that cannot be answered is not, for a reason`(value: String, reason: String) {
+  func `rejects an invalid or unsupported challenge with a reason`(value: String, reason: String) {
     #expect(refusal(value)?.contains(reason) == true, "\(refusal(value) ?? "")")
   }
 
-  // RFC 7616 §3.4: the answer repeats them as they came. curl and Chromium do so.
+  // RFC 7616 §3.4. curl and Chromium do the same.
   @Test(arguments: ["MD5", "md5", "mD5", "\"md5\"", "sha-256", "MD5-SESS"], ["auth", "AUTH", "\"aUth, auth-int\""])
-  func `the answer spells algorithm and qop as the challenge does`(algorithm: String, qop: String) throws {
+  func `spells algorithm and qop as the challenge does`(algorithm: String, qop: String) throws {
     let begin = #"realm="http-auth@example.org", nonce="\#(Self.nonce)""#
     let challenge = try challenge("Digest \(begin), algorithm=\(algorithm), qop=\(qop)")
     let unquoted = algorithm.filter { $0 != "\"" }
     let answer = try answer(challenge)
     #expect(answer["algorithm"] == unquoted && answer["qop"] == String(qop.filter { $0 != "\"" }.prefix(4)))
-    // The qop is part of what is hashed.
+    // The qop is part of the hash.
     if unquoted == "md5", qop == "auth" { #expect(answer["response"] == "8ca523f5e9506fed4657c9700eebdbec") }
     if unquoted == "md5", qop == "AUTH" { #expect(answer["response"] == "2f88e98c258e014b26b6a225bb3f8aa8") }
   }
 
-  // From Chromium's tests of its handler.
-  @Test func `a challenge is answered with what browsers answer`() throws {
+  // From Chromium's handler tests.
+  @Test func `accepts the challenges that browsers accept`() throws {
     #expect(try challenge("Digest nonce=\"xyz\"").realm == "", "some servers leave it out")
     #expect(try challenge("Digest nonce=xyz, realm=ThunderBluff, foo=\"bar\"").nonce == "xyz")
     #expect(try challenge("Digest nonce=\"xyz\", realm=\"Oblivion\", qop=\"auth,foo\"").statedProtection == "auth")
@@ -163,7 +163,7 @@ import Testing
     ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"),
     (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
   ])
-  func `MD5 is that of its RFC`(text: String, hash: String) {
+  func `MD5 matches the test vectors of RFC 1321`(text: String, hash: String) {
     #expect(SHA256.hexadecimal(MD5.hash(Array(text.utf8))) == hash)
   }
 
@@ -171,7 +171,7 @@ import Testing
     ("http://a.test", "/"), ("http://a.test?x=1#f", "/?x=1"), ("https://u@a.test:8/b/c%20d?e=f/?#g", "/b/c%20d?e=f/?"),
     ("http://[::1]:80/x", "/x"),
   ])
-  func `the target is that of the request line`(url: String, target: String) {
+  func `the request target is the URL's path and query`(url: String, target: String) {
     #expect(URL.known(url).requestTarget == target)
   }
 }

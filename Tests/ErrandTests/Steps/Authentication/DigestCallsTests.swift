@@ -12,12 +12,12 @@ import Testing
     [.wwwAuthenticate: #"Digest realm="r", nonce="\#(nonce)", \#(more)"#]
   }
 
-  /// Has every request of a server signed in.
+  /// Authenticates every request of a server with Digest.
   private static func signIn(_ configuration: inout ServerConfiguration) {
     configuration.preflight = { _, request in request.options.digest = credential }
   }
 
-  /// The parameters of the credentials of each request; nil where it has none.
+  /// The `Authorization` parameters of each request, or `nil` without that header.
   private func answers(_ requests: [HTTPRequest]) -> [AuthenticationChallenge?] {
     requests.map { request in
       request.headers[.authorization].flatMap { ([.wwwAuthenticate: $0] as HTTPHeaders).challenges.first }
@@ -26,7 +26,7 @@ import Testing
 
   private func nonces(_ stub: StubServer) -> [String?] { answers(stub.requests).map { $0?["nonce"] } }
 
-  @Test func `a challenge is answered once, and later requests are signed in before it`() async throws {
+  @Test func `answers a challenge once and authenticates later requests preemptively`() async throws {
     let stub = StubServer(.status(401, Self.challenge("n1")), .status(.ok), configure: Self.signIn)
     try await PlainTask().on(stub.server).run()
     try await PlainTask(path: "other", query: ["a": "b"]).on(stub.server).run()
@@ -35,7 +35,7 @@ import Testing
     #expect(answers.map { $0?["uri"] } == [nil, "/plain", "/other?a=b"])
   }
 
-  @Test func `a 401 to the answer stands, and the next call begins anew`() async throws {
+  @Test func `returns a second 401, and the next call starts without credentials`() async throws {
     let stub = StubServer(
       .status(401, Self.challenge("n1")), .status(401, Self.challenge("n2")), .status(.ok), configure: Self.signIn)
     let error = await taskError { try await PlainTask().on(stub.server).run() }
@@ -44,7 +44,7 @@ import Testing
     #expect(nonces(stub) == [nil, "n1", nil])
   }
 
-  @Test func `a stale nonce is replaced once more, and no more than that`() async throws {
+  @Test func `answers one more challenge if the nonce is stale, but not a third`() async throws {
     let stale = #"qop="auth", stale=TRUE"#
     let stub = StubServer(
       .status(401, Self.challenge("n1")), .status(401, Self.challenge("n2", stale)), .status(.ok),
@@ -56,7 +56,7 @@ import Testing
     #expect(nonces(stub) == [nil, "n1", "n2", "n2", "n3", "n4"])
   }
 
-  @Test func `a known nonce that the server has forgotten without a word is replaced`() async throws {
+  @Test func `replaces a known nonce that the server rejects without marking it stale`() async throws {
     let stub = StubServer(
       .status(401, Self.challenge("n1")), .status(.ok), .status(401, Self.challenge("n2")), .status(.ok),
       configure: Self.signIn)
@@ -65,7 +65,7 @@ import Testing
   }
 
   // RFC 7616 §3.5.
-  @Test func `the next nonce is used`() async throws {
+  @Test func `uses the server's next nonce`() async throws {
     let stub = StubServer(
       .status(401, Self.challenge("n1")), .status(.ok, ["Authentication-Info": #"qop=auth, nextnonce="n2""#]),
       .status(.ok), configure: Self.signIn)
@@ -74,13 +74,13 @@ import Testing
     #expect(answers(stub.requests).map { $0?["nc"] } == [nil, "00000001", "00000001", "00000002"])
   }
 
-  @Test func `what cannot be answered is the answer, and the error says why`() async throws {
+  @Test func `returns the 401 with a reason if the algorithm is not supported`() async throws {
     let stub = StubServer(.status(401, Self.challenge("n1", "algorithm=SHA-512-256")), configure: Self.signIn)
     let error = await taskError { try await PlainTask().on(stub.server).run() }
     #expect(error?.status == 401 && error?.retryRefusal?.contains("SHA-512-256") == true && stub.requests.count == 1)
   }
 
-  @Test func `a body in a file cannot be hashed, and the error says so`() async throws {
+  @Test func `does not answer an auth-int challenge for a file body, and the error says why`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data("body".utf8).write(to: file)
@@ -97,7 +97,7 @@ import Testing
     func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
   }
 
-  @Test func `what may never be sent twice is not, and is signed in with the next call`() async throws {
+  @Test func `does not resend a .neverRepeat request, but authenticates the next call`() async throws {
     let stub = StubServer(.status(401, Self.challenge("n1")), .status(.ok), configure: Self.signIn)
     let task = PlainTask().on(stub.server).modified { $0.idempotency = .neverRepeat }
     let error = await taskError { try await task.run() }
@@ -106,7 +106,7 @@ import Testing
     #expect(nonces(stub) == [nil, "n1"])
   }
 
-  @Test func `a request with an Authorization of its own keeps that`() async throws {
+  @Test func `keeps an existing Authorization header`() async throws {
     let stub = StubServer(.status(401, Self.challenge("n1"))) {
       Self.signIn(&$0)
       $0.authentication = .bearer("t")
@@ -115,7 +115,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer t"])
   }
 
-  @Test func `the cookies of the challenge go with the answer to it`() async throws {
+  @Test func `sends the challenge's cookies with the answer`() async throws {
     var headers = Self.challenge("n1")
     headers[.setCookie] = "a=b"
     let stub = StubServer(.status(401, headers), .status(.ok)) {
@@ -126,7 +126,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "a=b"])
   }
 
-  @Test func `a redirect within the origin is signed in for its own target, and none that leaves it`() async throws {
+  @Test func `authenticates a same-origin redirect for its own target, but not a cross-origin one`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let shop = VirtualShop(
       configure: Self.signIn,
@@ -149,8 +149,7 @@ import Testing
     #expect(answers(requests).map { $0?["nc"] } == [nil, "00000001", "00000002", nil])
   }
 
-  @Test func `the answer to a challenge is a request of the same attempt, with what is left of its time`() async throws
-  {
+  @Test func `answering a challenge is part of the same attempt and its timeout`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop(
       configure: {
@@ -174,7 +173,7 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `with one slot, and no budget for retries, all are answered`() async throws {
+  @Test func `answers challenges with one slot and no retry budget`() async throws {
     let shop = VirtualShop(
       limits: ThrottleLimits(perHost: 1), budget: RetryBudget(ratio: 0, capacity: 0),
       configure: Self.signIn,
@@ -192,8 +191,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `with one stream allowed a stream is answered, also where a step sees its responses`(hasStep: Bool) async throws
-  {
+  func `answers a stream's challenge with one stream permit, with and without a step`(hasStep: Bool) async throws {
     let shop = VirtualShop(
       limits: ThrottleLimits(perHost: 1, streamsPerHost: 1),
       configure: {
@@ -210,7 +208,7 @@ import Testing
     #expect(shop.sentCount == 4 && shop.manager.runningCount == 0)
   }
 
-  @Test func `an answer that cannot be sent does not make the whole unsent`() async throws {
+  @Test func `an answer that cannot be sent does not mark the call as not sent`() async throws {
     let stub = StubServer(.status(401, Self.challenge("n1")), .refused) {
       Self.signIn(&$0)
       $0.retryPolicy = .never
@@ -219,7 +217,7 @@ import Testing
     #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == false && stub.requests.count == 2)
   }
 
-  @Test func `observers and recordings show both requests, and no credential`() async throws {
+  @Test func `observers see both requests but no credentials`() async throws {
     let shop = VirtualShop(
       configure: Self.signIn,
       answer: { number, request, _ in
@@ -231,7 +229,7 @@ import Testing
     #expect(moments.contains { $0.contains("401") } && !moments.contains { $0.contains("response=") })
   }
 
-  @Test func `what is signed in is stored for its account, whatever its nonce, and for no other`() async throws {
+  @Test func `caches a response per Digest account, regardless of the nonce`() async throws {
     let user = Shared("ann")
     let headers: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "Authorization"]
     let shop = VirtualShop(
@@ -253,7 +251,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `a request with a user in its URL is not signed in`() throws {
+  @Test func `does not authenticate a request with a user in its URL`() throws {
     var options = TransferOptions()
     options.digest = Self.credential
     let urls = ["https://shop.test/", "https://ann@shop.test/", "https://ann:x@shop.test/"].map { URL.known($0) }
@@ -261,7 +259,7 @@ import Testing
     #expect(exchanges.map { $0 == nil } == [false, true, true])
   }
 
-  @Test func `a host that is slow behind its challenge is to blame for that`() async throws {
+  @Test func `a timeout after a slow challenge counts against the host's circuit breaker`() async throws {
     let shop = VirtualShop(
       configure: {
         Self.signIn(&$0)
@@ -299,7 +297,7 @@ import Testing
     }
   }
 
-  @Test func `the time for the body of the challenge is that of the attempt`() async throws {
+  @Test func `reading the challenge's body counts toward the attempt's timeout`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop(
       configure: {

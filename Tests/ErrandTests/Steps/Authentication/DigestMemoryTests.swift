@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// What is known of the nonces of a server.
+/// The nonces remembered for a server.
 @Suite(.timeLimit(.minutes(1))) struct DigestMemoryTests {
   private func owner(_ user: String = "ann", _ url: String = "https://shop.test") throws -> DigestMemory.Owner {
     DigestMemory.Owner(
@@ -24,7 +24,7 @@ import Testing
     memory.known(for: target, owner, hasBodyInMemory: false)
   }
 
-  @Test func `a session is known once it was accepted, to its owner alone`() throws {
+  @Test func `remembers an accepted session for its owner only`() throws {
     var memory = DigestMemory()
     let (ann, bob, elsewhere) = (try owner(), try owner("bob"), try owner("ann", "https://other.test"))
     let session = memory.session(for: try challenge("n1"), ann, clientNonce: "c")
@@ -39,7 +39,7 @@ import Testing
     #expect(known(&memory, ann) == nil)
   }
 
-  @Test func `the same nonce in several challenges is counted on, also after it was refused`() throws {
+  @Test func `continues the count of a repeated nonce, even after it was rejected`() throws {
     var memory = DigestMemory()
     let ann = try owner()
     let challenge = try challenge("n1")
@@ -50,7 +50,7 @@ import Testing
     #expect([first, second, third].map(\.count) == [1, 2, 3] && third.clientNonce == "c")
   }
 
-  @Test func `the next nonce takes the place of the present one, and what comes late changes nothing`() throws {
+  @Test func `replaces the nonce with the next one and ignores late responses`() throws {
     var memory = DigestMemory()
     let ann = try owner()
     let session = memory.session(for: try challenge("n1"), ann, clientNonce: "c")
@@ -63,7 +63,7 @@ import Testing
   }
 
   // RFC 7616 §3.3.
-  @Test func `a domain bounds what is signed in without a challenge`() throws {
+  @Test func `authenticates preemptively only within the challenge's domain`() throws {
     var memory = DigestMemory()
     let ann = try owner()
     let bounded = try challenge("n1", #"qop="auth", domain="/a https://shop.test/b https://other.test/c""#)
@@ -72,7 +72,7 @@ import Testing
     #expect(found == [true, true, true, false, false])
   }
 
-  @Test func `a domain is kept as the prefixes of its origin, and a long one covers nothing`() throws {
+  @Test func `keeps a domain as path prefixes of its origin, and treats a long one as empty`() throws {
     func domain(_ text: String) throws -> [String]? { try challenge("n1", #"qop="auth", domain="\#(text)""#).domain }
     #expect(try domain("/a https://SHOP.test:443/b?c https://other.test/d e") == ["/a", "/b?c"])
     #expect(try domain("https://other.test/") == [])
@@ -86,7 +86,7 @@ import Testing
     #expect(known(&memory, ann) == nil)
   }
 
-  @Test func `auth-int signs in no body that is not in memory`() throws {
+  @Test func `does not use auth-int for a body that is not in memory`() throws {
     var memory = DigestMemory()
     let ann = try owner()
     let challenge = try challenge("n1", "qop=auth-int")
@@ -96,7 +96,7 @@ import Testing
     #expect(inMemory?.count == 2)
   }
 
-  @Test func `no more than 64 are kept, the last used`() throws {
+  @Test func `keeps the 64 most recently used sessions`() throws {
     var memory = DigestMemory()
     let ann = try owner()
     memory.keep(try challenge("n0"), ann, clientNonce: "c")
@@ -114,7 +114,7 @@ import Testing
     #expect(known(&memory, ann) == nil)
   }
 
-  @Test func `what is over goes before what is known`() throws {
+  @Test func `evicts superseded sessions before known ones`() throws {
     var memory = DigestMemory()
     let (ann, bob) = (try owner(), try owner("bob"))
     memory.keep(try challenge("b"), bob, clientNonce: "c")
@@ -126,7 +126,7 @@ import Testing
     #expect(known(&memory, bob)?.challenge.nonce == "b")
   }
 
-  @Test func `sessions that cover nothing push out none that is used`() throws {
+  @Test func `sessions with an empty domain do not evict a used one`() throws {
     var memory = DigestMemory()
     let (ann, bob) = (try owner(), try owner("bob"))
     memory.accepted(memory.session(for: try challenge("n"), ann, clientNonce: "c"), ann, next: nil)

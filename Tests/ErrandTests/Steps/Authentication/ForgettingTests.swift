@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// Tokens that are forgotten from within: by the refresh that gets them, or by the removal itself.
+/// Calls of `forget()` from within a refresh or a removal.
 @Suite(.timeLimit(.minutes(1))) struct ForgettingTests {
   private struct Refused: Error {}
 
-  /// What a refresh, or a removal, is to do about the authentication that it is of.
+  /// An authenticator whose refresh or removal can call `forget()`.
   private final class Desk: Authenticator {
     let authentication = Shared<Authentication?>(nil)
     let asked = Counter()
@@ -19,7 +19,8 @@ import Testing
     private let leaves: Bool
     private let stored: String?
 
-    /// With `isSigningOut`, a refresh forgets the token, and fails, or without `fails` gives none; with `leaves`, a removal does so too.
+    /// With `isSigningOut`, a refresh calls `forget()`, then throws if `fails` is true, or returns `nil`.
+    /// With `leaves`, a removal calls `forget()` too.
     init(isSigningOut: Bool = false, fails: Bool = true, leaves: Bool = false, stored: String? = nil) {
       self.isSigningOut = isSigningOut
       self.fails = fails
@@ -49,7 +50,7 @@ import Testing
     }
   }
 
-  /// A shop that takes any token but one, and what it was sent.
+  /// A shop that rejects the token `refuses` and records all tokens.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>, refuses: String? = nil) -> VirtualShop
   {
     VirtualShop(
@@ -61,7 +62,7 @@ import Testing
       })
   }
 
-  @Test func `a closure that forgets before it gives a token gives a new one`() async throws {
+  @Test func `a closure that calls forget() first still provides a new token`() async throws {
     let (own, asked, sent) = (Shared<Authentication?>(nil), Counter(), Shared<[String?]>([]))
     let authentication = Authentication.bearer {
       asked.add()
@@ -77,7 +78,7 @@ import Testing
     #expect(sent.withLock { $0.last } == "Bearer fresh2")
   }
 
-  @Test func `a refresh that signs out and fails fails its calls, and the next one is asked again`() async throws {
+  @Test func `a refresh that calls forget() and throws fails its call, and the next call refreshes`() async throws {
     let (desk, sent) = (Desk(isSigningOut: true), Shared<[String?]>([]))
     let authentication = Authentication.custom(desk)
     desk.authentication.withLock { $0 = authentication }
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [true, false])
-  func `an ageing token that its refresh has forgotten is not sent any more`(isLoaded: Bool, fails: Bool) async throws {
+  func `does not send an expiring token that its refresh has forgotten`(isLoaded: Bool, fails: Bool) async throws {
     let (desk, sent) = (Desk(isSigningOut: true, fails: fails, stored: "old"), Shared<[String?]>([]))
     let authentication = Authentication.custom(desk)
     desk.authentication.withLock { $0 = authentication }
@@ -112,7 +113,7 @@ import Testing
     #expect(sent.withLock { $0 } == expected + ["t2"])
   }
 
-  @Test func `a removal that forgets ends`() async throws {
+  @Test func `a removal that calls forget() does not deadlock`() async throws {
     let (desk, sent) = (Desk(leaves: true), Shared<[String?]>([]))
     let authentication = Authentication.custom(desk)
     desk.authentication.withLock { $0 = authentication }
@@ -123,7 +124,7 @@ import Testing
     #expect(desk.removed.count == 1 && sent.withLock { $0 } == ["t1", "t2"])
   }
 
-  @Test func `what a refresh has begun and left behind forgets as others do`() async throws {
+  @Test func `forget() in a task left behind by a refresh works as elsewhere`() async throws {
     let (own, signOut, may) = (Shared<Authentication?>(nil), Gate(), Gate())
     let (asked, cancelled, left) = (Counter(), Counter(), Shared<Task<Void, any Error>?>(nil))
     let authentication = Authentication.bearer {
@@ -158,7 +159,7 @@ import Testing
     #expect(sent.withLock { $0.last } == "Bearer t3", "the token that the second refresh gave was forgotten")
   }
 
-  @Test func `what a refresh has left behind is signed in once that has ended`() async throws {
+  @Test func `authenticates a call from a task that outlives its refresh`() async throws {
     let (task, gate, left) = (Shared<Modified<ShopTask>?>(nil), Gate(), Shared<Task<Void, any Error>?>(nil))
     let sent = Shared<[String?]>([])
     let shop = shop(
@@ -177,7 +178,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer t", "Bearer t"])
   }
 
-  @Test func `a call of a refresh is never signed in by it, not even once that was cancelled`() async throws {
+  @Test func `never authenticates a refresh's own call, even after the refresh is cancelled`() async throws {
     let (own, isLost, mayAnswer) = (Shared<TaskHandle<String>?>(nil), Gate(), Gate())
     let (asked, logins, server) = (Counter(), Shared<[String?]>([]), Shared<Server?>(nil))
     let shop = VirtualShop(
@@ -218,7 +219,7 @@ import Testing
     #expect(logins.withLock { $0 } == [nil, nil] && asked.count == 2)
   }
 
-  @Test func `a call without authentication shares no request that a refresh has left behind`() async throws {
+  @Test func `an unauthenticated call gets no authenticated response from a task left by a refresh`() async throws {
     let (server, isSent, mayAnswer) = (Shared<Server?>(nil), Gate(), Gate())
     let left = Shared<Task<String, any Error>?>(nil)
     let shop = VirtualShop(

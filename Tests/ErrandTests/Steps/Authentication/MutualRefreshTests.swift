@@ -4,12 +4,12 @@ import Testing
 
 @testable import Errand
 
-/// Authenticators whose refreshes sign in by each other.
+/// Authenticators whose refreshes authenticate with each other.
 @Suite(.timeLimit(.minutes(1))) struct MutualRefreshTests {
   private struct Partner: Authenticator {
     let name: String
     let other: Shared<Modified<ShopTask>?>
-    /// The refreshes that have begun, of both.
+    /// Counts the refreshes started by both authenticators.
     let begun: Counter
     let together: Int
 
@@ -24,7 +24,8 @@ import Testing
     }
   }
 
-  /// The requests that arrive, with their tokens, where `names` call, each with an authenticator that signs in by the other one's.
+  /// Makes the calls `names` concurrently, each with an authenticator that depends on the other one.
+  /// Returns the requests with their tokens.
   private func arriving(_ names: [String], together: Int) async -> [String] {
     let (sent, begun) = (Shared<[String]>([]), Counter())
     let shop = VirtualShop(answer: { _, request, _ in
@@ -46,11 +47,11 @@ import Testing
     return sent.withLock { $0 }
   }
 
-  @Test func `one that begins within another's refresh does not wait for that`() async throws {
+  @Test func `a refresh started inside another authenticator's refresh does not wait for it`() async throws {
     #expect(await arriving(["a"], together: 1) == ["/from-b -", "/from-a b", "/a a"])
   }
 
-  @Test func `two that begin at once do not wait for each other`() async throws {
+  @Test func `two refreshes that start concurrently do not deadlock`() async throws {
     for _ in 0..<20 {
       let sent = Set(await arriving(["a", "b"], together: 2))
       try #require(
@@ -61,7 +62,7 @@ import Testing
 
   private struct Refused: Error {}
 
-  /// Signs out of everything where it fails.
+  /// Forgets all tokens, then fails.
   private struct Leaving: Authenticator {
     let all: Shared<[Authentication]>
     let begun: Counter
@@ -77,7 +78,8 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...20) func `two that sign out of each other do not wait for each other`(_ round: Int) async throws
+  @Test(arguments: 1...20) func `two refreshes that forget each other's tokens do not deadlock`(_ round: Int)
+    async throws
   {
     let (all, begun, ended) = (Shared<[Authentication]>([]), Counter(), Counter())
     let shop = VirtualShop(answer: { _, request, _ in .ok(request) })
@@ -91,7 +93,7 @@ import Testing
     }
     try #require(await eventually { ended.count == 2 }, "they wait for each other")
     for call in calls { await #expect(throws: Refused.self) { try await call.value } }
-    // And neither is held up from then on.
+    // Both are still usable afterwards.
     for authentication in authentications { try await authentication.forget() }
   }
 }

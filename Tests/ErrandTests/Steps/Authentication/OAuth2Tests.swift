@@ -4,13 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// The grants of RFC 6749, against an authorization server that rotates.
+/// The grants of RFC 6749 against an authorization server that rotates refresh tokens.
 @Suite(.timeLimit(.minutes(1))) struct OAuth2Tests {
   private let service = TokenService()
 
-  @Test func `client credentials: one request for a token, the secret in Authorization, form-encoded first (§2.3.1)`()
-    async throws
-  {
+  @Test func `requests one client-credentials token with a form-encoded Basic header (§2.3.1)`() async throws {
     let shop = service.shop(service.settings(.clientCredentials, secret: "a:b %") { $0.scopes = ["read", "write"] })
     for _ in 0..<3 { try await shop.task().run() }
     #expect(service.requests == [["grant_type": "client_credentials", "scope": "read write"]])
@@ -19,7 +17,7 @@ import Testing
     #expect(service.headers[0][.contentType] == "application/x-www-form-urlencoded")
   }
 
-  @Test func `a client may say who it is in the body, and a public one has no secret`() async throws {
+  @Test func `sends client credentials in the body, and only the client ID for a public client`() async throws {
     try await service.shop(service.settings(.clientCredentials, placement: .body)).task().run()
     try await service.shop(service.settings(.clientCredentials, secret: nil)).task().run()
     #expect(service.requests[0]["client_id"] == "app" && service.requests[0]["client_secret"] == "s3cret")
@@ -27,7 +25,7 @@ import Testing
     #expect(service.headers.allSatisfy { $0[.authorization] == nil })
   }
 
-  @Test func `further parameters and header fields go with every token request`() async throws {
+  @Test func `adds extra parameters and headers to a token request`() async throws {
     let settings = service.settings(.clientCredentials) {
       $0.parameters = ["audience": "https://shop.test"]
       $0.headers = ["X-Tenant": "1"]
@@ -36,7 +34,7 @@ import Testing
     #expect(service.requests[0]["audience"] == "https://shop.test" && service.headers[0]["X-Tenant"] == "1")
   }
 
-  @Test func `the password grant, then its refresh token, and the password again once that is refused`() async throws {
+  @Test func `falls back to the password grant when the refresh token is rejected`() async throws {
     let shop = service.shop(service.settings(.password(user: "ann", password: "pw&")))
     try await shop.task().run()
     service.revoke()
@@ -48,7 +46,7 @@ import Testing
     #expect(service.requests[0]["username"] == "ann" && service.requests[0]["password"] == "pw&")
   }
 
-  @Test func `with rotation no refresh token is sent twice, however many calls meet an ended token`() async throws {
+  @Test func `never sends a rotated refresh token twice, even under concurrent calls`() async throws {
     service.give("first")
     let shop = service.shop(service.settings(.refreshToken("first")))
     for round in 1...20 {
@@ -61,7 +59,7 @@ import Testing
     #expect(Set(sent).count == sent.count && sent.first == "first" && service.reused == 0)
   }
 
-  @Test func `a server that does not rotate keeps the refresh token (§6)`() async throws {
+  @Test func `keeps the refresh token if the server does not rotate it (§6)`() async throws {
     let settings = service.settings(.refreshToken("forever")) { settings in
       settings.tokenParser = { _, _, now in AccessToken("t1", issued: now, expiry: now.addingTimeInterval(10)) }
     }
@@ -73,7 +71,7 @@ import Testing
     #expect(service.requests.map { $0["refresh_token"] } == ["forever", "forever"])
   }
 
-  @Test func `a refresh token that is refused is not sent again: the user has to sign in`() async throws {
+  @Test func `throws .signInRequired and does not resend a rejected refresh token`() async throws {
     let shop = service.shop(service.settings(.refreshToken("gone")))
     for wait in [0, 1, 60, 3600] {
       shop.clock.advance(by: .seconds(wait))
@@ -89,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: ["task", "cancelAll"], [OAuth2.Grant.refreshToken("first"), .authorizationCode("c0de")])
-  func `a cancelled caller does not lose the next refresh token, nor its code`(
+  func `keeps the new token if the caller is cancelled during the token request`(
     way: String, grant: OAuth2.Grant
   ) async throws {
     let (gate, asked) = (Gate(), Counter())
@@ -114,7 +112,7 @@ import Testing
     #expect(await eventually { shop.manager.callCount == 0 })
   }
 
-  @Test func `a code is redeemed once, with its proof and its redirect (RFC 7636 §4.5)`() async throws {
+  @Test func `redeems a code once, with its PKCE verifier and redirect URL (RFC 7636 §4.5)`() async throws {
     let pkce = OAuth2.PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
     #expect(pkce.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "the example of RFC 7636, appendix B")
     #expect(OAuth2.PKCE().verifier.count == 64 && OAuth2.PKCE() != OAuth2.PKCE())
@@ -139,7 +137,7 @@ import Testing
     #expect(service.grants == ["authorization_code", "refresh_token", "refresh_token"])
   }
 
-  @Test func `the page for the sign-in has all that the code needs (RFC 6749 §4.1.1, RFC 7636 §4.3)`() throws {
+  @Test func `builds an authorization URL with all parameters (RFC 6749 §4.1.1, RFC 7636 §4.3)`() throws {
     let settings = service.settings(.clientCredentials) { $0.scopes = ["a", "b"] }
     let url = try settings.authorizationURL(
       .known("https://auth.test/authorize?tenant=1"), redirectURL: .known("https://app.test/back?x=1"), state: "s t",
@@ -150,7 +148,7 @@ import Testing
     )
   }
 
-  @Test func `a request and a parser of one's own replace those of the RFC`() async throws {
+  @Test func `uses a custom token request and token parser`() async throws {
     let settings = service.settings(.clientCredentials) { settings in
       settings.tokenRequest = { exchange in
         var request = try exchange.request()
@@ -176,7 +174,7 @@ import Testing
     (200, "token planted1", "has no access_token"),
     (200, #"{"access_token":"a","token_type":"mac"}"#, "'mac'"),
   ])
-  func `what a token endpoint answers instead of a token is the error of those who wait`(
+  func `reports the token endpoint's error to the caller`(
     status: HTTPStatus, body: String, words: String
   ) async throws {
     service.fail(status, body)
@@ -186,7 +184,7 @@ import Testing
     #expect(service.requests.count == 1 && !"\(error)".contains("planted"))
   }
 
-  @Test func `the words of a token endpoint are hidden as its bodies and their places are`() async throws {
+  @Test func `redacts an error description by media type and by path`() async throws {
     service.fail(400, #"{"error":"invalid_scope","error_description":"for planted9"}"#)
     for (change, isHidden) in [
       ({ @Sendable (_: inout Redaction) in }, false), ({ $0.bodies = ["application/json"] }, true),
@@ -199,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `a token request that may have arrived is not repeated, one that did not is`() async throws {
+  @Test func `retries a token request only if it was not sent`() async throws {
     let tries = Counter()
     func shop(_ failure: TaskError) -> VirtualShop {
       VirtualShop(
@@ -221,7 +219,7 @@ import Testing
     #expect(tries.count == 4)
   }
 
-  @Test func `a lifetime may be a text, missing, or beyond reason`() async throws {
+  @Test func `accepts a token lifetime that is a string, negative, huge or missing`() async throws {
     for (member, expected) in [("\"60\"", 60.0), ("1e99", 1e9), ("-5", 0), ("60.5", 60.5)] {
       let body = Data(#"{"access_token":"a","expires_in":\#(member)}"#.utf8)
       struct Stated: Decodable { let expires_in: LenientNumber }

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Errand
 
-/// Whose token is sent, where users, audiences and sign-ins share settings or a store.
+/// The token that is sent if users, audiences and sign-ins share settings or a store.
 @Suite(.timeLimit(.minutes(1))) struct OAuthAccountsTests {
   private let store = MemorySecretStore()
   private let sent = Shared<[[String: String]]>([])
   private let used = Shared<Set<String>>([])
 
-  /// The tokens that the shop was sent, after calls signed in by each of `clients` in turn. Tokens are named after what was asked
-  /// for; a code, or a refresh token, is taken once.
+  /// Makes one call per client and returns the tokens that the shop received. Tokens are named after the request.
+  /// A code or a refresh token is accepted once.
   private func tokens(_ clients: OAuth2...) async throws -> [String] {
     let tokens = Shared<[String]>([])
     for client in clients { try await shop(client, tokens).task().run() }
@@ -41,7 +41,7 @@ import Testing
       })
   }
 
-  /// A client whose tokens are in the store that all share, unless told otherwise.
+  /// A client that uses the shared store if `isShared` is true.
   private func client(_ grant: OAuth2.Grant, isShared: Bool = true, _ change: (inout OAuth2) -> Void = { _ in })
     -> OAuth2
   {
@@ -51,7 +51,7 @@ import Testing
     return client
   }
 
-  @Test func `settings that were copied share no token, unless the app has given them a store`() async throws {
+  @Test func `copied settings do not share a token`() async throws {
     let ann = client(.password(user: "ann", password: "x"), isShared: false)
     var bob = ann
     bob.grant = .password(user: "bob", password: "y")
@@ -59,7 +59,7 @@ import Testing
     #expect(sent.withLock { $0.count } == 3, "each has a token of its own")
   }
 
-  @Test func `users, audiences and scopes have names of their own in a store`() async throws {
+  @Test func `users, audiences and scopes have separate entries in a store`() async throws {
     let billing = client(.clientCredentials) { $0.parameters = ["audience": "billing"] }
     let weather = client(.clientCredentials) { $0.parameters = ["audience": "weather"] }
     #expect(try await tokens(billing, weather, billing) == ["billing", "weather", "billing"])
@@ -73,7 +73,7 @@ import Testing
     #expect(try await tokens(client(.refreshToken("code")), client(.clientCredentials)) == ["code", "client"])
   }
 
-  @Test func `a name says nothing that is secret, and the order of scopes is none`() {
+  @Test func `a name in the store contains no secret and ignores the order of scopes`() {
     let one = client(.password(user: "ann@mail.test", password: "x")) {
       $0.scopes = ["a", "b"]
       $0.parameters = ["assertion": "planted"]
@@ -85,30 +85,30 @@ import Testing
     #expect(!one.secretName.contains("planted") && !one.secretName.contains("ann"))
     other.storeName = "mine"
     #expect(other.secretName == "mine")
-    // What is one parameter is not another one's end.
+    // The scope "a b" differs from the two scopes "a" and "b".
     let (joined, apart) = (
       client(.clientCredentials) { $0.scopes = ["a b"] }, client(.clientCredentials) { $0.scopes = ["a", "b"] }
     )
     #expect(joined.secretName != apart.secretName)
   }
 
-  @Test func `a new code is redeemed, whatever is stored`() async throws {
+  @Test func `redeems a new code even if a token is stored`() async throws {
     let (ann, bob) = (client(.authorizationCode("ann")), client(.authorizationCode("bob")))
     #expect(try await tokens(ann, bob) == ["ann", "bob"])
     #expect(sent.withLock { $0.map { $0["code"] } } == ["ann", "bob"])
   }
 
-  @Test func `a new refresh token of the app's is used, whatever is stored`() async throws {
+  @Test func `uses the app's new refresh token even if a token is stored`() async throws {
     let (ann, bob) = (client(.refreshToken("ann")), client(.refreshToken("bob")))
     #expect(try await tokens(ann, ann, bob, bob) == ["ann", "ann", "bob", "bob"])
     #expect(sent.withLock { $0.map { $0["refresh_token"] } } == ["ann", "bob"])
   }
 
-  @Test func `after a restart, the code that was used is not sent again`() async throws {
+  @Test func `does not resend a used code after a restart`() async throws {
     let ann = client(.authorizationCode("ann"))
     #expect(try await tokens(ann, ann, ann) == ["ann", "ann", "ann"])
     #expect(sent.withLock { $0.count } == 1)
-    // Its token has ended, and was renewed: what is stored then is still of that code.
+    // After a renewal, the stored token still belongs to that code.
     let (tokens, later) = (Shared<[String]>([]), shop(ann))
     later.clock.advance(by: .seconds(3600))
     try await later.task().run()
@@ -119,7 +119,7 @@ import Testing
     #expect(sent.withLock { $0.map { $0["code"] ?? $0["refresh_token"] } } == ["ann", "r-ann"])
   }
 
-  @Test func `a code that is refused gives nobody the token of another one`() async throws {
+  @Test func `a call with a rejected code does not use another account's token`() async throws {
     let (ann, bob) = (client(.authorizationCode("ann")), client(.authorizationCode("bob")))
     used.withLock { _ = $0.insert("bob") }
     #expect(try await tokens(ann) == ["ann"])
@@ -132,7 +132,7 @@ import Testing
     #expect(try await tokens(ann) == ["ann"], "which stays in the store")
   }
 
-  @Test func `where a code was used and the app has stored the token itself, that is taken`() async throws {
+  @Test func `uses a token stored by the app if the code was already used`() async throws {
     let token = AccessToken("own", issued: Date(), refreshToken: "r-own")
     try await store.setSecret(try JSONEncoder().encode(token), named: "mine")
     used.withLock { _ = $0.insert("code") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Tokens and secrets of every authenticator, and a search of every output.
+/// Searches all output for the tokens and secrets of every authenticator.
 @Suite(.timeLimit(.minutes(1))) struct PlantedTokensTests {
   private struct Session: Authenticator {
     func storedToken() async throws -> String? { "planted1" }
@@ -34,7 +34,7 @@ import Testing
     return .json(body, status: number.isMultiple(of: 2) ? .ok : .badRequest, for: request)
   }
 
-  @Test func `no output shows any of them`() async throws {
+  @Test func `no output contains a token or secret`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])
       for authentication in Self.signIns {

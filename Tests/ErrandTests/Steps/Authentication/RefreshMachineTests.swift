@@ -2,11 +2,11 @@ import Testing
 
 @testable import Errand
 
-/// The rules of a refresh, without any calls.
+/// The state machine of a refresh, without any calls.
 @Suite(.timeLimit(.minutes(1))) struct RefreshMachineTests {
   private struct Failure: Error {}
 
-  /// An expectation may not change a value.
+  /// A class, because `#expect` cannot call mutating methods.
   private final class Bench {
     var machine = RefreshMachine<String>()
     func leave(_ id: Int) -> Bool { machine.leave(id) }
@@ -31,14 +31,14 @@ import Testing
     word(bench.machine.demand(beyond: version, known: known, id: id, at: now))
   }
 
-  @Test func `the first caller begins a refresh, the others wait for it, and all get its token`() {
+  @Test func `the first caller starts a refresh, and all waiting callers get its token`() {
     #expect(demand(beyond: 0, id: 1) == "begin")
     #expect(demand(beyond: 0, id: 2) == "wait")
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [1, 2])
     #expect(demand(beyond: 0) == "a 1")
   }
 
-  @Test func `a refusal of an older version needs no refresh`() {
+  @Test func `a rejected older token version needs no refresh`() {
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: false, at: .zero)
     #expect(demand(beyond: 1) == "begin")
@@ -47,7 +47,7 @@ import Testing
     #expect(!bench.machine.isRefused && demand(beyond: 1) == "b 2")
   }
 
-  @Test func `the last caller that leaves cancels the refresh, one before does not`() {
+  @Test func `only the last caller to leave cancels the refresh`() {
     _ = demand(beyond: 0, id: 1)
     _ = demand(beyond: 0, id: 2)
     #expect(!bench.leave(1))
@@ -55,7 +55,7 @@ import Testing
     #expect(!bench.leave(2), "once")
   }
 
-  @Test func `who comes while a cancelled refresh ends waits for its end, and then for another`() {
+  @Test func `a caller arriving during a cancelled refresh waits for the next one`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)
     #expect(demand(beyond: 0, id: 2) == "wait")
@@ -66,7 +66,7 @@ import Testing
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [2])
   }
 
-  @Test func `whatever a cancelled refresh throws is of the cancellation: nobody is told, and nothing is held off`() {
+  @Test func `an error from a cancelled refresh is not reported and causes no pause`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)
     guard case .tell(let none) = bench.machine.failed(Failure(), at: .zero) else {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a refresh that was cancelled too late gives its token all the same`() {
+  @Test func `keeps the token of a refresh that completes after its cancellation`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [])
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test
-  mutating func `a failure is for all that wait and for those who began before it, and holds others off for a while`() {
+  mutating func `a failure fails waiting and earlier callers, and delays the next refresh`() {
     _ = demand(beyond: 0, id: 1)
     _ = demand(beyond: 0, id: 2)
     guard case .tell(let ids) = bench.machine.failed(Failure(), at: .zero) else { return }
@@ -111,7 +111,7 @@ import Testing
     #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
   }
 
-  @Test func `a new token that is refused at once is not replaced at once`() {
+  @Test func `waits before replacing a new token that is rejected at once`() {
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: false, at: .zero)
     bench.machine.refused(1)
@@ -126,7 +126,7 @@ import Testing
     #expect(demand(beyond: 3, at: .milliseconds(2_999)) == "none" && demand(beyond: 3, at: .seconds(3)) == "begin")
   }
 
-  @Test func `a new token that was accepted and is refused later is replaced at once`() {
+  @Test func `replaces an accepted token at once when it is rejected later`() {
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: true, at: .zero)
     bench.machine.accepted(1)
@@ -134,7 +134,7 @@ import Testing
     #expect(bench.machine.isRefused && demand(beyond: 1) == "begin")
   }
 
-  @Test func `what is forgotten is got again`() {
+  @Test func `starts a new refresh after the token is forgotten`() {
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: false, at: .zero)
     bench.machine.forget()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// A token that is refused or has aged, under several calls at once.
+/// Refreshing a rejected or expired token under concurrent calls.
 @Suite(.timeLimit(.minutes(1))) struct RefreshTests {
   private struct Refused: Error {}
 
-  /// A shop that answers the first requests only once `together` of them have come.
+  /// A shop that holds the first responses until `together` requests have arrived.
   private func shop(
     _ tokens: NumberedTokens, limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .unlimited,
     mode: ManualClock.Mode = .manual, together: Int = 0,
@@ -28,7 +28,7 @@ import Testing
       })
   }
 
-  @Test func `a 401 refreshes the token once for all that wait, and each is sent again`() async throws {
+  @Test func `refreshes a token once for all calls rejected with a 401, and resends each call`() async throws {
     let gate = Gate()
     let tokens = NumberedTokens(valid: 2, gate: gate)
     let shop = shop(tokens, limits: ThrottleLimits(perHost: 20), together: 20)
@@ -41,8 +41,7 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `the first refusal is let go before the token is waited for, and with one slot all succeed`() async throws
-  {
+  @Test func `releases the slot of a 401 response before waiting for the token`() async throws {
     let tokens = NumberedTokens(valid: 2)
     let shop = shop(tokens, limits: ThrottleLimits(perHost: 1))
     let calls = (0..<10).map { _ in Task { try await shop.task().run().status } }
@@ -50,7 +49,7 @@ import Testing
     #expect(tokens.replaced == [1])
   }
 
-  @Test func `a refusal of an older token is sent again at once, without a refresh`() async throws {
+  @Test func `resends a call rejected with an older token without another refresh`() async throws {
     let (late, began) = (Gate(), Counter())
     let tokens = NumberedTokens()
     let shop = VirtualShop(
@@ -71,7 +70,7 @@ import Testing
     #expect(tokens.replaced == [1], "the token that was refused is not the present one")
   }
 
-  @Test func `a token is replaced before it ends, and the old one is not sent any more`() async throws {
+  @Test func `refreshes a token shortly before it expires`() async throws {
     let tokens = NumberedTokens()
     let shop = shop(tokens)
     try await shop.task().run()
@@ -84,9 +83,7 @@ import Testing
     #expect(tokens.replaced == [1] && shop.sentCount == 3, "nothing was refused")
   }
 
-  @Test func `a token that is near its end is still sent where no other is to be had, one that has ended is not`()
-    async throws
-  {
+  @Test func `sends an expiring token if the refresh fails, but not an expired one`() async throws {
     let tokens = NumberedTokens()
     let shop = shop(tokens)
     tokens.end(1, at: shop.manager.dates.epoch.addingTimeInterval(3600))
@@ -101,7 +98,7 @@ import Testing
     #expect(tokens.replaced == [1, 1] && shop.sentCount == 3)
   }
 
-  @Test func `a failed refresh fails all that wait with its own error, once, and no policy repeats it`() async throws {
+  @Test func `a failed refresh fails all waiting calls with its error and is not retried`() async throws {
     let (gate, own) = (
       Gate(), TaskError(.cannotConnect, "the desk is closed", phase: .connecting, isSurelyNotSent: true)
     )
@@ -122,7 +119,7 @@ import Testing
     #expect(try await shop.task().run().status == .ok)
   }
 
-  @Test func `an error of the app's own reaches the callers as it is`() async throws {
+  @Test func `passes an app-defined refresh error to the caller unchanged`() async throws {
     let tokens = NumberedTokens(stored: nil)
     tokens.fail(Refused())
     let shop = shop(tokens)
@@ -130,7 +127,7 @@ import Testing
     #expect(shop.sentCount == 0 && tokens.replaced == [nil])
   }
 
-  @Test func `a cancelled caller ends at once, and the refresh goes on for the others`() async throws {
+  @Test func `a cancelled caller returns at once while the refresh continues for the others`() async throws {
     let gate = Gate()
     let tokens = NumberedTokens(valid: 2, gate: gate)
     let shop = shop(tokens)
@@ -143,7 +140,7 @@ import Testing
     #expect(tokens.replaced == [1] && tokens.cancelled == 0)
   }
 
-  @Test func `the last cancelled caller ends the refresh, and the next call begins another`() async throws {
+  @Test func `cancels the refresh with its last caller, and the next call starts a new one`() async throws {
     let tokens = NumberedTokens(valid: 2, gate: Gate())
     let shop = shop(tokens)
     let calls = (0..<3).map { _ in Task { try await shop.task().run().status } }
@@ -156,7 +153,7 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `a body that comes once is not sent again, but the next call has a new token`() async throws {
+  @Test func `does not resend a one-shot body after a 401, but the next call uses a new token`() async throws {
     let tokens = NumberedTokens(valid: 2)
     let shop = shop(tokens)
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() })
@@ -169,13 +166,13 @@ import Testing
     #expect(shop.sentCount == 2 && tokens.replaced == [1])
   }
 
-  @Test func `what may never be repeated is not`() async throws {
+  @Test func `does not resend a .neverRepeat request after a 401`() async throws {
     let shop = shop(NumberedTokens(valid: 2))
     let error = await taskError { try await shop.task().idempotency(.neverRepeat).run() }
     #expect(error?.status == 401 && shop.sentCount == 1)
   }
 
-  @Test func `one that is refused again stands, whatever it is refused for`() async throws {
+  @Test func `does not refresh again within the pause if the new token is rejected too`() async throws {
     let tokens = NumberedTokens(valid: 1000)
     let shop = VirtualShop(
       configure: { $0.authentication = .custom(tokens) },
@@ -189,7 +186,7 @@ import Testing
     #expect(tokens.replaced.count == 2)
   }
 
-  @Test func `the wait for a token is under the deadline of the call`() async throws {
+  @Test func `a call's deadline applies while it waits for a token`() async throws {
     let tokens = NumberedTokens(valid: 2, gate: Gate())
     let shop = shop(tokens)
     let call = Task { await taskError { try await shop.task().deadline(.seconds(5)).run() } }
@@ -200,7 +197,7 @@ import Testing
     #expect(await eventually { tokens.cancelled == 1 })
   }
 
-  @Test func `a replay costs the retry budget one repetition for all that a token is for`() async throws {
+  @Test func `resending after a refresh uses the retry budget, and an empty budget still refreshes`() async throws {
     let tokens = NumberedTokens(valid: 2)
     let shop = shop(tokens, budget: RetryBudget(ratio: 0, capacity: 1))
     for _ in 0..<5 { #expect(try await shop.task().run().status == .ok) }
@@ -212,7 +209,7 @@ import Testing
     #expect(try await shop.task().run().status == .ok, "the token is there all the same")
   }
 
-  @Test func `calls of a refresh are not signed in by its own authenticator`() async throws {
+  @Test func `does not authenticate a refresh's calls with its own authenticator`() async throws {
     struct Login: Authenticator {
       let server: Shared<Server?>
       func storedToken() async throws -> String? { nil }
@@ -235,7 +232,7 @@ import Testing
     #expect(seen.withLock { $0 } == ["/login -", "/a n"])
   }
 
-  @Test func `what is sent with the context has nothing of the server's hooks, steps and fields`() async throws {
+  @Test func `requests sent through RefreshContext skip the server's hooks, steps and headers`() async throws {
     struct Login: Authenticator {
       func storedToken() async throws -> String? { nil }
       func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
@@ -273,7 +270,7 @@ import Testing
     #expect(requests[1].headers["X-Token"] == "new" && requests[1].headers["X-Step"] == "1")
   }
 
-  @Test func `a refresh that others cancel is an error for those who wait, and not a cancellation`() async throws {
+  @Test func `reports a CancellationError thrown by a refresh as .authenticationFailed`() async throws {
     struct Cancelled: Authenticator {
       func storedToken() async throws -> String? { nil }
       func apply(_ token: String, to request: inout HTTPRequest) {}
@@ -284,7 +281,7 @@ import Testing
     #expect(await taskError { try await shop.task().run() }?.code == .authenticationFailed)
   }
 
-  @Test func `what is forgotten is got anew`() async throws {
+  @Test func `refreshes the token after forget()`() async throws {
     let tokens = NumberedTokens()
     let authentication = Authentication.custom(tokens)
     let shop = VirtualShop(

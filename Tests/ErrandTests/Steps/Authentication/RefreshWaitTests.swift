@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// The record of a wait for a token.
+/// How the wait for a token is recorded.
 @Suite(.timeLimit(.minutes(1))) struct RefreshWaitTests {
-  @Test func `the end of a wait is noted behind its beginning, whoever is quicker`() async throws {
+  @Test func `records the end of a wait after its start, even if it ends first`() async throws {
     let (gate, reached) = (DispatchSemaphore(value: 0), Counter())
     let noted = Shared<[String]>([])
     let wait = RefreshWait { moment in
@@ -25,9 +25,9 @@ import Testing
     #expect(noted.withLock { $0 } == ["refreshStarted", "refreshEnded"])
   }
 
-  /// An authenticator that has a token stored.
+  /// An authenticator with a stored token.
   private final class StoredToken: Authenticator {
-    /// Called when the token is looked at for the first time.
+    /// Called on the first freshness check.
     let lookedAt = Shared<(@Sendable () -> Void)?>(nil)
 
     func storedToken() async throws -> Int? { 1 }
@@ -45,9 +45,7 @@ import Testing
     func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? { nil }
   }
 
-  @Test func `a call that comes while the stored token is looked at waits for that one, and not for a new one`()
-    async throws
-  {
+  @Test func `a call made while the stored token is checked uses it and records no refresh`() async throws {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let noted = Shared<[String]>([])
     let context = RefreshContext(
@@ -61,7 +59,7 @@ import Testing
     let second = Shared<Task<Int?, any Error>?>(nil)
     method.lookedAt.withLock {
       $0 = {
-        // Detached: as another call, and none of the refresh.
+        // Detached, so that it is not part of the refresh.
         let task = Task.immediateDetached { try await desk.sign(request, refused: nil, for: attempt)?.version }
         second.withLock { $0 = task }
       }
@@ -71,7 +69,7 @@ import Testing
     #expect(version == 1 && noted.withLock { $0 }.isEmpty)
   }
 
-  /// Does something with its first refresh, or the first request that it signs in.
+  /// Runs `first` during the first refresh, and throws `failure` for the first request.
   private final class FirstToken: Authenticator {
     private let (asked, applied) = (Counter(), Counter())
     private let first: @Sendable () async throws -> Void
@@ -86,7 +84,7 @@ import Testing
 
     func apply(_ token: Int, to request: inout HTTPRequest) throws {
       applied.add()
-      if let failure, applied.count == 2 { throw failure }  // the first is the trial of a new token
+      if let failure, applied.count == 2 { throw failure }  // the first call checks the new token
     }
 
     func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
@@ -96,14 +94,14 @@ import Testing
     }
   }
 
-  /// Sends again where the first time fails.
+  /// Resends a request that fails.
   private struct Again: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       do { return try await next(request) } catch { return try await next(request) }
     }
   }
 
-  @Test func `a call without a token that a step sends again is retried as any other`() async throws {
+  @Test func `retries as usual when a step resends a call whose token failed`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { configuration in
       configuration.perCallSteps = [Again()]
       configuration.authentication = .custom(
@@ -113,7 +111,7 @@ import Testing
     #expect(response.status == .ok && stub.requests.count == 2)
   }
 
-  @Test func `what ended the first of two series of attempts is no reason for the second`() async throws {
+  @Test func `the error of a resent call does not say why the first one gave up`() async throws {
     struct AgainAsGet: PerCallStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         do { return try await next(request) } catch {
@@ -128,7 +126,7 @@ import Testing
     #expect(error.status == 404 && !"\(error)".contains("gave up"), "\(error)")
   }
 
-  /// Gives an attempt a second.
+  /// Limits an attempt to one second.
   private struct Second: PerAttemptStep {
     let clock: CallClock
 
@@ -137,7 +135,7 @@ import Testing
     }
   }
 
-  @Test func `an attempt that ends while it waits for a token says nothing of the token`() async throws {
+  @Test func `retries an attempt that timed out while it waited for a token`() async throws {
     let clock = ManualClock()
     let stub = StubTransport { .status(.ok, for: $0) }
     var configuration = ServerConfiguration()

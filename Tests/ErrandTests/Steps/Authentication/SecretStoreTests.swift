@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct SecretStoreTests {
-  /// The files of a folder but for its lock.
+  /// The files of a folder, without its lock file.
   private func secrets(in folder: URL) throws -> [String] { try files(in: folder).filter { $0 != ".lock" } }
 
   private func mode(_ url: URL) throws -> Int {
@@ -13,7 +13,7 @@ import Testing
     return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? 0
   }
 
-  @Test func `a store keeps, replaces and removes, each name for itself`() async throws {
+  @Test func `stores, replaces and removes secrets by name`() async throws {
     try await withFolder { folder in
       let stores: [any SecretStore] = [
         MemorySecretStore(), FileSecretStore(folder: folder.appendingPathComponent("a/b")),
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `a secret is not removed while another process stores one`() async throws {
+  @Test func `does not remove a secret while another process holds the lock`() async throws {
     try await withFolder { folder in
       let store = FileSecretStore(folder: folder)
       try await store.setSecret(Data("s".utf8), named: "n")
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `files are 0600 in a folder of 0700, and nothing else is left in it`() async throws {
+  @Test func `creates files with mode 0600 in a 0700 folder and leaves no other files`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")
       let store = FileSecretStore(folder: folder)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a folder that everybody can write to is refused, and a link is not followed`() async throws {
+  @Test func `rejects a world-writable folder and does not follow a symbolic link`() async throws {
     try await withFolder { root in
       let open = root.appendingPathComponent("open")
       try FileManager.default.createDirectory(at: open, withIntermediateDirectories: true)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `a folder of this user's own that others can read is closed`() async throws {
+  @Test func `makes a folder that others can read private`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `whoever reads while others write sees a whole secret`() async throws {
+  @Test func `a concurrent reader always sees a complete secret`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")
       let whole = (0..<4).map { Data(repeating: UInt8($0), count: 40_000) }
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `what a crash has left behind goes with the next secret, or with the last`() async throws {
+  @Test func `the next write or removal deletes a temporary file left by a crash`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")
       let store = FileSecretStore(folder: folder)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Requests that were signed in, and are redirected.
+/// Redirects of authenticated requests.
 @Suite(.timeLimit(.minutes(1))) struct SignedRedirectsTests {
   private static let elsewhere = "https://other.test/widgets"
 
@@ -20,7 +20,7 @@ import Testing
       })
   }
 
-  @Test func `a token stays with its origin, whatever field it is in, and does not come back`() async throws {
+  @Test func `does not send a token to another origin, nor after a redirect back`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = shop(tokens, log) { request in
       switch (request.url.host(), request.url.path) {
@@ -34,7 +34,7 @@ import Testing
     #expect(log.withLock { $0.map { $0.headers["X-Numbered"] } } == ["1", "1", nil, nil])
   }
 
-  @Test func `a 401 at the end of redirects that left the origin says nothing of the token`() async throws {
+  @Test func `a 401 after a cross-origin redirect does not refresh the token`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = shop(tokens, log) { request in
       switch (request.url.host(), request.url.path) {
@@ -47,7 +47,7 @@ import Testing
     #expect(tokens.replaced.isEmpty && shop.sentCount == 3)
   }
 
-  @Test func `a 401 at the end of redirects within the origin has the token replaced`() async throws {
+  @Test func `a 401 after a same-origin redirect refreshes the token`() async throws {
     let (tokens, log) = (NumberedTokens(valid: 2), Shared<[HTTPRequest]>([]))
     let shop = shop(tokens, log) { request in
       request.url.path == "/near"
@@ -57,7 +57,7 @@ import Testing
     #expect(tokens.replaced == [1] && log.withLock { $0.map { $0.headers["X-Numbered"] } } == ["1", "1", "2", "2"])
   }
 
-  @Test func `a POST that was answered with a redirect to itself is not sent again for a 401 after it`() async throws {
+  @Test func `does not resend a POST because of a 401 after its redirect`() async throws {
     let (tokens, log) = (NumberedTokens(valid: 2), Shared<[HTTPRequest]>([]))
     let shop = shop(tokens, log) { request in
       request.method == .post
@@ -67,7 +67,7 @@ import Testing
     #expect(log.withLock { $0.map(\.method) } == [.post, .get])
   }
 
-  @Test func `the remote that gives tokens is not followed elsewhere`() async throws {
+  @Test func `does not follow redirects of token requests`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let shop = VirtualShop(
       configure: {
@@ -84,7 +84,7 @@ import Testing
     #expect(log.withLock { $0.map(\.url) } == [TokenService.url])
   }
 
-  @Test func `requests for tokens keep to the addresses that the server may connect to`() async throws {
+  @Test func `token requests follow the server's address policy`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let shop = VirtualShop(
       configure: {
@@ -102,7 +102,7 @@ import Testing
     #expect(log.withLock { $0.map(\.options.addressPolicy.allowsAll) } == [false])
   }
 
-  @Test func `requests for tokens send no cookies, and keep none`() async throws {
+  @Test func `token requests neither send nor store cookies`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let jar = CookieJar()
     try jar.set("a=b", from: TokenService.url)
@@ -126,9 +126,7 @@ import Testing
     #expect(jar.cookies.map(\.name) == ["a", "c"])
   }
 
-  @Test func `a redirect out of the paths of a token does not take it along, and a 401 there says nothing of it`()
-    async throws
-  {
+  @Test func `drops a token when a redirect leaves its paths, and a 401 there does not refresh it`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = VirtualShop(
       configure: { $0.authentication = .custom(tokens).forPaths(below: "/admin") },
@@ -145,9 +143,7 @@ import Testing
     #expect(tokens.replaced.isEmpty)
   }
 
-  @Test func `a policy that sends a request elsewhere leaves token, digest and the server's fields behind`()
-    async throws
-  {
+  @Test func `a redirect policy that changes the origin drops token, digest and server headers`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = VirtualShop(
       configure: {
@@ -174,7 +170,7 @@ import Testing
   }
 
   // RFC 9110 §15.4, item 2.4.
-  @Test func `validators stay with their origin`() async throws {
+  @Test func `does not send validators to another origin`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let shop = VirtualShop(answer: { _, request, _ in
       log.withLock { $0.append(request) }
@@ -189,7 +185,7 @@ import Testing
     #expect(log.withLock { $0.map { $0.headers[.ifNoneMatch] } } == ["\"a\"", "\"a\"", nil])
   }
 
-  @Test func `another account is another once the token was forgotten, but for one that has a name`() async throws {
+  @Test func `forget() changes an anonymous account but not a named one`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let (anonymous, named) = (
       Authentication.custom(NumberedTokens()), Authentication.custom(NumberedTokens()).forAccount("ann")

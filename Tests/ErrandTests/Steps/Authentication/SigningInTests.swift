@@ -4,18 +4,18 @@ import Testing
 
 @testable import Errand
 
-/// What goes out, and where.
+/// The credentials that are sent, by request URL and setting.
 @Suite(.timeLimit(.minutes(1))) struct SigningInTests {
   private func authorization(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
 
-  @Test func `basic is user and password in Base64 (RFC 7617 §2)`() async throws {
+  @Test func `Basic encodes user and password in Base64 (RFC 7617 §2)`() async throws {
     let stub = StubServer(.status(.ok)) { $0.authentication = .basic(user: "Aladdin", password: "open sesame") }
     try await PlainTask().on(stub.server).run()
     try await PlainTask().authenticated(.basic(user: "test", password: "123£")).on(stub.server).run()
     #expect(authorization(stub) == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "Basic dGVzdDoxMjPCow=="])
   }
 
-  @Test func `a bearer token goes with every request of a server, a task or a call`() async throws {
+  @Test func `a call's token overrides the task's, which overrides the server's`() async throws {
     struct Signed: ServerGETTask { let authentication = Authentication.bearer("task") }
     let stub = StubServer(.status(.ok)) { $0 = $0.authenticated(.bearer("server")) }
     try await PlainTask().on(stub.server).run()
@@ -26,7 +26,7 @@ import Testing
     #expect(authorization(stub) == ["Bearer server", "Bearer task", "Bearer call", nil, "Bearer server"])
   }
 
-  @Test(arguments: ["", "a b", "a\r\nX: y", "tö"]) func `a token that no header can have is refused`(token: String)
+  @Test(arguments: ["", "a b", "a\r\nX: y", "tö"]) func `rejects a token that is invalid in a header`(token: String)
     async throws
   {
     let stub = StubServer(.status(.ok)) { $0.authentication = .bearer(token) }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [("a:b", "c"), ("a\n", "b"), ("a", "b\u{7F}")])
-  func `a user or a password that Basic cannot say is refused`(user: String, password: String) async throws {
+  func `rejects a user or password that Basic cannot encode`(user: String, password: String) async throws {
     let stub = StubServer(.status(.ok)) { $0.authentication = .basic(user: user, password: password) }
     #expect(await taskError { try await PlainTask().on(stub.server).run() }?.code == .badRequest)
     #expect(stub.requests.isEmpty)
@@ -46,7 +46,7 @@ import Testing
     ("https://shop.test/x", true), ("HTTPS://SHOP.test:443/y", true), ("https://cdn.test/x", true),
     ("https://other.test/x", false), ("https://shop.test:444/x", false), ("https://shop.test@evil.test/", false),
   ])
-  func `a server's token goes to its own origin and to trusted ones`(address: String, isSigned: Bool) async throws {
+  func `sends a server's token only to its own origin and trusted ones`(address: String, isSigned: Bool) async throws {
     let stub = StubServer(.status(.ok)) {
       $0.authentication = .bearer("a")
       $0.trustedOrigins = ["https://cdn.test"]
@@ -55,13 +55,13 @@ import Testing
     #expect(authorization(stub) == [isSigned ? "Bearer a" : nil])
   }
 
-  @Test func `a task's token goes wherever the task goes`() async throws {
+  @Test func `sends a task's token to any origin`() async throws {
     let stub = StubServer(.status(.ok))
     try await URLTask(.known("https://other.test/x")).authenticated(.bearer("a")).on(stub.server).run()
     #expect(authorization(stub) == ["Bearer a"])
   }
 
-  @Test func `of several, the first that fits by origin and path signs in`() async throws {
+  @Test func `uses the first authentication that matches the origin and path`() async throws {
     let stub = StubServer(.status(.ok)) {
       $0.authentication = [
         .bearer("cdn").forOrigins("https://cdn.test", "no origin"), .bearer("admin").forPaths(below: "/admin"),
@@ -77,14 +77,14 @@ import Testing
       ])
   }
 
-  @Test func `an origin that is named gets the token, and the remote's does not`() async throws {
+  @Test func `sends a token limited by forOrigins only to those origins`() async throws {
     let stub = StubServer(.status(.ok)) { $0.authentication = .bearer("a").forOrigins("https://other.test") }
     try await PlainTask().on(stub.server).run()
     try await URLTask(.known("https://other.test/x")).on(stub.server).run()
     #expect(authorization(stub) == [nil, "Bearer a"])
   }
 
-  @Test func `a server's token leaves alone what the task or a hook has said, a task's overrides`() async throws {
+  @Test func `a server's token keeps an existing Authorization header, a call's token replaces it`() async throws {
     let stub = StubServer(.status(.ok)) {
       $0.authentication = .bearer("server")
       $0.preflight = { task, request in
@@ -98,7 +98,7 @@ import Testing
     #expect(stub.requests.map { $0.headers.values(for: .authorization).count } == [1, 1, 1])
   }
 
-  @Test func `a request that a step sends to another origin is not signed in for its first one`() async throws {
+  @Test func `does not authenticate a request that a step sends to another origin`() async throws {
     struct Elsewhere: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -114,14 +114,14 @@ import Testing
     #expect(stub.urls == ["https://evil.test/x"] && authorization(stub) == [nil])
   }
 
-  @Test func `the fields that were set are named in the options, for those who follow redirects`() async throws {
+  @Test func `lists the credential headers in the request's options`() async throws {
     let stub = StubServer(.status(.ok)) { $0.authentication = .custom(NumberedTokens()) }
     try await PlainTask().on(stub.server).run()
     let request = try #require(stub.requests.first)
     #expect(request.headers["X-Numbered"] == "1" && request.options.credentialHeaders == ["X-Numbered"])
   }
 
-  @Test func `a 401 for what cannot be refreshed is the answer`() async throws {
+  @Test func `returns the 401 if the token cannot be refreshed`() async throws {
     let body = StubLog.Answer.data(Data("no".utf8), .plainText)
     for authentication in [Authentication.bearer("a"), .basic(user: "u", password: "p")] {
       let stub = StubServer(.status(401), body) { $0.authentication = authentication }
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `a token that is provided is asked for once, and again after a 401`() async throws {
+  @Test func `asks a closure for a token once, and again after a 401`() async throws {
     let asked = Counter()
     let stub = StubServer(.status(.ok), .status(401), .status(.ok)) {
       $0.authentication = .bearer {
@@ -144,14 +144,14 @@ import Testing
     #expect(authorization(stub) == ["Bearer t1", "Bearer t1", "Bearer t2", "Bearer t2"] && asked.count == 2)
   }
 
-  @Test func `a 401 that wants a larger scope is not mended by another token of its like`() async throws {
+  @Test func `does not resend after a 401 with insufficient_scope`() async throws {
     let challenge: HTTPHeaders = [.wwwAuthenticate: #"Bearer realm="x", error="insufficient_scope""#]
     let stub = StubServer(.status(401, challenge)) { $0.authentication = .bearer { "a" } }
     #expect(await taskError { try await PlainTask().on(stub.server).run() }?.headers.challenges.first?.realm == "x")
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `an account is the same for the same secret, and for the same name`() {
+  @Test func `equal secrets or equal names give the same account`() {
     func account(_ authentication: Authentication) -> String? {
       authentication.source(for: .known("https://shop.test")) { _ in true }?.account
     }
@@ -163,7 +163,7 @@ import Testing
     #expect(account(.none) == nil)
   }
 
-  @Test func `steps of the call see the account before the request is signed in`() async throws {
+  @Test func `per-call steps see the account before the request is authenticated`() async throws {
     struct Seeing: PerCallStep {
       let seen = Shared<[String?]>([])
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

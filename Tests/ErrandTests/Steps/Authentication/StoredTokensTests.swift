@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// Tokens of OAuth 2 in a store that outlives the process, and is shared.
+/// OAuth 2 tokens in a shared, persistent store.
 @Suite(.timeLimit(.minutes(1))) struct StoredTokensTests {
   private let service = TokenService()
 
-  @Test func `a token is stored before it is used, and found by the next process`() async throws {
+  @Test func `stores a token, and the next process uses it`() async throws {
     let store = MemorySecretStore()
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = store }
@@ -24,7 +24,7 @@ import Testing
     #expect(service.requests.map { $0["refresh_token"] } == ["first", "r1"])
   }
 
-  @Test func `a token that another client of the store has got is taken, and none is requested`() async throws {
+  @Test func `uses a token that another client of the store has obtained`() async throws {
     let store = MemorySecretStore()
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = store }
@@ -38,11 +38,11 @@ import Testing
     #expect(service.requests.count == 2 && service.reused == 0)
   }
 
-  /// A store whose next reader sees what was there before another process wrote.
+  /// A store whose next reads return the value from before another process wrote.
   private struct LateStore: SecretStore {
     let store = MemorySecretStore()
     let old = Shared<Data?>(nil)
-    /// How many readers see that.
+    /// The number of reads that return the old value.
     let readers = Shared(1)
     func secret(named name: String) async throws -> Data? {
       let old = old.withLock { old in
@@ -59,7 +59,7 @@ import Testing
     func setSecret(_ secret: Data?, named name: String) async throws { try await store.setSecret(secret, named: name) }
   }
 
-  @Test func `where another process has used the refresh token up, its token is taken`() async throws {
+  @Test func `uses the stored token if another process has used the refresh token`() async throws {
     let (store, late) = (MemorySecretStore(), LateStore())
     let grant = OAuth2.Grant.refreshToken("first")
     let name = service.settings(grant).secretName
@@ -80,19 +80,19 @@ import Testing
     #expect(service.requests.compactMap { $0["refresh_token"] } == ["first", "r1", "r1"] && service.reused == 1)
   }
 
-  @Test func `a grant that another process has used is not sent again`() async throws {
+  @Test func `does not resend a grant that another process has used`() async throws {
     let (store, late) = (MemorySecretStore(), LateStore())
     let name = service.settings(.authorizationCode("c0de")).secretName
     let mine = service.shop(service.settings(.authorizationCode("c0de")) { $0.store = store })
     try await mine.task().run()
     let before = try #require(try await store.secret(named: name))
-    // Its token was renewed, without another refresh token, and has ended since; that refresh token is refused now.
+    // The token was renewed without a new refresh token and has expired. Its refresh token is now rejected.
     var renewed = try JSONDecoder().decode(AccessToken.self, from: before)
     renewed.issued += 1
     renewed.expiry = renewed.issued
     try await late.setSecret(try JSONEncoder().encode(renewed), named: name)
     late.old.withLock { $0 = before }
-    late.readers.withLock { $0 = 2 }  // as the call begins, and before it sends the refresh token
+    late.readers.withLock { $0 = 2 }  // when the call begins, and before it sends the refresh token
     service.revoke()
     service.revokeRefreshTokens()
     let theirs = service.shop(service.settings(.authorizationCode("c0de")) { $0.store = late })
@@ -102,7 +102,7 @@ import Testing
     #expect(service.grants.count { $0 == "authorization_code" } == 1, "\(service.grants)")
   }
 
-  @Test func `where its refresh token is refused too, the grant gives another token`() async throws {
+  @Test func `falls back to the grant if the stored refresh token is rejected too`() async throws {
     let (store, late) = (MemorySecretStore(), LateStore())
     let grant = OAuth2.Grant.password(user: "ann", password: "pw")
     let name = service.settings(grant).secretName
@@ -130,7 +130,7 @@ import Testing
     func setSecret(_ secret: Data?, named name: String) async throws { throw Full() }
   }
 
-  @Test func `a token that cannot be stored is used all the same, and the log says so`() async throws {
+  @Test func `uses a token that cannot be stored, and logs the failure`() async throws {
     let lines = Shared<[String]>([])
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = FullStore() }
@@ -143,7 +143,7 @@ import Testing
     #expect(text.contains("is not stored") && !text.contains("r1") && !text.contains("first"))
   }
 
-  /// A store whose removals wait.
+  /// A store whose removals wait for a gate.
   private struct SlowStore: SecretStore {
     let store = MemorySecretStore()
     let gate = Gate()
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test func `a call that comes while a token is forgotten does not bring it back`() async throws {
+  @Test func `a call made during forget() does not restore the old token`() async throws {
     let store = SlowStore()
     let authentication = Authentication.oauth2(
       service.settings(.clientCredentials) {
@@ -188,7 +188,7 @@ import Testing
     #expect(try JSONDecoder().decode(AccessToken.self, from: kept).value == "t2")
   }
 
-  /// A store that lets nothing be stored until its gate opens, cancelled or not.
+  /// A store whose writes wait for a gate, even when cancelled.
   private struct LastingStore: SecretStore {
     let store = MemorySecretStore()
     let gate = Gate()
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `what a call stores that comes while a token is forgotten is for nobody who comes after`() async throws {
+  @Test func `a response cached during forget() is not served to later calls`() async throws {
     let store = LastingStore()
     let authentication = Authentication.oauth2(service.settings(.clientCredentials) { $0.store = store })
     let sent = Shared<[String?]>([])
@@ -235,7 +235,7 @@ import Testing
     #expect(sent.withLock { $0.dropFirst(2) } == ["Bearer t2"], "and what comes after is stored for whom it came")
   }
 
-  @Test func `calls that begin as tokens are forgotten all end`() async throws {
+  @Test func `concurrent calls and forget() do not deadlock`() async throws {
     let authentication = Authentication.oauth2(service.settings(.clientCredentials) { $0.store = MemorySecretStore() })
     let shop = VirtualShop(
       configure: { $0.authentication = authentication }, answer: { [service] _, request, _ in service.answer(request) })
@@ -251,7 +251,7 @@ import Testing
     try await shop.task().run()
   }
 
-  /// A sign-out that tells the server.
+  /// Notifies the server on sign-out.
   private struct Leaving: Authenticator {
     let server: Shared<Server?>
     let left: Counter
@@ -265,7 +265,7 @@ import Testing
     }
   }
 
-  @Test func `forgetting may make a call, which is not signed in`() async throws {
+  @Test func `a call made by forget() is not authenticated`() async throws {
     let (server, left, tokens) = (Shared<Server?>(nil), Counter(), Shared<[String?]>([]))
     let authentication = Authentication.custom(Leaving(server: server, left: left))
     let shop = VirtualShop(
@@ -280,7 +280,7 @@ import Testing
     #expect(left.count == 1 && tokens.withLock { $0 } == ["1", nil])
   }
 
-  @Test func `forgetting removes the token from the store`() async throws {
+  @Test func `forget() removes the token from the store`() async throws {
     let store = MemorySecretStore()
     let authentication = Authentication.oauth2(
       service.settings(.clientCredentials) {

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// Answers of token endpoints that are not as RFC 6749 has them.
+/// Token responses that deviate from RFC 6749.
 @Suite(.timeLimit(.minutes(1))) struct TokenAnswersTests {
   private let sent = Shared<[[String: String]]>([])
 
-  /// A shop that is signed in by what `answer` says to the form of a number, the first being 1.
+  /// A shop whose token endpoint passes the number of a request, from 1, and its form to `answer`.
   private func shop(
     _ settings: OAuth2, _ answer: @escaping @Sendable (_ number: Int, _ form: [String: String]) -> (HTTPStatus, String)
   ) -> VirtualShop {
@@ -33,7 +33,7 @@ import Testing
     OAuth2(tokenURL: TokenService.url, client: .init(id: "app", secret: secret), grant: grant)
   }
 
-  @Test func `a refusal with the status 200 is one`() async throws {
+  @Test func `treats an OAuth error with status 200 as a failure`() async throws {
     let shop = shop(settings(.refreshToken("old"))) { _, _ in
       (.ok, #"{"error":"invalid_grant","error_description":"it was used"}"#)
     }
@@ -43,9 +43,7 @@ import Testing
   }
 
   @Test(arguments: ["\"3600s\"", "1e400", "\"\"", "true", "null", "[]", "{}", "-1", "0"])
-  func `a lifetime that says nothing costs neither the token nor the next refresh token`(_ lifetime: String)
-    async throws
-  {
+  func `keeps the access and refresh tokens if the lifetime is invalid`(_ lifetime: String) async throws {
     let shop = shop(settings(.refreshToken("r0"))) { number, _ in
       (.ok, #"{"access_token":"t","refresh_token":"r\#(number)","expires_in":\#(lifetime)}"#)
     }
@@ -53,7 +51,7 @@ import Testing
     #expect(sent.withLock { $0.map { $0["refresh_token"] } } == ["r0"])
   }
 
-  @Test func `scopes may come as a list, and what has no meaning is left out`() async throws {
+  @Test func `accepts scopes as a list and ignores members of the wrong type`() async throws {
     let answer = #"{"access_token":"t","scope":["a","b"],"token_type":null,"refresh_token":7,"expires_in":60}"#
     let token = try JSONDecoder().decode(StatedToken.self, from: Data(answer.utf8)).token(.distantPast)
     #expect(token == AccessToken("t", issued: .distantPast, expiry: .distantPast.addingTimeInterval(60)))
@@ -64,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [#"a\r\nX: 1"#, "", "a b", "\u{E9}"])
-  func `a token that no header may have is neither stored nor kept`(_ token: String) async throws {
+  func `rejects a token that is invalid in a header without storing it`(_ token: String) async throws {
     let store = MemorySecretStore()
     var settings = settings(.clientCredentials)
     settings.store = store
@@ -76,7 +74,7 @@ import Testing
     try await shop.task().run()
   }
 
-  @Test func `what the server repeats of a secret is not shown`() async throws {
+  @Test func `redacts secrets that the server echoes`() async throws {
     let grants: [OAuth2.Grant] = [
       .refreshToken("planted-refresh"), .password(user: "ann", password: "planted-password"),
       .authorizationCode("planted-code", pkce: .init(verifier: "planted-verifier")), .clientCredentials,
@@ -92,9 +90,7 @@ import Testing
     }
   }
 
-  @Test func `a secret is hidden in whatever form the server repeats it, and in whatever it calls the error`()
-    async throws
-  {
+  @Test func `redacts an echoed secret in every encoding, even in the error code`() async throws {
     let basic = Data("app:planted-s%2B%20%2F".utf8).base64EncodedString()
     let words = [
       "planted-r+ /", "planted-r%2B%20%2F", "planted-r%2b+%2f", "Basic \(basic)", "basic \(basic)", basic,
@@ -114,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `a word that servers have for an error stays, whatever the secrets are`() async throws {
+  @Test func `does not redact a known error code that contains a secret`() async throws {
     for word in ["invalid_grant", "temporarily_unavailable"] {
       let shop = shop(settings(.password(user: "ann", password: "grant"), secret: "in")) { _, _ in
         (.badRequest, #"{"error":"\#(word)","error_description":"the grant is void"}"#)
@@ -125,16 +121,16 @@ import Testing
     }
   }
 
-  @Test func `an answer that is larger than any token is not read to its end`() async throws {
+  @Test func `throws .bodyTooLarge for an oversized token response`() async throws {
     let shop = shop(settings(.clientCredentials)) { _, _ in
       (.ok, #"{"access_token":"t","x":"\#(String(repeating: "x", count: 1 << 20))"}"#)
     }
     #expect(await taskError { try await shop.task().run() }?.code == .bodyTooLarge)
   }
 
-  // MARK: Answers of well-known servers
+  // MARK: Responses of well-known servers
 
-  /// The failure of a sign-in whose token endpoint answers so.
+  /// The error of a call whose token endpoint returns this response.
   private func failure(
     _ status: HTTPStatus, _ body: String, type: MediaType = .json, grant: OAuth2.Grant = .clientCredentials
   ) async throws -> TaskError {
@@ -152,7 +148,7 @@ import Testing
     return try #require(await taskError { try await shop.task().run() })
   }
 
-  @Test func `a token of another type is refused with the setting that reads it, and without the token`() async throws {
+  @Test func `rejects an unsupported token type, names the setting and hides the token`() async throws {
     let slack = #"{"ok":true,"access_token":"planted-token","token_type":"bot","scope":"chat:write"}"#
     let error = try await failure(.ok, slack)
     #expect(error.code == .authenticationFailed && error.reason.contains("of the type 'bot'"))
@@ -168,7 +164,8 @@ import Testing
     (#"{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT"}}"#, "INVALID_ARGUMENT", "Bad"),
     (#"{"error":401,"message":"Unauthorized"}"#, "401", "Unauthorized"),
     (#"{"error":"invalid_request","error_description":"no code"}"#, "invalid_request", "no code"),
-  ]) func `an error object is a refusal`(body: String, code: String, detail: String) async throws {
+  ]) func `reads the error code and message of common formats`(body: String, code: String, detail: String) async throws
+  {
     let error = try await failure(.badRequest, body)
     let refusal = try #require(error.underlying as? OAuth2.Refusal)
     #expect(refusal.code == code && refusal.detail == detail && error.status == .badRequest)
@@ -176,7 +173,7 @@ import Testing
     #expect(error.reason.hasSuffix("set OAuth2.tokenRequest if the server wants another request"))
   }
 
-  @Test func `a form is read as JSON is`() async throws {
+  @Test func `reads a form-encoded response like JSON`() async throws {
     let form =
       "error=bad_verification_code&error_description=The+code+is+incorrect%20or+expired.&error_uri=https%3A%2F%2Fx"
     let error = try await failure(.ok, form, type: .form)
@@ -199,7 +196,7 @@ import Testing
     (415, #"{"message":"Unsupported Media Type"}"#, "set OAuth2.tokenRequest"),
     (.ok, "<title>Welcome</title>", "set OAuth2.tokenParser"), (.ok, #"{"ok":false}"#, "set OAuth2.tokenParser"),
     (.ok, #"{"access_token":"a b"}"#, "set OAuth2.tokenParser"),
-  ]) func `every failure carries the body and names the setting that helps`(
+  ]) func `every failure carries the body and names the setting to check`(
     status: HTTPStatus, body: String, advice: String
   ) async throws {
     let error = try await failure(status, body, type: body.beginsAsJSON ? .json : "text/html")
@@ -207,20 +204,20 @@ import Testing
     #expect(error.bodyText == body.replacing("a b", with: Redaction.mark))
   }
 
-  @Test func `a refused grant carries the body`() async throws {
+  @Test func `a rejected grant carries the redacted body`() async throws {
     let body = #"{"error":"invalid_grant","error_description":"planted-secret is old","refresh_token":"planted-r"}"#
     let error = try await failure(.badRequest, body, grant: .refreshToken("planted-r0"))
     #expect(error.code == .signInRequired && error.status == .badRequest)
     #expect(error.bodyText?.contains("invalid_grant") == true && error.bodyText?.contains("planted") == false)
   }
 
-  @Test func `a server that is down says so in its own words`() async throws {
+  @Test func `includes the text of a 503 in the error`() async throws {
     let error = try await failure(.serviceUnavailable, "down until 8 o'clock", type: .plainText)
     #expect(error.reason.hasSuffix("answered 503 Service Unavailable: down until 8 o'clock"))
     #expect(error.bodyText == "down until 8 o'clock")
   }
 
-  @Test func `a body that the redaction hides is in no error`() async throws {
+  @Test func `leaves a redacted body out of the error`() async throws {
     let shop = VirtualShop(
       configure: {
         $0.authentication = .oauth2(settings(.clientCredentials))

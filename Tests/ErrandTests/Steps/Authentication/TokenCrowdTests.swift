@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Ten thousand calls at once, and a token that has ended.
+/// Ten thousand concurrent calls with an expired token.
 @Suite(.timeLimit(.minutes(1))) struct TokenCrowdTests {
   private static let crowd = 10_000
 
@@ -23,7 +23,7 @@ import Testing
       })
   }
 
-  /// The results of as many calls at once.
+  /// Runs the calls concurrently and returns their results.
   private func results(_ shop: VirtualShop, cancelling: ((Int) -> Bool)? = nil) async -> [Result<HTTPStatus, any Error>]
   {
     await withTaskGroup(of: Result<HTTPStatus, any Error>.self) { group in
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `one refresh, and all succeed, with the retry budget that a manager has`() async throws {
+  @Test func `all calls succeed after one refresh within the standard retry budget`() async throws {
     let tokens = NumberedTokens(valid: 2)
     let shop = shop(tokens)
     let results = await results(shop)
@@ -51,7 +51,7 @@ import Testing
     #expect(shop.manager.callCount == 0 && shop.manager.runningCount == 0)
   }
 
-  @Test func `a refresh that fails fails all of them, each once, with its error`() async throws {
+  @Test func `a failed refresh fails every call with its error`() async throws {
     let tokens = NumberedTokens(valid: 2)
     tokens.fail(Refused())
     let shop = shop(tokens)
@@ -61,7 +61,7 @@ import Testing
     #expect(tokens.replaced == [1] && shop.sentCount <= Self.crowd)
   }
 
-  @Test func `callers that cancel at random take nothing from the others`() async throws {
+  @Test func `cancelling every third caller does not affect the others`() async throws {
     let tokens = NumberedTokens(valid: 2)
     let shop = shop(tokens)
     let results = await results(shop) { $0 % 3 == 0 }
@@ -70,7 +70,7 @@ import Testing
     }
     #expect(failures.allSatisfy { $0 is CancellationError } && failures.count <= Self.crowd / 3 + 1)
     #expect(results.count { (try? $0.get()) == .ok } == Self.crowd - failures.count)
-    // A refresh whose only callers were cancelled has ended with them, and another follows; one gives the token.
+    // A refresh is cancelled with its last caller, and another follows. Exactly one provides the token.
     #expect(tokens.replaced == Array(repeating: 1, count: tokens.cancelled + 1))
     #expect(shop.manager.callCount == 0 && shop.manager.runningCount == 0)
   }

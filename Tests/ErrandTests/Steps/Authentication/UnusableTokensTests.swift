@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Tokens that no request can carry, whoever gave them.
+/// Tokens that cannot be sent in a header, from any source.
 @Suite(.timeLimit(.minutes(1))) struct UnusableTokensTests {
-  /// A shop that takes any token, and the tokens that it was sent.
+  /// A shop that accepts any token and records it.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>) -> VirtualShop {
     VirtualShop(
       configure: {
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a b", "a\r\nX: 1"])
-  func `a closure that has no token yet is asked again after the usual pause`(_ bad: String) async throws {
+  func `asks a closure again after the usual pause if its token was invalid`(_ bad: String) async throws {
     let (token, asked, sent) = (Shared(bad), Counter(), Shared<[String?]>([]))
     let shop = shop(
       .bearer {
@@ -37,7 +37,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer good", "Bearer good"] && asked.count == 2)
   }
 
-  @Test func `a good token stays where the next one is of no use`() async throws {
+  @Test func `keeps a good token if the refresh returns an invalid one`() async throws {
     struct Failing: Authenticator {
       let end: Shared<Date?>
       func storedToken() async throws -> String? { "good" }
@@ -53,7 +53,7 @@ import Testing
     #expect(sent.withLock { $0 } == Array(repeating: "Bearer good", count: 3))
   }
 
-  @Test func `a stored token that no header may have is replaced`() async throws {
+  @Test func `replaces a stored token that is invalid in a header`() async throws {
     for bad in ["", "a\nb"] {
       let (store, sent) = (MemorySecretStore(), Shared<[String?]>([]))
       let token = AccessToken(bad, issued: .distantPast, expiry: .distantFuture)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a stored token of an authenticator's own that it cannot send is refreshed`() async throws {
+  @Test func `refreshes a stored token that its authenticator cannot apply`() async throws {
     struct Empty: Error {}
     struct Key: Authenticator {
       let isRefreshable: Bool
@@ -80,14 +80,14 @@ import Testing
     let sent = Shared<[String?]>([])
     try await shop(.custom(Key(isRefreshable: true)), sent).task().run()
     #expect(sent.withLock { $0 } == ["after ''"])
-    // Without another one the request goes nowhere, and never without a token.
+    // Without a usable token, the request is not sent.
     let fixed = shop(.custom(Key(isRefreshable: false)), sent)
     for _ in 0..<2 { await #expect(throws: Empty.self) { try await fixed.task().run() } }
     #expect(fixed.sentCount == 0)
   }
 
   @Test(arguments: [true, false])
-  func `a token that just the first request cannot carry is kept`(isStored: Bool) async throws {
+  func `keeps a token that only the first request cannot carry`(isStored: Bool) async throws {
     struct Body: Error {}
     struct Bodiless: Authenticator {
       let stored: String?

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// What a cache keeps, and what calls keep of it.
+/// Limits on what caches keep and on what calls keep alive.
 @Suite(.timeLimit(.minutes(1))) struct CacheBoundsTests {
-  @Test func `a call is released with its response, be that stored, served or validated`() async throws {
+  @Test func `releases a call with its response, whether stored, served or validated`() async throws {
     let shop = CachedShop { number, request in
       request.headers[.ifNoneMatch] == nil
         ? .text("\(number)", [.cacheControl: "max-age=60", .eTag: "\"1\""], for: request)
@@ -24,7 +24,7 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  @Test func `headers that grow with every validation keep to the limit in memory`() async throws {
+  @Test func `headers that grow with each update stay within the memory limit`() async throws {
     let cache = MemoryCache(byteLimit: 100_000)
     let large = StoredResponse.made(["X-Large": String(repeating: "x", count: 20_000)])
     for id in 0..<20 {
@@ -40,7 +40,7 @@ import Testing
     #expect(cache.count == 0 && cache.byteCount == 0, "one that is larger than all is not kept")
   }
 
-  @Test func `headers that grow with every validation keep to the limit on disk`() async throws {
+  @Test func `headers that grow with each update stay within the disk limit`() async throws {
     try await withFolder { folder in
       let cache = try DiskCache(at: folder, sizeLimit: 200_000, ageLimit: .seconds(86_400)) { CacheRulesWorld.start }
       for id in 0..<20 { try await cache.put("x", for: .widget(id)) }
@@ -51,7 +51,7 @@ import Testing
           try await cache.update(entry, to: large, for: .widget(id))
         }
       }
-      // Nothing else is stored: it is the headers that have the files counted.
+      // Nothing else is stored, so only the header updates can start a trim.
       func kept() async -> Int {
         var count = 0
         for id in 0..<20 { count += await cache.entries(for: .widget(id)).count }
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `of responses that are chosen by a field that is another each time, few are kept`(
+  func `keeps only the latest variants if the selecting field changes every time`(
     isOnDisk: Bool
   ) async throws {
     try await withFolder { folder in
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test func `a request that forbids to store anything updates nothing either`() async throws {
+  @Test func `a no-store request does not update the stored response`() async throws {
     let shop = CachedShop { number, request in
       number == 1
         ? .text("a", [.cacheControl: "max-age=1", .eTag: "\"1\""], for: request)
@@ -98,7 +98,7 @@ import Testing
     #expect(await shop.cache.entries(for: key).map { $0.response.headers["X-New"] } == ["3"])
   }
 
-  @Test func `a 304 that is of no use gives its stream back before the remote is asked again`() async throws {
+  @Test func `releases the stream of an unusable 304 before the next request`() async throws {
     let shop = CachedShop { number, request in
       switch number {
       case 1: .text("0123456789", [.cacheControl: "max-age=1", .eTag: "\"1\""], for: request)

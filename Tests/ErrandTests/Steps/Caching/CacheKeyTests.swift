@@ -4,12 +4,12 @@ import Testing
 
 @testable import Errand
 
-/// The parts of a request by which its responses are found again.
+/// The parts of a request that identify its stored responses.
 @Suite(.timeLimit(.minutes(1))) struct CacheKeyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
-  // RFC 9110 §7.1: the target has the host that is stated, and RFC 9111 §2: it is the key.
-  @Test func `a Host that is not the URL's has responses of its own`() async throws {
+  // The target URI has the host of the Host field (RFC 9110 §7.1), and it is the cache key (RFC 9111 §2).
+  @Test func `a different Host has its own responses`() async throws {
     let shop = CachedShop(Self.fresh)
     for _ in 1...2 {
       for (text, host) in [
@@ -24,7 +24,7 @@ import Testing
     #expect(try await shop.text { $0.headers[.host] = "a.test" } == "6", "a change may be of every host's")
   }
 
-  @Test func `a response to a Host that a step has stated on the way is not stored`() async throws {
+  @Test func `does not store a response if a step set the Host`() async throws {
     struct Hosting: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -38,7 +38,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; fwd=uri-miss"))
   }
 
-  @Test func `users of a URL are apart, and its password is on disk in no form that can be looked up`() async throws {
+  @Test func `separates users in URLs, and stores no plain hash of a password`() async throws {
     try await withFolder { folder in
       let shop = CachedShop(try DiskCache(at: folder)) { number, request in
         .text("\(number)", Self.fresh, for: request)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `calls of different users in their URLs share no request`() async throws {
+  @Test func `does not coalesce calls with different users in their URLs`() async throws {
     let gate = Gate()
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { _, request in
       await gate.wait()
@@ -75,8 +75,8 @@ import Testing
     for (text, call) in zip(["ann", "bob", "none"], calls) { #expect(try await call.value == text) }
   }
 
-  // The bytes are what is sent; to Swift both texts are the same.
-  @Test func `values whose bytes differ are different, whatever they look like`() async throws {
+  // The bytes that are sent differ, although both strings are equal in Swift.
+  @Test func `compares values by their bytes`() async throws {
     let (one, two) = ("caf\u{E9}", "cafe\u{301}")
     let credentials = CacheCredentials(.standard)
     #expect(credentials.hash(of: ["Cookie": one]) != credentials.hash(of: ["Cookie": two]))

@@ -3,20 +3,20 @@ import Testing
 
 @testable import Errand
 
-/// What each policy makes of a stored response: fresh, stale, and none.
+/// How each policy treats a fresh, a stale and a missing response.
 @Suite(.timeLimit(.minutes(1))) struct CachePolicyTests {
   private typealias World = CacheRulesWorld
 
   private let stored = World.stored("max-age=60, must-revalidate")
 
   @Test(arguments: [CachePolicy.cacheOnly, .cacheFirst, .cacheFirst.withoutStoring])
-  func `what comes from the cache first does so at any age`(policy: CachePolicy) {
+  func `cache-first policies serve a response of any age`(policy: CachePolicy) {
     for seconds in [0.0, 59, 61, 1e9] { #expect(World.decide(stored, after: seconds, policy: policy).isHit) }
     let strict = World.stored("no-cache")
     #expect(World.decide(strict, after: 1, policy: policy).isHit)
   }
 
-  @Test func `where nothing is stored, the remote is asked, or nobody`() {
+  @Test func `sends a request if nothing is stored, except with cacheOnly`() {
     #expect(World.decide(nil, policy: .cacheFirst) == .ask(.uriMiss, validates: false))
     #expect(World.decide(nil, policy: .cacheFirst, hasOthers: true) == .ask(.varyMiss, validates: false))
     #expect(World.decide(nil, policy: .cacheOnly) == .refuse)
@@ -24,25 +24,25 @@ import Testing
     #expect(World.decide(stored, ["If-Range": "\"1\""], policy: .cacheOnly) == .refuse)
   }
 
-  @Test func `a reload takes nothing of what is stored, a validation its validators`() {
+  @Test func `reload sends no validators, and validated sends those of the stored response`() {
     #expect(World.decide(stored, after: 1, policy: .reload) == .ask(.request, validates: false))
     #expect(World.decide(stored, after: 1, policy: .validated) == .ask(.request, validates: true))
     #expect(World.decide(stored, after: 61, policy: .validated) == .ask(.stale, validates: true))
   }
 
-  @Test func `with none the cache is not there`() {
+  @Test func `the none policy bypasses the cache`() {
     #expect(World.decide(stored, after: 1, policy: .none) == .ask(.bypass, validates: false))
     #expect(!CachePolicy.none.stores && CachePolicy.standard.stores && !CachePolicy.standard.withoutStoring.stores)
   }
 
-  @Test func `network first asks, and takes what is stored where that fails`() {
+  @Test func `networkFirst sends a request, and allows the stored response if it fails`() {
     #expect(World.decide(stored, after: 1, policy: .networkFirst()) == .ask(.request, validates: true))
     #expect(CacheDecision.mayServe(stored, World.demand(), .networkFirst(), now: World.start + 1e9))
     #expect(!CacheDecision.mayServe(stored, World.demand(), .reload, now: World.start))
     #expect(!CacheDecision.mayServe(stored, World.demand(), .none, now: World.start))
   }
 
-  @Test func `a part comes of a whole body only, as it was over the wire`() {
+  @Test func `serves a range only from a whole, uncompressed body`() {
     let range: HTTPHeaders = [.range: "bytes=0-1"]
     #expect(World.decide(World.stored("max-age=60"), range, after: 1).isHit)
     let packed = World.stored("max-age=60", [.contentEncoding: "gzip"])
@@ -51,7 +51,7 @@ import Testing
     #expect(World.decide(missing, range, after: 1) == .ask(.partial, validates: false))
   }
 
-  @Test func `the status says what was done, in the words of RFC 9211`() {
+  @Test func `describes what the cache did in the format of RFC 9211`() {
     var status = CacheStatus()
     status.timeLeft = .milliseconds(59_900)
     #expect("\(status)" == "errand; hit; ttl=59")

@@ -2,16 +2,16 @@ import Foundation
 
 @testable import Errand
 
-/// A stored response, and the time at which it is asked for: the pure rules need no more.
+/// A stored response and the time of a request: all that the cache rules need.
 struct CacheRulesWorld {
   /// 1 January 2024, 00:00:00 GMT.
   static let start = Date(timeIntervalSince1970: 1_704_067_200)
   static let url = URL(string: "https://shop.test/widgets/7") ?? URL(fileURLWithPath: "/")
 
-  /// The date of a moment after the start, as a field has it.
+  /// A moment after the start, formatted as a header value.
   static func date(_ seconds: Double) -> String { HTTPDate.format(start + seconds) }
 
-  /// A response that came at the start.
+  /// A response received at the start.
   static func stored(
     _ control: String? = nil, _ headers: HTTPHeaders = [:], status: HTTPStatus = .ok, delay: Double = 0
   ) -> StoredResponse {
@@ -25,7 +25,7 @@ struct CacheRulesWorld {
     CacheDemand(HTTPRequest(method, url, headers: headers, body: body), now: start)
   }
 
-  /// The decision on a request so many seconds after the start.
+  /// The decision for a request `seconds` after the start.
   static func decide(
     _ stored: StoredResponse?, _ headers: HTTPHeaders = [:], method: HTTPMethod = .get, after seconds: Double = 0,
     policy: CachePolicy = .standard, hasOthers: Bool = false
@@ -37,7 +37,7 @@ struct CacheRulesWorld {
     HTTPResponse(status, url: url, headers: headers)
   }
 
-  /// True where a response may be stored.
+  /// Whether a response can be stored.
   static func allows(
     _ status: HTTPStatus = .ok, _ headers: HTTPHeaders = [:], request: HTTPHeaders = [:], method: HTTPMethod = .get
   ) -> Bool {
@@ -46,7 +46,7 @@ struct CacheRulesWorld {
 }
 
 extension CacheDecision {
-  /// True where the stored response answers, without asking the remote afterwards.
+  /// Whether the stored response is served without a background validation.
   var isHit: Bool {
     if case .serve(let use) = self { !use.validatesAfterwards } else { false }
   }

@@ -4,18 +4,18 @@ import Testing
 
 @testable import Errand
 
-/// What must not be found in a cache: another user's response, another variant, one that a rule for addresses has not seen.
+/// Responses that a cache must not serve: another user's, another variant, or one that skips an address policy.
 @Suite(.timeLimit(.minutes(1))) struct CacheSafetyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
-  /// The users of a credential that no header field shows.
+  /// Users whose credentials appear in no header.
   private static let users: [Credential?] = [
     Credential(user: "ann", password: "1"), Credential(user: "bob", password: "1"),
     Credential(user: "ann", password: "2"), nil,
   ]
 
   // RFC 7616: the transport answers the challenge.
-  @Test func `responses to different digest credentials are apart`() async throws {
+  @Test func `separates responses by digest credential`() async throws {
     let shop = CachedShop(Self.fresh)
     for round in 1...2 {
       for (index, user) in Self.users.enumerated() {
@@ -25,7 +25,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `calls with different digest credentials share no request`() async throws {
+  @Test func `does not coalesce calls with different digest credentials`() async throws {
     let gate = Gate()
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { _, request in
       await gate.wait()
@@ -38,7 +38,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `each part of a request that may be a credential changes its hash, also right after another's`() {
+  @Test func `every credential of a request changes its hash, and hashes are repeatable`() {
     let credentials = CacheCredentials(.standard)
     let headers: HTTPHeaders = ["X-Id": "1"]
     func hashes() -> [String] {
@@ -56,9 +56,7 @@ import Testing
     #expect(first[0].isEmpty && credentials.hash(of: headers).isEmpty)
   }
 
-  @Test func `users are apart where a redaction hides nothing, and where only the request names the field`()
-    async throws
-  {
+  @Test func `separates users even if redaction is off or only the request names the field`() async throws {
     let shop = CachedShop(configure: { $0.redaction = .none }) { number, request in
       .text("\(number)", Self.fresh, for: request)
     }
@@ -76,8 +74,8 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  // RFC 9110 §11.4: the scheme says what it is, whatever the field is called.
-  @Test func `users are apart where only the scheme of a value tells that it is a credential`() async throws {
+  // RFC 9110 §11.4: the scheme identifies a credential, whatever the field is called.
+  @Test func `separates users by a credential that only its scheme identifies`() async throws {
     let shop = CachedShop(Self.fresh)
     for _ in 1...2 {
       for (text, value) in [("1", "Bearer alice"), ("2", "Bearer bob"), ("3", "Basic bWU6cHc="), ("4", "plain")] {
@@ -87,9 +85,9 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `a call with a rule for addresses of its own neither finds what is stored nor is stored`() async throws {
+  @Test func `a call with its own address policy neither uses nor stores cached responses`() async throws {
     let shop = CachedShop { number, request in
-      // As a transport does whose address the rule does not allow.
+      // Fail like a transport that rejects the address.
       guard request.options.addressPolicy.allowsAll else {
         throw TaskError(.badRequest, "not allowed", phase: .connecting)
       }
@@ -105,7 +103,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `a rule of the server's is not another one that a preflight puts in its place`() async throws {
+  @Test func `does not serve a stored response if a preflight changes the address policy`() async throws {
     let rules = [AddressPolicy.allowing { _, _ in true }, .allowing { _, _ in true }]
     let isOther = Shared(false)
     let shop = CachedShop(configure: {
@@ -118,14 +116,14 @@ import Testing
     #expect(try await shop.get().text == "2")
   }
 
-  @Test func `what such a call changes is removed all the same`() async throws {
+  @Test func `an unsafe call with its own address policy still removes stored responses`() async throws {
     let shop = CachedShop(Self.fresh)
     #expect(try await shop.get().text == "1")
     _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).addresses(.any).run()
     #expect(try await shop.get().text == "3")
   }
 
-  @Test func `a response whose variant a step chose on the way is not stored`() async throws {
+  @Test func `does not store a response whose variant a step selected`() async throws {
     struct Alternating: PerAttemptStep {
       let count = Shared(0)
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -144,8 +142,8 @@ import Testing
     #expect(try await shop.get() == ("even", "errand; fwd=uri-miss"))
   }
 
-  @Test func `of attempts beside one another, each is judged by its own request`() async throws {
-    // Only the first is signed in; the second is sent before it is answered.
+  @Test func `checks each of two concurrent attempts against its own request`() async throws {
+    // Only the first attempt is authenticated. The second is sent before the first is answered.
     struct Signing: PerAttemptStep {
       let count = Shared(0)
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -178,7 +176,7 @@ import Testing
   }
 
   // RFC 9110 §13.1.1: 412 is the answer to the condition.
-  @Test func `an answer to a condition does not take the place of the response`() async throws {
+  @Test func `a 412 does not replace the stored response`() async throws {
     let shop = CachedShop { number, request in
       let isConditional = request.headers.contains(.ifMatch)
       return .text("\(number)", Self.fresh, status: isConditional ? 412 : .ok, for: request)
@@ -190,7 +188,7 @@ import Testing
   }
 
   // RFC 5861 §4.
-  @Test func `a server's failure does not take the place of what stands in for it`() async throws {
+  @Test func `a server error does not replace a response kept for stale-if-error`() async throws {
     let shop = CachedShop { number, request in
       guard number == 1 else { return .text("down", Self.fresh, status: 503, for: request) }
       return .text("1", [.cacheControl: "max-age=60, stale-if-error=600"], for: request)
@@ -201,9 +199,9 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  // RFC 9111 §5.2.2.4: not without another validation.
+  // RFC 9111 §5.2.2.4: these fields require another validation.
   @Test(arguments: [HTTPMethod.get, .head])
-  func `a field that no-cache names in a 304, or in the answer to HEAD, is for its caller alone`(
+  func `does not store fields that no-cache names in a 304 or a HEAD response`(
     method: HTTPMethod
   ) async throws {
     let shop = CachedShop { number, request in

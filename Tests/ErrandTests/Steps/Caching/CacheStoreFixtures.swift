@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// A moment that a test moves.
+/// A clock that tests advance.
 final class WallClock: Sendable {
   private let seconds = Lock(0.0)
 
@@ -27,7 +27,7 @@ extension CacheKey {
 }
 
 extension StoredResponse {
-  /// A response that came so many seconds after the start.
+  /// A response received `seconds` after the start.
   static func made(
     _ headers: HTTPHeaders = [:], selecting: HTTPHeaders = [:], status: HTTPStatus = .ok, after seconds: Double = 0
   ) -> StoredResponse {
@@ -38,7 +38,7 @@ extension StoredResponse {
 }
 
 extension CacheStore {
-  /// Stores a response in pieces.
+  /// Stores a response with a body in chunks.
   func put(_ response: StoredResponse, _ pieces: [Data], for key: CacheKey = .widget()) async throws {
     let writer = try await store(response, for: key)
     for piece in pieces { try await writer.write(piece) }
@@ -49,7 +49,7 @@ extension CacheStore {
     try await put(.made(["X-Text": text], after: seconds), [Data(text.utf8)], for: key)
   }
 
-  /// The bodies under a key, in order.
+  /// The bodies stored for a key, sorted.
   func texts(_ key: CacheKey = .widget()) async throws -> [String] {
     var texts: [String] = []
     for entry in await entries(for: key) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// What every store does: in memory and on disk alike.
+/// The behavior that the memory and the disk store share.
 @Suite(.timeLimit(.minutes(1))) struct CacheStoreTests {
   enum Kind: CaseIterable, Sendable {
     case memory, disk
@@ -20,9 +20,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `a response is found as it was stored, once it is complete`(kind: Kind)
-    async throws
-  {
+  @Test(arguments: Kind.allCases) func `returns a response unchanged once it is committed`(kind: Kind) async throws {
     let headers: HTTPHeaders = ["Date": "x", "X-A": "1", "x-a": "2", "Ünicode": "ä\u{0}\r", "": ""]
     let response = StoredResponse(
       status: 404, headers: headers, requestTime: CacheRulesWorld.start + 0.25,
@@ -42,7 +40,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `a response takes the place of one from the future`(kind: Kind) async throws {
+  @Test(arguments: Kind.allCases) func `replaces a response from the future`(kind: Kind) async throws {
     try await withStore(kind) { store in
       try await store.put("wrong", after: 86_400 * 365)
       try await store.put("right")
@@ -50,7 +48,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `what was discarded, or never ended, is not there`(kind: Kind) async throws {
+  @Test(arguments: Kind.allCases) func `does not keep a discarded or uncommitted response`(kind: Kind) async throws {
     try await withStore(kind) { store in
       let writer = try await store.store(.made(), for: .widget())
       try await writer.write(Data("abc".utf8))
@@ -64,7 +62,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `bodies of every size come back, whole and in part`(kind: Kind) async throws {
+  @Test(arguments: Kind.allCases) func `reads back bodies of every size, whole and in part`(kind: Kind) async throws {
     try await withStore(kind) { store in
       var random = SystemRandomNumberGenerator()
       for size in [0, 1, 39, 8 << 10, 65_535, 65_536, 65_537, 131_072, 200_000, 1_000_000] {
@@ -91,7 +89,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `a body that is open can be read to its end, whatever becomes of it`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `an open body can be read to its end after it is replaced or removed`(kind: Kind)
     async throws
   {
     try await withStore(kind) { store in
@@ -109,7 +107,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `a later response takes the place of one that was chosen alike, and of no other`(
+  @Test(arguments: Kind.allCases) func `a later response replaces only the variant selected by the same fields`(
     kind: Kind
   ) async throws {
     try await withStore(kind) { store in
@@ -124,7 +122,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `a header is replaced, and the body stays`(kind: Kind) async throws {
+  @Test(arguments: Kind.allCases) func `updates the headers and keeps the body`(kind: Kind) async throws {
     try await withStore(kind) { store in
       try await store.put("abc")
       let entry = try #require(await store.entries(for: .widget()).first)
@@ -140,7 +138,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `credentials are apart, and a URL is forgotten for all of them`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `separates credentials, and removes a URL for every credential`(kind: Kind)
     async throws
   {
     try await withStore(kind) { store in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The hooks that verify a head, where a copy of the response is stored.
+/// Verification hooks and the cache.
 @Suite(.timeLimit(.minutes(1))) struct CacheVerificationTests {
   private struct SignedTask: PayloadDownloadingTask {
     typealias DownloadPayload = String
@@ -20,7 +20,7 @@ import Testing
     func next() async throws -> Data? { throw TaskError(.truncatedBody, "cut", phase: .receiving) }
   }
 
-  @Test func `the response of a second attempt is verified, though that of the first was`() async throws {
+  @Test func `verifies the response of a retry, even if the first attempt's was verified`() async throws {
     let shop = CachedShop(configure: { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }) { number, request in
       guard number == 1 else { return .text("forged", [.cacheControl: "no-store"], for: request) }
       return HTTPResponse(
@@ -31,7 +31,7 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  @Test func `the hook of one call does not fail those who share its request`() async throws {
+  @Test func `a call's verification does not fail calls that share its request`() async throws {
     let gate = Gate()
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { number, request in
       await gate.wait()
@@ -47,8 +47,8 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty, "what a hook has refused is not stored")
   }
 
-  @Test func `a step that gives the response of another call has it verified by the hooks of its own`() async throws {
-    /// Answers with what another server has for the same path.
+  @Test func `verifies a response that a step took from another call`() async throws {
+    /// Returns another server's response for the same path.
     struct Other: PerAttemptStep {
       let server: Server
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

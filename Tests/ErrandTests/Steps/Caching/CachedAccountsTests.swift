@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The cache of calls that are signed in, and of calls that are redirected.
+/// Caching of authenticated and of redirected calls.
 @Suite(.timeLimit(.minutes(1))) struct CachedAccountsTests {
   private func shop(_ tokens: NumberedTokens) -> CachedShop {
     CachedShop(configure: { $0.authentication = .custom(tokens) }) { number, request in
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `a response to a signed request is stored for its account, whatever its token`() async throws {
+  @Test func `stores a response for its account, whatever the token`() async throws {
     let tokens = NumberedTokens()
     let shop = shop(tokens)
     #expect(try await shop.get() == ("1", "errand; fwd=uri-miss; stored"))
@@ -25,7 +25,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty, "nothing is there without an account")
   }
 
-  @Test func `a refusal is not stored, whatever it says of its age`() async throws {
+  @Test func `does not store a 401, even with max-age`() async throws {
     let shop = CachedShop { number, request in
       .text("\(number)", [.cacheControl: "max-age=3600"], status: number == 1 ? .unauthorized : .ok, for: request)
     }
@@ -33,7 +33,7 @@ import Testing
     #expect(try await shop.get() == ("2", "errand; fwd=uri-miss; stored"))
   }
 
-  /// A service that says with 403, or in a field, that it does not take a token.
+  /// An authenticator that treats a 403 or a header as a rejected token.
   private struct Particular: Authenticator {
     func storedToken() async throws -> String? { "token" }
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Session"] = token }
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `what its authenticator takes for a refusal is not stored either, and replaces nothing`() async throws {
+  @Test func `a response that its authenticator rejects is not stored and replaces nothing`() async throws {
     let shop = CachedShop(configure: { $0.authentication = .custom(Particular()) }) { number, request in
       let signedOut: HTTPHeaders = number == 4 ? ["X-Signed-Out": "1"] : [:]
       var headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-if-error=600"]
@@ -59,7 +59,7 @@ import Testing
     #expect(try await shop.get("widgets/7", .cacheOnly).text == "3")
   }
 
-  @Test func `accounts are kept apart, and from calls that are not signed in`() async throws {
+  @Test func `separates accounts from each other and from unauthenticated calls`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     func get(_ authentication: Authentication) async throws -> String {
       try await shop.get(shop.task().authenticated(authentication)).text
@@ -76,7 +76,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `a response to cookies that changed on the way is not stored for those before`() async throws {
+  @Test func `does not store a response under cookies that changed during the call`() async throws {
     struct SigningIn: PerAttemptStep {
       let jar: CookieJar
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -97,7 +97,7 @@ import Testing
     #expect(try await shop.get() == ("user=bob", "errand; fwd=uri-miss"), "alice's request, sent as bob's")
   }
 
-  @Test func `calls of different accounts share no request`() async throws {
+  @Test func `does not coalesce calls of different accounts`() async throws {
     let gate = Gate()
     let shop = CachedShop(
       configure: {
@@ -116,7 +116,7 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  /// Answers `/old` with a redirect to `/new`, a POST with one to what it made, and all else with a number.
+  /// Redirects `/old` to `/new` and a POST to its result. The text of other responses is the number of the request.
   private func redirecting(
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) -> CachedShop {
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `neither a redirect nor what it leads to is stored under the URL that points elsewhere`() async throws {
+  @Test func `does not store a redirect or its target under the redirected URL`() async throws {
     let shop = redirecting()
     let refusing = shop.task("old").redirects(.refuse).accepting(.all)
     #expect(try await refusing.run().status == 301)
@@ -141,8 +141,8 @@ import Testing
     #expect(try await refusing.run().status == 301 && shop.sentCount == 5)
   }
 
-  // RFC 9111 §4.4: the POST was answered with a 3xx, which is no error.
-  @Test func `a POST that is redirected removes what it has changed, and what it was sent to look at`() async throws {
+  // RFC 9111 §4.4: a 3xx is not an error.
+  @Test func `a redirected POST removes what is stored for its URL and its target`() async throws {
     let shop = redirecting()
     for path in ["widgets", "widgets/8", "widgets/9"] { _ = try await shop.get(path) }
     let made = try await CachedTask(path: "widgets", httpMethod: .post).on(shop.server).response()
@@ -152,7 +152,7 @@ import Testing
     #expect(try await shop.get("widgets/9").text == "3")
   }
 
-  @Test func `calls with rules of their own share no request`() async throws {
+  @Test func `does not coalesce calls with different settings`() async throws {
     let gate = Gate()
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { number, request in
       await gate.wait()
@@ -170,7 +170,7 @@ import Testing
     #expect(shop.sentCount == tasks.count)
   }
 
-  @Test func `requests whose preflight gives them rules for addresses of their own share none`() async throws {
+  @Test func `does not coalesce requests whose preflight sets different address policies`() async throws {
     let gate = Gate()
     let rules = (AddressPolicy.allowing { _, _ in true }, AddressPolicy.allowing { _, _ in true })
     let shop = CachedShop(configure: {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Bodies on their way into a cache and out of it, whatever the caller does with them.
+/// Bodies that every verb writes to a cache and reads from it.
 @Suite(.timeLimit(.minutes(1))) struct CachedBodyTests {
   enum Kind: CaseIterable, Sendable {
     case memory, disk
@@ -38,7 +38,9 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `every verb stores, and every verb is answered`(kind: Kind) async throws {
+  @Test(arguments: Kind.allCases) func `every verb stores a response and is served from the cache`(kind: Kind)
+    async throws
+  {
     let answer: @Sendable (HTTPRequest) -> HTTPResponse = {
       HTTPResponse(url: $0.url, headers: [.cacheControl: "max-age=60"], body: HTTPResponseBody(Self.body))
     }
@@ -57,7 +59,7 @@ import Testing
     }
   }
 
-  /// A body that fails, or ends, after some pieces.
+  /// A body that fails or ends after some chunks.
   private final class Pieces: HTTPBodySource {
     private let left: Lock<Int>
     private let error: (any Error)?
@@ -75,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `a body that breaks off, or is not read to its end, is not stored`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `does not store a body that fails or is not read to its end`(kind: Kind)
     async throws
   {
     let lost = TaskError(.truncatedBody, "lost", phase: .receiving)
@@ -103,7 +105,7 @@ import Testing
     }
   }
 
-  /// A store that fails in every way that it can.
+  /// A store whose operations all fail.
   private struct BrokenStore: CacheStore {
     struct Broken: Error {}
     final class Writer: CacheWriter {
@@ -124,7 +126,7 @@ import Testing
     func removeAll() async {}
   }
 
-  @Test(arguments: [true, false], [true, false]) func `a store that fails keeps nothing from the caller`(
+  @Test(arguments: [true, false], [true, false]) func `a failing store does not fail the call`(
     canBegin: Bool, hasEntry: Bool
   ) async throws {
     let gone = CacheEntry(id: "1", .made([.cacheControl: "max-age=99999999999"], after: 1e9), length: 5) { _ in
@@ -136,7 +138,7 @@ import Testing
     #expect(try await shop.task().stream().body.collect() == Data("abc".utf8))
   }
 
-  @Test func `a body that is larger than memory may hold is no more for coming from a cache`() async throws {
+  @Test func `maximumBodySize applies to a cached body too`() async throws {
     try await withFolder { folder in
       let shop = CachedShop(try DiskCache(at: folder), configure: { $0.maximumBodySize = 100_000 }) { _, request in
         HTTPResponse(url: request.url, headers: [.cacheControl: "max-age=60"], body: HTTPResponseBody(Self.body))
@@ -147,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `a damaged file is an error once, and then a miss`() async throws {
+  @Test func `a damaged file fails one call and is a miss afterwards`() async throws {
     try await withFolder { folder in
       let shop = CachedShop(try DiskCache(at: folder)) { _, request in
         HTTPResponse(url: request.url, headers: [.cacheControl: "max-age=60"], body: HTTPResponseBody(Self.body))

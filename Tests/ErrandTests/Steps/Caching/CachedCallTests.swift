@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// What a call makes of the cache of its server.
+/// How calls use their server's cache.
 @Suite(.timeLimit(.minutes(1))) struct CachedCallTests {
-  @Test func `a fresh response is used again, with its age, and nothing is sent`() async throws {
+  @Test func `serves a fresh response with its age, without sending a request`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60", "X-Own": "1"])
     #expect(try await shop.get() == ("1", "errand; fwd=uri-miss; stored"))
     shop.clock.advance(by: .seconds(10))
@@ -17,7 +17,7 @@ import Testing
     #expect(shop.server.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
-  @Test func `without a cache nothing is stored and nothing said`() async throws {
+  @Test func `stores nothing and adds no Cache-Status without a cache`() async throws {
     let stub = StubServer(.widget)
     for _ in 1...2 {
       let response = try await GetWidget().on(stub.server).response()
@@ -27,7 +27,7 @@ import Testing
     #expect(Caching.of(GetWidget().on(stub.server).plan, stub.server.snapshot) == nil)
   }
 
-  @Test func `a stale response is validated, and the caller sees the header of both`() async throws {
+  @Test func `validates a stale response and merges the headers of the 304`() async throws {
     let shop = CachedShop { number, request in
       guard number > 1 else {
         return .text("one", [.eTag: "\"1\"", .cacheControl: "max-age=60", "X-A": "1", "X-B": "1"], for: request)
@@ -41,7 +41,7 @@ import Testing
     #expect(response.text == "one" && response.status == .ok)
     #expect(response.headers["X-A"] == "1" && response.headers.values(for: "X-B") == ["2"])
     #expect(response.headers[.cacheStatus] == "errand; fwd=stale; fwd-status=304; ttl=30")
-    // Fresh again, by the word of the 304.
+    // The 304 makes it fresh again.
     shop.clock.advance(by: .seconds(29))
     #expect(try await shop.get() == ("one", "errand; hit; ttl=1"))
     shop.clock.advance(by: .seconds(1))
@@ -53,7 +53,7 @@ import Testing
     #expect(moments.contains("answered from the cache: errand; hit; ttl=1"))
   }
 
-  @Test func `a 200 to a validation takes the place of what was stored`() async throws {
+  @Test func `a 200 to a validation replaces the stored response`() async throws {
     let shop = CachedShop { number, request in
       .text("\(number)", [.eTag: "\"\(number)\"", .cacheControl: "max-age=60"], for: request)
     }
@@ -64,7 +64,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).count == 1)
   }
 
-  @Test func `a 304 about another version is not believed`() async throws {
+  @Test func `ignores a 304 for another version and requests the response again`() async throws {
     let shop = CachedShop { number, request in
       switch number {
       case 1: return .text("one", [.eTag: "\"1\""], for: request)
@@ -77,7 +77,7 @@ import Testing
     #expect(shop.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
   }
 
-  @Test func `the caller's own condition is answered from what is stored, or by the remote`() async throws {
+  @Test func `evaluates a caller's condition on a fresh response, and forwards it otherwise`() async throws {
     let shop = CachedShop { number, request in
       guard request.headers[.ifNoneMatch] != "\"9\"" else {
         return .status(.notModified, headers: [.eTag: "\"9\""], for: request)
@@ -93,7 +93,7 @@ import Testing
     #expect(other.status == .notModified && shop.requests.last?.headers[.ifNoneMatch] == "\"9\"")
   }
 
-  @Test func `a stale response may be used while it is validated, once for all who ask`() async throws {
+  @Test func `stale-while-revalidate serves the stale response and validates it once for all calls`() async throws {
     let arrived = Gate()
     let shop = CachedShop { number, request in
       if number > 1 { await arrived.wait() }
@@ -109,7 +109,7 @@ import Testing
     #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
-  @Test func `where the server fails, a stale response may stand in`() async throws {
+  @Test func `stale-if-error serves a stale response on a server error or without a connection`() async throws {
     let failing = Shared(HTTPStatus(503))
     let shop = CachedShop { number, request in
       guard number > 1 else { return .text("1", [.cacheControl: "max-age=10, stale-if-error=30"], for: request) }
@@ -132,7 +132,7 @@ import Testing
     #expect(await taskError { _ = try await shop.get() }?.status == 503)
   }
 
-  @Test func `responses are apart by what Vary names, and by credential`() async throws {
+  @Test func `stores separate responses per Vary field and per credential`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60", .vary: "Accept"])
     func get(_ name: HTTPHeaderName, _ value: String) async throws -> (text: String, status: String) {
       try await shop.get(shop.task().header(name, value))
@@ -150,7 +150,7 @@ import Testing
     #expect(shop.sentCount == 10)
   }
 
-  @Test func `no secret is in the files of a cache but what the server sent`() async throws {
+  @Test func `the cache's files contain no secret of the request`() async throws {
     try await withFolder { folder in
       let shop = CachedShop(try DiskCache(at: folder), configure: { $0.redaction = .none }) { _, request in
         .text("1", [.cacheControl: "max-age=60", .vary: "Authorization, X-Api-Key"], for: request)
@@ -166,9 +166,7 @@ import Testing
     }
   }
 
-  @Test func `a credential that a step adds on the way is not known beforehand, and its response not stored`()
-    async throws
-  {
+  @Test func `does not store a response if a step added a credential`() async throws {
     struct Signing: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -183,7 +181,7 @@ import Testing
     #expect(try await shop.get() == ("2", "errand; fwd=uri-miss"))
   }
 
-  @Test func `a response from another URL is not stored under the one that was asked`() async throws {
+  @Test func `does not store a response from another URL`() async throws {
     let shop = CachedShop { number, request in
       HTTPResponse(url: .known("https://shop.test/other"), headers: [.cacheControl: "max-age=60"])
     }
@@ -192,7 +190,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-  func `what changes a resource removes what is stored of it`(
+  func `an unsafe method removes what is stored for its URL and its Location`(
     method: HTTPMethod
   ) async throws {
     let shop = CachedShop { number, request in
@@ -207,7 +205,7 @@ import Testing
     #expect(try await shop.get("widgets/9").text == "3")
   }
 
-  @Test func `a HEAD is answered from a GET, updates it, or removes it`() async throws {
+  @Test func `a HEAD is served from a stored GET, updates it or removes it`() async throws {
     let tag = Shared("\"1\"")
     let shop = CachedShop { number, request in
       let headers: HTTPHeaders = [.eTag: tag.withLock { $0 }, .cacheControl: "max-age=60", "X-Number": "\(number)"]
@@ -227,7 +225,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty)
   }
 
-  @Test func `a part comes of a stored whole, and is never taken for it`() async throws {
+  @Test func `serves a range from a stored whole, and does not store a part as the whole`() async throws {
     let shop = CachedShop { _, request in
       guard request.headers.contains(.range) else {
         return .text("0123456789", [.cacheControl: "max-age=60", .contentLength: "10"], for: request)
@@ -245,8 +243,8 @@ import Testing
     #expect(beyond.status == 416 && beyond.headers[.cacheStatus] == "errand; fwd=partial")
   }
 
-  // RFC 9110 §13.2.2: If-None-Match comes first, and Range only where it lets the request through.
-  @Test func `the caller's own condition counts before its range`() async throws {
+  // RFC 9110 §13.2.2: If-None-Match is evaluated before Range.
+  @Test func `evaluates the caller's condition before its range`() async throws {
     let shop = CachedShop { number, request in
       if number == 1 { return .text("0123456789", [.eTag: "\"1\"", .cacheControl: "max-age=60"], for: request) }
       return .text("ef", [.eTag: "\"2\"", .contentRange: "bytes 4-5/10"], status: 206, for: request)
@@ -266,9 +264,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).map(\.length) == [10], "a part takes no whole one's place")
   }
 
-  @Test func `hooks see a stored response as any other, and what verifies the head comes before anything is stored`()
-    async throws
-  {
+  @Test func `hooks run for stored responses too, and a response that fails verification is not stored`() async throws {
     let refuses = Shared(true)
     let log = Shared<[String]>([])
     let shop = CachedShop(configure: { configuration in
@@ -286,7 +282,7 @@ import Testing
     #expect(log.withLock { $0 } == ["verify", "postflight", "verify", "postflight"])
   }
 
-  @Test func `what an attempt has stored goes where the next one brings another, which is not stored`() async throws {
+  @Test func `removes what the first attempt stored if the retry's response is not stored`() async throws {
     let shop = CachedShop(
       configure: { $0.retryPolicy = .fixed(retries: 1, delay: .zero) },
       answer: { number, request in
@@ -300,7 +296,7 @@ import Testing
     #expect(try await shop.get().text == "3")
   }
 
-  @Test func `a stream that the cache answers has received no bytes`() async throws {
+  @Test func `a stream served from the cache has received no bytes`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     for expected in [1, 0] {
       let response = try await shop.task().stream()

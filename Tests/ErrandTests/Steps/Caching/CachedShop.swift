@@ -11,7 +11,7 @@ struct CachedShop: Sendable {
   let server: Server
   private let log = Shared<[HTTPRequest]>([])
 
-  /// A server whose requests are answered by `answer`, which is told the number of the request, the first being 1.
+  /// A server whose requests are answered by `answer`, which gets the number of the request, starting at 1.
   init(
     _ cache: any CacheStore = MemoryCache(), configure: (inout ServerConfiguration) -> Void = { _ in },
     answer: @escaping @Sendable (_ number: Int, _ request: HTTPRequest) async throws -> HTTPResponse
@@ -36,14 +36,14 @@ struct CachedShop: Sendable {
       }, manager: TaskManager(clock: CallClock(clock), random: CallRandom(SeededGenerator(seed: 7))), environment: [:])
   }
 
-  /// A server whose answers are "1", "2" and so on, with these fields.
+  /// A server that responds with "1", "2" and so on, and with these headers.
   init(_ headers: HTTPHeaders, cache: any CacheStore = MemoryCache()) {
     self.init(cache) { number, request in
       HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data("\(number)".utf8)))
     }
   }
 
-  /// What was sent.
+  /// The requests sent so far.
   var requests: [HTTPRequest] { log.withLock { $0 } }
 
   var sentCount: Int { requests.count }
@@ -52,7 +52,7 @@ struct CachedShop: Sendable {
     CachedTask(path: path).on(server).caching(policy)
   }
 
-  /// The text that a task gets, and what the cache says of it.
+  /// The text of a task's response, and its `Cache-Status`.
   func get(_ task: some PayloadDownloadingTask) async throws -> (text: String, status: String) {
     let response = try await task.response()
     return (response.text, response.headers[.cacheStatus] ?? "none")
@@ -64,12 +64,12 @@ struct CachedShop: Sendable {
     try await get(task(path, policy))
   }
 
-  /// The text that a task gets which has its request changed by a closure.
+  /// The response text of a task whose request is changed by a closure.
   func text(_ prepare: @escaping @Sendable (inout HTTPRequest) -> Void) async throws -> String {
     try await PreparedTask(prepare: prepare).on(server).download()
   }
 
-  /// A date so many seconds from now, as a field has it.
+  /// A date `seconds` from now, formatted as a header value.
   func date(_ seconds: Double = 0) -> String { HTTPDate.format(server.manager.dates.now + seconds) }
 }
 
@@ -79,7 +79,7 @@ struct CachedTask: PayloadDownloadingTask {
   var httpMethod = HTTPMethod.automatic
 }
 
-/// A task that has its request changed by a closure.
+/// A task whose request is changed by a closure.
 private struct PreparedTask: PayloadDownloadingTask {
   typealias DownloadPayload = String
   let path = "widgets/7"

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Every policy, of the server, of a task and of a call.
+/// Every cache policy, set by a server, a task or a call.
 @Suite(.timeLimit(.minutes(1))) struct CachingPoliciesTests {
-  @Test func `cache only sends nothing, and says where it has nothing`() async throws {
+  @Test func `cacheOnly sends nothing and throws .notCached if nothing is stored`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60, must-revalidate"])
     let error = try #require(await taskError { _ = try await shop.get("widgets/7", .cacheOnly) })
     #expect(error.code == .notCached && error.status == .gatewayTimeout && error.isSurelyNotSent && shop.sentCount == 0)
@@ -22,7 +22,7 @@ import Testing
     #expect(bare.requests.isEmpty)
   }
 
-  @Test func `only-if-cached in a request says the same`() async throws {
+  @Test func `a request with only-if-cached throws .notCached if nothing is stored`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     let task = shop.task().header(.cacheControl, "only-if-cached")
     #expect(await taskError { _ = try await shop.get(task) }?.code == .notCached)
@@ -30,14 +30,14 @@ import Testing
     #expect(try await shop.get(task).status == "errand; hit; ttl=60" && shop.sentCount == 1)
   }
 
-  @Test func `cache first asks only where nothing is stored`() async throws {
+  @Test func `cacheFirst sends a request only if nothing is stored`() async throws {
     let shop = CachedShop([.cacheControl: "no-cache"])
     #expect(try await shop.get("widgets/7", .cacheFirst).text == "1")
     shop.clock.advance(by: .seconds(1e6))
     #expect(try await shop.get("widgets/7", .cacheFirst).text == "1" && shop.sentCount == 1)
   }
 
-  @Test func `a reload asks as though nothing was stored, and stores`() async throws {
+  @Test func `reload ignores the stored response and replaces it`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60", .eTag: "\"1\""])
     _ = try await shop.get()
     #expect(try await shop.get("widgets/7", .reload) == ("2", "errand; fwd=request; stored"))
@@ -45,9 +45,7 @@ import Testing
     #expect(try await shop.get().text == "2")
   }
 
-  @Test func `a reload and a validation keep shared caches from answering, unless the task says otherwise`()
-    async throws
-  {
+  @Test func `reload and validated bypass shared caches unless the task sets Cache-Control`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60", .eTag: "\"1\""])
     for policy in [CachePolicy.standard, .validated, .validated, .reload, .networkFirst(), .none] {
       _ = try await shop.get("widgets/\(shop.sentCount < 2 ? shop.sentCount : 1)", policy)
@@ -62,7 +60,7 @@ import Testing
     #expect(shop.requests.last?.headers.values(for: .cacheControl) == ["no-transform"])
   }
 
-  @Test func `a validation after a stale response was used may be answered by a shared cache`() async throws {
+  @Test func `a background validation may be answered by a shared cache`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=1, stale-while-revalidate=60", .eTag: "\"1\""])
     _ = try await shop.get()
     shop.clock.advance(by: .seconds(2))
@@ -71,7 +69,7 @@ import Testing
     #expect(shop.requests[1].headers[.ifNoneMatch] == "\"1\"" && shop.requests[1].headers[.cacheControl] == nil)
   }
 
-  @Test func `validations of calls that share a request keep shared caches out too`() async throws {
+  @Test func `a validation with coalescing bypasses shared caches too`() async throws {
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { number, request in
       .text("\(number)", [.cacheControl: "max-age=60"], for: request)
     }
@@ -79,7 +77,7 @@ import Testing
     #expect(shop.requests.first?.headers[.cacheControl] == "max-age=0")
   }
 
-  @Test func `none neither reads nor stores, and withoutStoring only reads`() async throws {
+  @Test func `the none policy bypasses the cache, and withoutStoring only reads it`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     #expect(try await shop.get("widgets/7", .none) == ("1", "errand; fwd=bypass"))
     #expect(try await shop.get("widgets/7", .standard.withoutStoring) == ("2", "errand; fwd=uri-miss"))
@@ -88,7 +86,7 @@ import Testing
     #expect(try await shop.get("widgets/7", .standard.withoutStoring).text == "3")
   }
 
-  @Test func `network first takes what is stored where the network fails`() async throws {
+  @Test func `networkFirst serves the stored response if the network fails`() async throws {
     let isUp = Shared(true)
     let shop = CachedShop { number, request in
       guard isUp.withLock({ $0 }) else {
@@ -104,9 +102,9 @@ import Testing
     #expect(await taskError { _ = try await shop.get("widgets/7", .standard) }?.code == .offline)
   }
 
-  @Test func `network first with a limit takes what is stored once that has passed`() async throws {
+  @Test func `networkFirst serves the stored response when its limit expires`() async throws {
     let shop = CachedShop { number, request in
-      if number > 1 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // for ever
+      if number > 1 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // forever
       return .text("\(number)", for: request)
     }
     _ = try await shop.get("widgets/7", .networkFirst(limit: .seconds(3)))
@@ -117,7 +115,7 @@ import Testing
     #expect(await eventually { shop.server.manager.runningCount == 0 && shop.events.isBalanced })
   }
 
-  @Test func `what forged or foreign servers say is not covered up`() async throws {
+  @Test func `does not hide security errors behind a stored response`() async throws {
     let code = Shared(TaskError.Code.offline)
     let shop = CachedShop { number, request in
       guard number > 1 else { return .text("1", [.cacheControl: "max-age=1, stale-if-error=1000"], for: request) }
@@ -133,7 +131,7 @@ import Testing
     #expect(try await shop.get().text == "1")
   }
 
-  @Test func `the nearest policy counts: the call's, the task's, the server's`() async throws {
+  @Test func `the call's policy overrides the task's, which overrides the server's`() async throws {
     struct Fresh: PayloadDownloadingTask {
       typealias DownloadPayload = String
       let path = "widgets/7"
@@ -148,9 +146,9 @@ import Testing
     #expect(try await shop.get(Fresh().on(shop.server).caching(.inherited)).status == "errand; fwd=bypass")
   }
 
-  @Test func `a cancelled call leaves nothing in the cache and nothing running`() async throws {
+  @Test func `a cancelled call stores nothing and leaves nothing running`() async throws {
     let shop = CachedShop { number, request in
-      try await CallClock(ManualClock()).sleep(for: .seconds(1))  // for ever
+      try await CallClock(ManualClock()).sleep(for: .seconds(1))  // forever
       return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
     }
     let call = Task { try await shop.get() }
@@ -161,7 +159,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty)
   }
 
-  @Test func `where nothing is stored, nothing is validated afterwards`() async throws {
+  @Test func `withoutStoring and cacheOnly start no background validation`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=10, stale-while-revalidate=30"])
     _ = try await shop.get()
     shop.clock.advance(by: .seconds(20))

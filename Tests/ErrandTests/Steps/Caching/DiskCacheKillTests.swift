@@ -6,9 +6,9 @@
 
   @testable import Errand
 
-  /// Programs that write to one folder, and are killed while they do.
+  /// Processes that are killed while they write to one folder.
   @Suite(.timeLimit(.minutes(3))) struct DiskCacheKillTests {
-    /// Not with `Process`: see `RecordingKillTests`.
+    /// Uses `posix_spawn` instead of `Process`: see `RecordingKillTests`.
     private func start(_ folder: URL, seed: Int) throws -> pid_t {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path
@@ -20,7 +20,7 @@
       return process
     }
 
-    /// Kills a program; it must not have ended by itself, which it does where it reads a wrong byte.
+    /// Kills a process. It must still be running, because it exits if it reads a wrong byte.
     private func end(_ process: pid_t) throws {
       var ending: Int32 = 0
       try #require(waitpid(process, &ending, WNOHANG) == 0, "it ended by itself, with \(ending)")
@@ -30,7 +30,7 @@
 
     private func key(_ number: Int) -> CacheKey { CacheKey(url: "https://bench.test/\(number)") }
 
-    /// Reads all that is stored; returns how much that was.
+    /// Checks all stored responses and returns their number.
     private func check(_ cache: DiskCache) async throws -> Int {
       var count = 0
       for number in 0..<40 {
@@ -48,7 +48,7 @@
     }
 
     @Test
-    func `twenty kills of two programs at once leave no torn response, and no wrong byte is ever read`() async throws {
+    func `killing two writers twenty times leaves no torn response and no wrong byte`() async throws {
       var random = SeededGenerator(seed: 7)
       try await withFolder { folder in
         let cache = try DiskCache(at: folder, sizeLimit: 16 << 20)

@@ -11,7 +11,7 @@ import Testing
     try DiskCache(at: folder, sizeLimit: sizeLimit, ageLimit: ageLimit) { [clock] in clock.now }
   }
 
-  /// The files below a folder, but for the one that is locked while files are counted.
+  /// The files in the subfolders of `folder`, so without the trim lock.
   private func files(below folder: URL) -> [String] {
     let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return all.filter { $0.contains("/") }.sorted()
@@ -20,7 +20,7 @@ import Testing
   private func size(below folder: URL) -> Int {
     files(below: folder).reduce(0) { total, name in
       let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent(name).path)
-      return total + (attributes?[.size] as? Int ?? 0)  // it may have gone meanwhile
+      return total + (attributes?[.size] as? Int ?? 0)  // it may have been removed
     }
   }
 
@@ -28,14 +28,14 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  @Test func `what is stored is there for the next process`() async throws {
+  @Test func `the next process reads what was stored`() async throws {
     try await withFolder { folder in
       try await open(folder).put("abc", for: .widget(7, "secret"))
       #expect(try await open(folder).texts(.widget(7, "secret")) == ["abc"])
     }
   }
 
-  @Test func `the folder and its files are this user's alone`() async throws {
+  @Test func `creates the folder and its files with private permissions`() async throws {
     try await withFolder { parent in
       let folder = parent.appendingPathComponent("a/b")
       let cache = try open(folder)
@@ -43,7 +43,7 @@ import Testing
       let entry = try #require(await cache.entries(for: .widget()).first)
       try await cache.update(entry, to: .made(), for: .widget())
       for path in [parent.appendingPathComponent("a").path, folder.path] { #expect(try mode(path) == 0o700) }
-      await cache.trim()  // which makes the file that is locked while files are counted
+      await cache.trim()  // creates the lock file
       let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
       #expect(names.count == 4)
       for name in names {
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a folder that cannot be made is an error that names it`() async throws {
+  @Test func `throws .fileNotWritable with the path if the folder cannot be created`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a byte that changed anywhere is a miss, or changes nothing, and the file is removed`() async throws {
+  @Test func `a changed byte anywhere is a miss, and the file is removed`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("the body of it")
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `a byte that changed in a large body is never handed on, and the file is removed`() async throws {
+  @Test func `never returns a changed byte of a large body, and removes the file`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a file of another URL, and what is no plain file, is a miss`() async throws {
+  @Test func `a file of another URL or anything but a regular file is a miss`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("eight", for: .widget(8))
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `a header that was damaged after a validation is removed, and the one before counts`() async throws {
+  @Test func `removes a damaged header update and uses the original header`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("abc")
@@ -144,10 +144,10 @@ import Testing
     }
   }
 
-  @Test func `beyond the size limit, what was not used for the longest time goes`() async throws {
+  @Test func `evicts the least recently used responses beyond the size limit`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, sizeLimit: 80_000)
-      try await whileLocked(folder.appendingPathComponent("trimming")) {  // as by another process that counts
+      try await whileLocked(folder.appendingPathComponent("trimming")) {  // like another process that is trimming
         for id in 1...9 {
           try await cache.put(.made(), [Data(count: 7_500)], for: .widget(id))
           clock.advance(by: 1)
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test func `small files count as what they take`() async throws {
+  @Test func `counts the disk space that small files occupy`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, sizeLimit: 200_000)
       for id in 1...100 { try await cache.put("\(id)", for: .widget(id)) }
@@ -181,12 +181,12 @@ import Testing
     }
   }
 
-  @Test func `beyond the age limit, a response is a miss and its file goes, used or not`() async throws {
+  @Test func `a response beyond the age limit is a miss, and its file is removed`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, ageLimit: .seconds(100))
       try await cache.put("1", for: .widget(1))
       try await cache.put("2", for: .widget(2))
-      await cache.trim()  // no count is under way any more
+      await cache.trim()  // no other trim is running from here on
       clock.advance(by: 99)
       #expect(try await cache.texts(.widget(1)) == ["1"])
       clock.advance(by: 2)
@@ -197,7 +197,7 @@ import Testing
     }
   }
 
-  @Test func `a response that is stored has the files counted, without being told to`() async throws {
+  @Test func `storing a response trims the cache automatically`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, sizeLimit: 50_000)
       for id in 1...30 { try await cache.put(.made(), [Data(count: 3_500)], for: .widget(id)) }
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `what a process left behind goes, what one is writing stays`() async throws {
+  @Test func `removes leftover files, but not those that are being written`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("abc")
@@ -225,7 +225,7 @@ import Testing
     }
   }
 
-  @Test func `files that others put into the folder are left alone`() async throws {
+  @Test func `leaves unrelated files in the folder alone`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, sizeLimit: 0)
       let shard = folder.appendingPathComponent("abc")
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test func `two caches on one folder see what the other does`() async throws {
+  @Test func `two caches on one folder see each other's changes`() async throws {
     try await withFolder { folder in
       let (one, other) = (try open(folder), try open(folder))
       try await one.put("1", after: 1)
@@ -250,7 +250,7 @@ import Testing
     }
   }
 
-  @Test func `nothing is stored once the folder is gone, and nothing breaks`() async throws {
+  @Test func `throws when storing, and reads nothing, once the folder is removed`() async throws {
     try await withFolder { parent in
       let folder = parent.appendingPathComponent("cache")
       let cache = try open(folder)
@@ -275,7 +275,7 @@ import Testing
     #expect(Checksum.of(text, seed: 1) != expected)
   }
 
-  @Test func `times come back to the last bit`() {
+  @Test func `encodes and decodes times exactly`() {
     var random = SeededGenerator(seed: 7)
     for _ in 0..<1000 {
       let response = StoredResponse.made(after: .random(in: 0..<1e9, using: &random))
@@ -284,7 +284,7 @@ import Testing
     }
   }
 
-  @Test func `names are read as they are written, and no others`() {
+  @Test func `parses only file names that it writes`() {
     let name = DiskName(.widget(7, "c"), number: 0xFEDC_BA98_7654_3210)
     for kind in [DiskName.Kind.entry, .head, .part, .headPart] {
       #expect(name.of(kind).text.withCString { DiskName($0) } == name.of(kind))

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DiskFolderTests {
   private let name = DiskName(.widget(), number: 7)
 
-  @Test func `a file that is being written is never taken for one that was left behind`() async throws {
+  @Test func `never mistakes a file that is being written for a leftover`() async throws {
     try await withFolder { url in
       let folder = try DiskFolder(url)
       let (isOver, hasEnded, counts) = (Shared(false), Shared(false), Shared(0))
@@ -37,13 +37,13 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give away a link"))
-  func `a folder that another user chose by a link is refused and left as it is`() async throws {
+  func `rejects a folder linked by another user and leaves it unchanged`() async throws {
     try await withFolder { url in
       let target = url.appendingPathComponent("target")
       let link = url.appendingPathComponent("link")
       try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
       #expect(chmod(target.path, 0o755) == 0 && symlink(target.path, link.path) == 0)
-      _ = try DiskFolder(link)  // a link of our own
+      _ = try DiskFolder(link)  // our own link
       #expect(chmod(target.path, 0o755) == 0 && lchown(link.path, 12345, 12345) == 0)
       let error = #expect(throws: TaskError.self) { try DiskFolder(link) }
       #expect(error?.reason.contains("another user") == true)

@@ -14,20 +14,20 @@ import Testing
   }
 
   // §4.2.1: "If the max-age response directive is present, use its value."
-  @Test func `max-age is the lifetime, whatever Expires says`() {
+  @Test func `max-age overrides Expires`() {
     #expect(lifetime("max-age=60", [.expires: World.date(1000)]) == .seconds(60))
     #expect(lifetime("max-age=0", [.expires: World.date(1000)]) == .zero)
     #expect(lifetime("max-age=\"60\"") == .seconds(60))
   }
 
   // §4.2.1: "If the cache is shared and the s-maxage response directive is present, use its value". This one is private.
-  @Test func `s-maxage is for shared caches`() {
+  @Test func `ignores s-maxage, which is for shared caches`() {
     #expect(lifetime("s-maxage=1000, max-age=5") == .seconds(5) && lifetime("s-maxage=1000") == .zero)
   }
 
   // §4.2.1: "If the Expires response header field is present, use its value minus the value of the Date response header
   // field (using the time the message was received if it is not present, as per Section 6.6.1 of [HTTP])".
-  @Test func `without max-age, it is Expires less Date`() {
+  @Test func `without max-age, the lifetime is Expires minus Date`() {
     #expect(lifetime(nil, [.date: World.date(-10), .expires: World.date(50)]) == .seconds(60))
     #expect(lifetime(nil, [.date: "none", .expires: World.date(50)]) == .seconds(50))
     #expect(lifetime(nil, [.expires: World.date(-50)]) == .zero)
@@ -35,29 +35,28 @@ import Testing
   }
 
   // §4.2: "a cache recipient SHOULD match the field value case-insensitively".
-  @Test func `the case of a date does not matter`() {
+  @Test func `ignores the case of a date`() {
     #expect(lifetime(nil, [.date: World.date(0), .expires: World.date(60).lowercased()]) == .seconds(60))
     #expect(lifetime(nil, [.date: World.date(0).uppercased(), .expires: World.date(60)]) == .seconds(60))
   }
 
   // §5.3: "A cache recipient MUST interpret invalid date formats, especially the value "0", as representing a time in the
   // past (i.e., "already expired")."
-  @Test(arguments: ["0", "-1", "", "tomorrow", "Thu, 01 Jan 2099"]) func `an Expires that is no date has passed`(
+  @Test(arguments: ["0", "-1", "", "tomorrow", "Thu, 01 Jan 2099"]) func `treats an invalid Expires as expired`(
     value: String
   ) {
     #expect(lifetime(nil, [.expires: value, .lastModified: World.date(-1_000_000)]) == .zero)
   }
 
   // §4.2.1: "Caches are encouraged to consider responses that have invalid freshness information (...) to be stale."
-  @Test func `a malformed max-age is stale, and Expires does not mend it`() {
+  @Test func `treats a malformed max-age as stale, even with a valid Expires`() {
     #expect(lifetime("max-age=soon", [.expires: World.date(1000)]) == .zero)
     #expect(lifetime("max-age=-1, max-age=60") == .zero)
   }
 
   // §4.2.2: "If the response has a Last-Modified header field (...), caches are encouraged to use a heuristic expiration
-  // value that is no more than some fraction of the interval since that time. A typical setting of this fraction might be
-  // 10%."
-  @Test func `without either, it is a tenth of the time since the last change, a week at most`() {
+  // value (...). A typical setting of this fraction might be 10%."
+  @Test func `without either, the lifetime is a tenth of the age since Last-Modified, up to a week`() {
     #expect(lifetime(nil, [.lastModified: World.date(-1000)]) == .seconds(100))
     #expect(lifetime(nil, [.lastModified: World.date(1000)]) == .zero)
     #expect(lifetime(nil, [.lastModified: World.date(-1e9)]) == .seconds(7 * 86_400))
@@ -68,7 +67,7 @@ import Testing
   // stored response. (...) heuristics can only be used on responses without explicit freshness whose status codes are
   // defined as heuristically cacheable (...) and on responses without explicit freshness that have been marked as
   // explicitly cacheable (e.g., with a public response directive)."
-  @Test func `there is no guess against the server's word, nor for other statuses`() {
+  @Test func `uses the heuristic only without an explicit lifetime, and only for some statuses`() {
     let modified: HTTPHeaders = [.lastModified: World.date(-1000)]
     #expect(lifetime("max-age=0", modified) == .zero)
     for code in [302, 303, 307, 400, 500, 599] {
@@ -82,7 +81,7 @@ import Testing
 
   // §4.2.3: apparent_age = max(0, response_time - date_value); response_delay = response_time - request_time;
   // corrected_age_value = age_value + response_delay; corrected_initial_age = max(apparent_age, corrected_age_value).
-  @Test func `the age when it came is the larger of two`() {
+  @Test func `the initial age is the larger of the apparent and the corrected age`() {
     func age(_ headers: HTTPHeaders, delay: Double = 0) -> Duration {
       World.stored(nil, headers, delay: delay).age(at: World.start)
     }
@@ -94,13 +93,13 @@ import Testing
   }
 
   // §4.2.3: resident_time = now - response_time; current_age = corrected_initial_age + resident_time.
-  @Test func `the age grows with the time, and a clock that was set back makes nothing younger`() {
+  @Test func `the age grows over time, and never shrinks if the clock is set back`() {
     let stored = World.stored(nil, [.age: "7"])
     #expect(stored.age(at: World.start + 5.5) == .milliseconds(12_500))
     #expect(stored.age(at: World.start - 1000) == .seconds(7))
   }
 
-  @Test func `a response from the future is stale: the clock by which it was stored was wrong`() {
+  @Test func `treats a response from the future as stale`() {
     let stored = World.stored("max-age=60, stale-if-error=60")
     #expect(World.decide(stored, after: -200).isHit, "clocks differ a little")
     #expect(World.decide(stored, after: -86_400) == .ask(.stale, validates: true))
@@ -118,12 +117,12 @@ import Testing
 
   // §4.2.4: "A cache MUST NOT generate a stale response unless it is disconnected or doing so is explicitly permitted by the
   // client or origin server".
-  @Test func `a stale response is not used by itself`() {
+  @Test func `does not serve a stale response by default`() {
     #expect(World.decide(World.stored("max-age=60"), after: 61) == .ask(.stale, validates: true))
     #expect(World.decide(World.stored(), after: 0) == .ask(.stale, validates: true))
   }
 
-  @Test func `sums of the largest numbers do not overflow`() {
+  @Test func `huge lifetimes and ages do not overflow`() {
     let largest = "99999999999999999999"
     let stored = World.stored("max-age=\(largest), stale-while-revalidate=\(largest)", [.age: largest])
     #expect(World.decide(stored, ["Cache-Control": "max-stale=\(largest)"], after: 1e9).isHit)

@@ -10,7 +10,7 @@ import Testing
     return cache.byteCount
   }
 
-  @Test func `the least recently used response goes first`() async throws {
+  @Test func `evicts the least recently used response first`() async throws {
     let cache = MemoryCache(byteLimit: 3 * (try await size("1")))
     for id in 1...3 { try await cache.put("\(id)", for: .widget(id)) }
     _ = await cache.entries(for: .widget(1))
@@ -22,7 +22,7 @@ import Testing
     #expect(try await cache.texts(.widget(4)) == ["4"])
   }
 
-  @Test func `a body of more than a quarter of the limit is not stored, and drops nothing`() async throws {
+  @Test func `rejects a body larger than a quarter of the limit, without evicting anything`() async throws {
     let cache = MemoryCache(byteLimit: 100_000)
     try await cache.put("1", for: .widget(1))
     await #expect(throws: (any Error).self) {
@@ -33,7 +33,7 @@ import Testing
     #expect(cache.count == 2)
   }
 
-  @Test func `bodies on their way have as much room as the cache, and give it back`() async throws {
+  @Test func `limits pending bodies to the size of the cache, and releases their share`() async throws {
     let cache = MemoryCache(byteLimit: 100_000)
     await #expect(throws: (any Error).self, "its length says so") {
       _ = try await cache.store(.made([.contentLength: "25001"]), for: .widget(1))
@@ -55,7 +55,7 @@ import Testing
     #expect(cache.count > 0)
   }
 
-  @Test func `a cache without room keeps nothing, and does not trap`() async throws {
+  @Test func `a cache without capacity stores nothing`() async throws {
     for limit in [0, -1, 10] {
       let cache = MemoryCache(byteLimit: limit)
       try await cache.put(.made(), [], for: .widget(1))
@@ -63,8 +63,8 @@ import Testing
     }
   }
 
-  /// The same operations on the shelf and on a plain list give the same responses in the same order.
-  @Test(arguments: 1...20) func `a shelf does as a list does`(seed: UInt64) {
+  /// Compares random operations on the store with a simple list.
+  @Test(arguments: 1...20) func `random operations give the same result as a simple list`(seed: UInt64) {
     var random = Seeded(state: seed)
     var shelf = MemoryShelf(limit: 9_000)
     var model: [(key: CacheKey, text: String, size: Int)] = []
@@ -93,7 +93,7 @@ import Testing
       }
       #expect(shelf.count == model.count)
     }
-    // What is dropped now goes in the order of its last use.
+    // From here on, responses are evicted in order of last use.
     var order: [String] = []
     while shelf.count > 0, order.count < 100 {
       order += shelf.insert(.made(["X-Text": "end"]), Data(count: 7_000 + order.count * 100), for: .widget(99))

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// After a change has ended, no call gets what was there before it.
+/// After an unsafe call has ended, no call gets an older response.
 @Suite(.timeLimit(.minutes(1))) struct ReadYourWritesTests {
   private let gate = Gate()
 
-  /// A shop whose first answer to GET comes when the gate opens; what it says is older than any change.
+  /// A shop that holds its first response until the gate opens, so that it is older than any change.
   private func shop(_ configure: (inout ServerConfiguration) -> Void = { _ in }) -> CachedShop {
     CachedShop(configure: configure) { [gate] number, request in
       if number == 1 { await gate.wait() }
@@ -20,7 +20,7 @@ import Testing
     _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).run()
   }
 
-  @Test func `a response that was asked for before a change is not stored after it`() async throws {
+  @Test func `does not store a response requested before a change`() async throws {
     let shop = shop()
     let early = Task { try await shop.get() }
     #expect(await eventually { shop.sentCount == 1 })
@@ -31,7 +31,7 @@ import Testing
     #expect(try await shop.get() == ("3", "errand; hit; ttl=60"))
   }
 
-  @Test(arguments: [true, false]) func `a call after a change joins no request from before it`(hasCache: Bool)
+  @Test(arguments: [true, false]) func `a call after a change does not join an earlier request`(hasCache: Bool)
     async throws
   {
     let shop = shop { configuration in
@@ -47,7 +47,7 @@ import Testing
     #expect(await eventually { shop.server.manager.callCount == 0 })
   }
 
-  @Test func `a change of another URL disturbs nothing`() async throws {
+  @Test func `a change of another URL has no effect`() async throws {
     let shop = shop()
     let early = Task { try await shop.get() }
     #expect(await eventually { shop.sentCount == 1 })
@@ -57,7 +57,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
   }
 
-  @Test func `changes are known one by one up to a number, and all earlier requests are too old beyond it`() {
+  @Test func `tracks changes up to a limit, and beyond it treats all earlier requests as outdated`() {
     let desk = InvalidationLog()
     let start = desk.count
     desk.note("a")
@@ -67,9 +67,9 @@ import Testing
     #expect(!desk.isUnchanged("b", since: start) && desk.isUnchanged("b", since: desk.count))
   }
 
-  @Test func `what changes while a response is committed is removed`() async throws {
+  @Test func `removes a response if its URL changes while it is committed`() async throws {
     let (cache, desk) = (MemoryCache(), InvalidationLog())
-    /// A writer that is overtaken by a change.
+    /// A writer whose commit coincides with a change.
     struct Slow: CacheWriter {
       let base: any CacheWriter
       let desk: InvalidationLog
@@ -87,7 +87,7 @@ import Testing
     #expect(cache.count == 0)
   }
 
-  @Test func `a POST whose next hop fails has removed what it changed`() async throws {
+  @Test func `a redirected POST removes what it changed, even if the next hop fails`() async throws {
     let shop = CachedShop { number, request in
       if request.method == .post {
         return .status(303, headers: [.location: "https://shop.test:443/made"], for: request)
@@ -102,8 +102,8 @@ import Testing
     #expect(try await shop.get("made").text == "6")
   }
 
-  // The deadline is each caller's own; the server's is one of those who wait, not of the request.
-  @Test func `one who joins late has the whole of the deadline`() async throws {
+  // The deadline belongs to each caller, not to the shared request.
+  @Test func `a call that joins late has its full deadline`() async throws {
     let shop = shop { configuration in
       configuration.coalescesRequests = true
       configuration.timeouts.call = .seconds(10)

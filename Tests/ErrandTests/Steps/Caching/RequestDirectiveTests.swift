@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 9111 §5.2.1: what a request may ask.
+/// Request directives (RFC 9111 §5.2.1).
 @Suite(.timeLimit(.minutes(1))) struct RequestDirectiveTests {
   private typealias World = CacheRulesWorld
 
@@ -15,7 +15,7 @@ import Testing
 
   // §5.2.1.1: "The max-age request directive indicates that the client prefers a response whose age is less than or equal to
   // the specified number of seconds."
-  @Test func `max-age takes what is not older`() {
+  @Test func `max-age accepts a response up to that age`() {
     #expect(decide("max-age=10", stored, after: 10).isHit)
     #expect(decide("max-age=10", stored, after: 11) == .ask(.request, validates: true))
     #expect(decide("max-age=0", stored, after: 1) == .ask(.request, validates: true))
@@ -27,7 +27,7 @@ import Testing
   // freshness lifetime. If a value is present, then the client is willing to accept a response that has exceeded its
   // freshness lifetime by no more than the specified number of seconds. If no value is assigned to max-stale, then the
   // client will accept a stale response of any age."
-  @Test func `max-stale takes what is not longer stale`() {
+  @Test func `max-stale accepts a response that is stale for up to that time`() {
     #expect(decide("max-stale=10", stored, after: 70).isHit)
     #expect(decide("max-stale=10", stored, after: 71) == .ask(.stale, validates: true))
     #expect(decide("max-stale", stored, after: 1e8).isHit)
@@ -38,7 +38,7 @@ import Testing
 
   // §5.2.1.3: "The min-fresh request directive indicates that the client prefers a response whose freshness lifetime is no
   // less than its current age plus the specified time in seconds."
-  @Test func `min-fresh takes what stays fresh so long`() {
+  @Test func `min-fresh requires a response to stay fresh for that time`() {
     #expect(decide("min-fresh=20", stored, after: 40).isHit)
     #expect(decide("min-fresh=20", stored, after: 41) == .ask(.request, validates: true))
     let lasting = World.stored("max-age=60, stale-while-revalidate=60")
@@ -47,14 +47,14 @@ import Testing
 
   // §5.2.1.4: "The no-cache request directive indicates that the client prefers a stored response not be used to satisfy the
   // request without successful validation on the origin server."
-  @Test func `no-cache has the response validated`() {
+  @Test func `no-cache requires validation`() {
     #expect(decide("no-cache", stored, after: 1) == .ask(.request, validates: true))
     #expect(decide("no-cache, max-stale", stored, after: 61) == .ask(.stale, validates: true))
   }
 
   // §5.4: "When the Cache-Control header field is not present in a request, caches MUST consider the no-cache request pragma
   // directive as having the same effect as if "Cache-Control: no-cache" were present".
-  @Test func `Pragma says the same where there is no Cache-Control`() {
+  @Test func `Pragma no-cache applies if there is no Cache-Control`() {
     #expect(World.decide(stored, ["Pragma": "x, No-Cache"], after: 1) == .ask(.request, validates: true))
     #expect(World.decide(stored, ["Pragma": "no-cache", "Cache-Control": "max-age=60"], after: 1).isHit)
     #expect(World.decide(stored, ["Pragma": "x"], after: 1).isHit)
@@ -63,7 +63,7 @@ import Testing
   // §5.2.1.5: "The no-store request directive indicates that a cache MUST NOT store any part of either this request or any
   // response to it. (...) Note that if a request containing this directive is satisfied from a cache, the no-store request
   // directive does not apply to the already stored response."
-  @Test func `no-store stores nothing, and uses what is stored`() {
+  @Test func `no-store prevents storing but not the use of a stored response`() {
     #expect(!World.allows(.ok, [.cacheControl: "max-age=60"], request: [.cacheControl: "no-store"]))
     #expect(decide("no-store", stored, after: 1).isHit)
   }
@@ -82,7 +82,7 @@ import Testing
   }
 
   // §4: "the request method associated with the stored response allows it to be used for the presented request".
-  @Test func `only GET and HEAD without a body are answered`() {
+  @Test func `serves only GET and HEAD without a body`() {
     #expect(World.decide(stored, method: .head, after: 1).isHit)
     for method in [HTTPMethod.post, .put, .patch, .delete, .options, .query, "PURGE"] {
       #expect(World.decide(stored, method: method, after: 1) == .ask(.method, validates: false))
@@ -93,7 +93,7 @@ import Testing
         == .ask(.method, validates: false))
   }
 
-  @Test func `a condition that only the server can judge goes there`() {
+  @Test func `forwards conditions that only the server can evaluate`() {
     for name in ["If-Match", "If-Unmodified-Since", "If-Range"] {
       let decision = World.decide(stored, [HTTPHeaderName(name): "\"1\"", "Range": "bytes=0-1"], after: 1)
       #expect(decision == .ask(.bypass, validates: false))
@@ -103,7 +103,7 @@ import Testing
 
   // §4.3.2: "A request containing an If-None-Match header field indicates that the client wants to validate one or more of
   // its own stored responses in comparison to the stored response chosen by the cache."
-  @Test func `the caller's own condition is judged by what is stored`() {
+  @Test func `evaluates the caller's condition on the stored response`() {
     let tagged = World.stored("max-age=60", [.eTag: "W/\"1\"", .lastModified: World.date(-100)])
     func isSatisfied(_ headers: HTTPHeaders, _ stored: StoredResponse) -> Bool {
       World.demand(headers).isSatisfied(by: stored)

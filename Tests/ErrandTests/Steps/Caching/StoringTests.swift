@@ -3,12 +3,12 @@ import Testing
 
 @testable import Errand
 
-/// RFC 9111 §3: what may be stored, and what of it.
+/// The responses, and the headers of a response, that are stored (RFC 9111 §3).
 @Suite(.timeLimit(.minutes(1))) struct StoringTests {
   private typealias World = CacheRulesWorld
 
   // §3: "the request method is understood by the cache".
-  @Test func `only responses to GET are stored`() {
+  @Test func `stores only responses to GET`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     #expect(World.allows(.ok, fresh))
     for method in [HTTPMethod.head, .post, .put, .options, .query, "FOO"] {
@@ -18,7 +18,7 @@ import Testing
 
   // §3: "the response status code is final"; and "if the response status code is 206 or 304, or the must-understand cache
   // directive (...) is present: the cache understands the response status code".
-  @Test func `parts and what is not final are not`() {
+  @Test func `does not store partial or non-final responses`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60, public"]
     for code in [100, 103, 206, 304] { #expect(!World.allows(HTTPStatus(code), fresh), "\(code)") }
     let ranged: HTTPHeaders = [.cacheControl: "max-age=60", .contentRange: "bytes 0-1/2"]
@@ -28,7 +28,7 @@ import Testing
 
   // §3: at least one of: a public directive; private, if the cache is not shared; Expires; max-age; a status code that is
   // defined as heuristically cacheable.
-  @Test func `a status is stored by its kind, or by the server's word`() {
+  @Test func `stores a status that is cacheable by default or marked by the server`() {
     for code in 200...599 where ![206, 304, 412, 416].contains(code) && !Self.aboutExchange.contains(code) {
       let isKind = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
       #expect(World.allows(HTTPStatus(code)) == isKind, "\(code)")
@@ -43,8 +43,8 @@ import Testing
   private static let aboutExchange = [401, 407, 408, 421, 425, 428, 429, 431, 511]
 
   // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache", and those with 429, 431 and 511. The
-  // others are about the credentials or the connection of one request.
-  @Test(arguments: aboutExchange) func `a status that is about one exchange is never stored`(code: Int) {
+  // others concern the credentials or the connection of one request.
+  @Test(arguments: aboutExchange) func `never stores a status that concerns a single exchange`(code: Int) {
     for control in ["max-age=3600", "public", "private, max-age=1", "must-understand, max-age=60"] {
       #expect(!World.allows(HTTPStatus(code), [.cacheControl: control]), "\(control)")
     }
@@ -52,7 +52,7 @@ import Testing
   }
 
   // §3: "the no-store cache directive is not present in the response", and §5.2.2.5.
-  @Test func `no-store is not stored, however it is written`() {
+  @Test func `does not store a response with no-store, however it is written`() {
     let hidden = ["max-age=60, x=\"a, no-store", "\"a, no-store, max-age=60", "max-age=60, x=\"a,no-store\"b"]
     for control in ["no-store", "max-age=60, No-Store", "no-store=x", "no-store, max-age=60"] + hidden {
       #expect(!World.allows(.ok, [.cacheControl: control]), "\(control)")
@@ -63,13 +63,13 @@ import Testing
 
   // §5.2.2.3: "a cache that implements must-understand SHOULD ignore the no-store directive when present with it, if the
   // status code is one that it understands"; and must not store one that it does not.
-  @Test func `must-understand counts for more than no-store`() {
+  @Test func `must-understand overrides no-store`() {
     #expect(World.allows(.ok, [.cacheControl: "must-understand, no-store, max-age=60"]))
     #expect(!World.allows(299, [.cacheControl: "must-understand, max-age=60"]))
   }
 
-  // RFC 9110 §13.1.1 and §14.2: the answer to a condition or a range is none to a plain request.
-  @Test func `an answer to a condition that only the server judges is not stored, nor one to a range but the whole`() {
+  // RFC 9110 §13.1.1 and §14.2: a response to a condition or a range does not answer a plain request.
+  @Test func `does not store a response to a condition, nor one to a range unless it is the whole`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     for code in [412, 416] { #expect(!World.allows(HTTPStatus(code), fresh)) }
     for name in [HTTPHeaderName.ifMatch, .ifUnmodifiedSince, .ifRange] {
@@ -79,7 +79,7 @@ import Testing
     #expect(World.allows(.ok, fresh, request: [.range: "bytes=0-1"]))
   }
 
-  @Test func `URLs that are the same have the same key`() {
+  @Test func `equivalent URLs have the same key`() {
     for url in ["https://shop.test/w/7", "https://shop.test:443/w/7", "HTTPS://Shop.test/w/7#part"] {
       #expect(CacheKey.text(of: url) == "https://shop.test/w/7", "\(url)")
     }
@@ -98,18 +98,18 @@ import Testing
   }
 
   // §3.5 is for shared caches; §5.2.2.7: "private (...) a private cache MAY store the response".
-  @Test func `a private response, and one to a request with a credential, is stored`() {
+  @Test func `stores a private response to a request with credentials`() {
     #expect(World.allows(.ok, [.cacheControl: "private"], request: [.authorization: "Bearer x"]))
   }
 
   // §4.1: "A stored response with a Vary header field value containing a member "*" always fails to match."
-  @Test func `what varies by anything is not stored`() {
+  @Test func `does not store a response that varies by anything`() {
     #expect(!World.allows(.ok, [.cacheControl: "max-age=60", .vary: "Accept, *"]))
   }
 
   // §3.1: "Caches MUST include all received response header fields -- including unrecognized ones -- when storing a
   // response", with the exceptions of Connection and the fields that it names, those of proxies, and those of no-cache.
-  @Test func `all fields are stored but those of the connection`() {
+  @Test func `stores all headers except those of the connection`() {
     let headers: HTTPHeaders = [
       "X-Own": "1", "X-Own": "2", "Connection": "X-Hop, close", "X-Hop": "1", "Keep-Alive": "1",
       "Transfer-Encoding": "chunked", "Proxy-Authenticate": "Basic", "Upgrade": "h2c", "TE": "x", "Trailer": "x",
@@ -121,8 +121,7 @@ import Testing
 
   // RFC 9110 §6.6.1: "A recipient with a clock that receives a response message without a Date header field MUST record the
   // time it was received and append a corresponding Date header field to the message's header section if it is cached".
-  @Test(arguments: [HTTPHeaders(), ["Date": "yesterday"]]) func `a date that is missing is added`(headers: HTTPHeaders)
-  {
+  @Test(arguments: [HTTPHeaders(), ["Date": "yesterday"]]) func `adds a missing or invalid Date`(headers: HTTPHeaders) {
     #expect(StoredHeader.stored(headers, responseTime: World.start)[.date] == World.date(0))
   }
 }

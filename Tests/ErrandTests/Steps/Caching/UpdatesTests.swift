@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The stored response, and then the remote's.
+/// `updates()` yields the stored response, then the server's.
 @Suite(.timeLimit(.minutes(1))) struct UpdatesTests {
   private func texts(_ task: some PayloadDownloadingTask) async throws -> [String] {
     var texts: [String] = []
@@ -12,20 +12,20 @@ import Testing
     return texts
   }
 
-  @Test func `the stored response comes first, then the remote's`() async throws {
+  @Test func `yields the stored response first, then the server's`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     #expect(try await texts(shop.task()) == ["1"])
     #expect(try await texts(shop.task()) == ["1", "2"])
     #expect(shop.sentCount == 2)
   }
 
-  @Test func `one that is fresh and never changes comes once`() async throws {
+  @Test func `yields a fresh immutable response once`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60, immutable"])
     for _ in 0..<2 { #expect(try await texts(shop.task()) == ["1"]) }
     #expect(shop.sentCount == 1)
   }
 
-  @Test func `one that another call has stored meanwhile comes too`() async throws {
+  @Test func `yields a response that another call has stored in the meantime`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60, immutable"])
     _ = try await shop.get()
     var updates = shop.task().updates().makeAsyncIterator()
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: [("errand; hit", "max-age=60", ["1", "2"]), ("cdn; hit", "max-age=60, immutable", ["1"])])
-  func `what a cache on the way says of itself is not this one's word`(
+  func `ignores the Cache-Status of other caches`(
     status: String, control: String, expected: [String]
   ) async throws {
     let shop = CachedShop([.cacheStatus: status, .cacheControl: control])
@@ -45,7 +45,7 @@ import Testing
     #expect(try await texts(shop.task()) == expected)
   }
 
-  @Test func `where the remote says that the first is still good, it comes again`() async throws {
+  @Test func `yields the stored response again after a 304`() async throws {
     let shop = CachedShop { number, request in
       number == 1
         ? .text("one", [.eTag: "\"1\""], for: request) : .status(.notModified, headers: [.eTag: "\"1\""], for: request)
@@ -62,7 +62,7 @@ import Testing
     var headers: HTTPHeaders { ["X-Stamp": "\(count.withLock { $0 })"] }
   }
 
-  @Test func `what a task computes for its header is computed for each request`() async throws {
+  @Test func `computes the task's headers for each request`() async throws {
     let count = Shared(0)
     let shop = CachedShop([.cacheControl: "max-age=0, stale-while-revalidate=60"])
     let task = Stamped(count: count).on(shop.server)
@@ -73,7 +73,7 @@ import Testing
     #expect(shop.requests.map { $0.headers["X-Stamp"] } == ["0", "2"], "the first comes from the cache")
   }
 
-  @Test func `where the remote fails, the stored one has come before the error`() async throws {
+  @Test func `yields the stored response before throwing the server's error`() async throws {
     let shop = CachedShop { number, request in
       guard number == 1 else { throw TaskError(.offline, "no network", phase: .connecting) }
       return .text("one", for: request)
@@ -85,7 +85,7 @@ import Testing
     #expect(try await updates.next() == nil)
   }
 
-  @Test func `a stored response that cannot be decoded any more is passed over`() async throws {
+  @Test func `skips a stored response that can no longer be decoded`() async throws {
     let shop = CachedShop { number, request in .text(number == 1 ? "old" : #"{"id":7,"name":"Cog"}"#, for: request) }
     _ = try await shop.task().run()
     let widgets = Endpoint<Void, Widget>.get("widgets/7").on(shop.server).updates()
@@ -94,7 +94,7 @@ import Testing
     #expect(names == ["Cog"])
   }
 
-  @Test func `with a policy that wants one of the two only, one comes`() async throws {
+  @Test func `yields one response if the policy uses only the cache or only the network`() async throws {
     let shop = CachedShop([:])
     _ = try await shop.get()
     #expect(try await texts(shop.task().caching(.cacheOnly)) == ["1"])

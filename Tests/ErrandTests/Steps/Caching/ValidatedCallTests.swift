@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// What a 304, and the answer to HEAD, makes of a stored response.
+/// How a 304 or a HEAD response changes a stored response.
 @Suite(.timeLimit(.minutes(1))) struct ValidatedCallTests {
-  /// Signs the second request in as another user.
+  /// Authenticates the second request as another user.
   private struct Meddling: PerAttemptStep {
     let count = Shared(0)
 
@@ -22,7 +22,7 @@ import Testing
   }
 
   // RFC 9111 §4.2.3: response_delay = response_time - request_time.
-  @Test func `the age of a 304 has the time that it took`() async throws {
+  @Test func `the age of a 304 includes the response delay`() async throws {
     let gate = Gate()
     let shop = CachedShop { number, request in
       guard request.headers[.ifNoneMatch] != nil else {
@@ -43,7 +43,7 @@ import Testing
   }
 
   // RFC 9111 §4.1: the fields of the request that was validated.
-  @Test func `fields that only a 304 says the response was chosen by count from then on`() async throws {
+  @Test func `applies a Vary that first appears in a 304`() async throws {
     let shop = CachedShop { number, request in
       let language = request.headers["Accept-Language"] ?? "none"
       guard request.headers[.ifNoneMatch] == "\"de\"", language == "de" else {
@@ -61,7 +61,7 @@ import Testing
     #expect(try await shop.get(german) == ("in de", "errand; hit; ttl=60"))
   }
 
-  @Test func `a response that a 304 says is chosen by anything is no longer stored`() async throws {
+  @Test func `removes a stored response if a 304 says that it varies by anything`() async throws {
     let shop = CachedShop { number, request in
       guard request.headers[.ifNoneMatch] != nil else {
         return .text("\(number)", [.eTag: "\"1\"", .cacheControl: "max-age=0"], for: request)
@@ -74,13 +74,15 @@ import Testing
     #expect(try await shop.get() == ("3", "errand; fwd=uri-miss; stored"))
   }
 
-  @Test func `a tag that no request could carry keeps no call from being made`() async throws {
+  @Test func `does not send an entity tag that is too large`() async throws {
     let shop = CachedShop([.eTag: "\"\(String(repeating: "e", count: 61_500))\"", .cacheControl: "max-age=0"])
     for number in 1...3 { #expect(try await shop.get().text == "\(number)") }
     #expect(shop.requests.allSatisfy { !$0.headers.contains(.ifNoneMatch) })
   }
 
-  @Test(arguments: ["abc", "W/abc", "\"abc"]) func `sends a malformed tag back as it came`(tag: String) async throws {
+  @Test(arguments: ["abc", "W/abc", "\"abc"]) func `sends a malformed entity tag back unchanged`(tag: String)
+    async throws
+  {
     let shop = CachedShop { number, request in
       guard request.headers[.ifNoneMatch] == tag else {
         return .text("\(number)", [.eTag: tag, .cacheControl: "max-age=0"], for: request)
@@ -92,16 +94,14 @@ import Testing
     #expect(shop.requests.allSatisfy { !$0.headers.contains(.ifRange) && !$0.headers.contains(.ifMatch) })
   }
 
-  @Test func `answers a caller's condition on a malformed tag from the cache`() async throws {
+  @Test func `evaluates a caller's condition on a malformed entity tag from the cache`() async throws {
     let shop = CachedShop([.eTag: "abc", .cacheControl: "max-age=60"])
     _ = try await shop.get()
     let answer = try await shop.task().header(.ifNoneMatch, "abc").run()
     #expect(answer.status == .notModified && shop.sentCount == 1)
   }
 
-  @Test(arguments: [true, false]) func `holds a stored body to the limit of bodies in memory`(isOnDisk: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false]) func `maximumBodySize applies to a stored body`(isOnDisk: Bool) async throws {
     try await withFolder { folder in
       let cache: any CacheStore = isOnDisk ? try DiskCache(at: folder) : MemoryCache()
       let shop = CachedShop([.cacheControl: "max-age=60"], cache: cache)
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "identity", "utf-8"])
-  func `answers a range from the cache whatever unknown coding the whole has`(coding: String) async throws {
+  func `serves a range from the cache if the stored body has an unknown coding`(coding: String) async throws {
     let shop = CachedShop { _, request in
       .text("0123456789", [.contentEncoding: coding, .cacheControl: "max-age=60"], for: request)
     }
@@ -130,7 +130,7 @@ import Testing
     #expect(shop.sentCount == 1)
   }
 
-  @Test func `a 304 to another's request says nothing of what is stored`() async throws {
+  @Test func `ignores a 304 to another user's request`() async throws {
     let shop = CachedShop(configure: { $0.perAttemptSteps = [Meddling()] }) { number, request in
       number == 2
         ? .status(.notModified, headers: [.eTag: "\"1\"", .cacheControl: "max-age=600", "X-Of": "bob"], for: request)
@@ -143,7 +143,7 @@ import Testing
     #expect(entries.count == 1 && entries.allSatisfy { !$0.response.headers.contains("X-Of") })
   }
 
-  @Test func `an answer of HEAD to another's request says nothing of what is stored either`() async throws {
+  @Test func `ignores a HEAD response to another user's request`() async throws {
     let shop = CachedShop(configure: { $0.perAttemptSteps = [Meddling()] }) { number, request in
       number == 2
         ? .status(.ok, headers: [.cacheControl: "max-age=600", "X-Of": "bob"], for: request)

@@ -3,13 +3,13 @@ import Testing
 
 @testable import Errand
 
-/// RFC 9111 §4.3 and §3.2: asking whether a stored response is still good, and what becomes of it.
+/// Validating and updating a stored response (RFC 9111 §4.3 and §3.2).
 @Suite(.timeLimit(.minutes(1))) struct ValidationTests {
   private typealias World = CacheRulesWorld
 
   // §4.3.1: "One such precondition header field is If-Modified-Since (...) Another is If-None-Match"; "A cache SHOULD
-  // send both validators" where it has both.
-  @Test func `a condition names the tag and the date that are stored`() {
+  // send both validators" if it has both.
+  @Test func `a validation sends the stored entity tag and date`() {
     let stored = World.stored(nil, [.eTag: "W/\"1\"", .lastModified: World.date(-100)])
     let headers = Validation.conditions(["Accept": "a"], for: stored)
     #expect(headers == ["Accept": "a", "If-None-Match": "W/\"1\"", "If-Modified-Since": World.date(-100)])
@@ -20,7 +20,7 @@ import Testing
     #expect(Validation.conditions([:], for: useless).isEmpty && !useless.hasValidator)
   }
 
-  @Test func `a tag that would make the request too large is none`() {
+  @Test func `does not use an entity tag that makes the request too large`() {
     let tag = "\"\(String(repeating: "e", count: 61_500))\""
     #expect(!World.stored(nil, [.eTag: tag]).hasValidator)
     let both = World.stored(nil, [.eTag: tag, .lastModified: World.date(-100)])
@@ -29,7 +29,7 @@ import Testing
     #expect(!Validation.isAbout(both, [.eTag: "\"1\"", .lastModified: World.date(-100)]))
   }
 
-  @Test func `a tag whose bytes are no text is none: it would be sent as others`() {
+  @Test func `does not use an entity tag that is not text`() {
     #expect(!World.stored(nil, [.eTag: "\"caf\u{FFFD}\""]).hasValidator)
     #expect(World.stored(nil, [.eTag: "\"café\""]).hasValidator)
     let accents = ["\"caf\u{E9}\"", "\"cafe\u{301}\""].compactMap { EntityTag($0) }
@@ -38,7 +38,7 @@ import Testing
 
   // §4.3.4: "If the new response contains one or more strong validators, then each of those strong validators identifies a
   // selected representation for update. (...) If none (...) match, then the cache MUST NOT use the new response to update".
-  @Test func `a 304 is about the response whose tag it has`() {
+  @Test func `a 304 applies only to the response that its validators match`() {
     let strong = World.stored(nil, [.eTag: "\"1\"", .lastModified: World.date(-100)])
     #expect(Validation.isAbout(strong, [.eTag: "\"1\""]) && Validation.isAbout(strong, [.eTag: "W/\"1\""]))
     let unquoted = World.stored(nil, [.eTag: "1"])
@@ -49,14 +49,14 @@ import Testing
     // "If the new response contains no strong validators but does contain one or more weak validators (...)".
     #expect(Validation.isAbout(strong, [.lastModified: World.date(-100)]))
     #expect(!Validation.isAbout(strong, [.lastModified: World.date(-50)]))
-    // "If the new response does not include any form of validator (...)": the only one that it can be about.
+    // "If the new response does not include any form of validator (...)": it applies to the only candidate.
     #expect(Validation.isAbout(strong, [:]) && Validation.isAbout(World.stored(), [:]))
     #expect(!Validation.isAbout(World.stored(), [.eTag: "\"1\""]))
   }
 
   // §3.2: "the cache MUST add each header field in the provided response to the stored response, replacing field values that
   // are already present", with the exceptions of §3.1, of Content-Length, and of what the body was processed by.
-  @Test func `the header of a 304 replaces that of the stored response`() {
+  @Test func `merges the headers of a 304 into those of the stored response`() {
     let stored: HTTPHeaders = [
       "A": "1", "B": "1", "B": "2", "Content-Length": "5", "Content-Encoding": "gzip", "Content-Type": "text/plain",
       "Age": "30", "Date": World.date(0), "Cache-Control": "max-age=1",
@@ -73,7 +73,7 @@ import Testing
     #expect(merged[.cacheControl] == "max-age=60" && merged[.date] == World.date(100))
   }
 
-  @Test func `a validated response is as fresh as the 304 says, from when that came`() {
+  @Test func `a validated response has the lifetime and the age of the 304`() {
     let stored = World.stored("max-age=60", [.eTag: "\"1\"", .age: "30"])
     let updated = Validation.updated(
       stored, by: [.eTag: "\"1\"", .cacheControl: "max-age=10"], for: [:], requestTime: World.start + 99,
@@ -88,7 +88,7 @@ import Testing
   // Last-Modified) and, if the HEAD response has a Content-Length header field, the value of Content-Length matches that of
   // the stored response, the cache SHOULD update the stored response (...); otherwise, the cache SHOULD consider the stored
   // response to be stale."
-  @Test func `a response to HEAD is about the same as one to GET, or has made it stale`() {
+  @Test func `a HEAD response applies to a stored GET only if validators and length match`() {
     let stored = World.stored(nil, [.eTag: "\"1\"", .contentLength: "5"])
     #expect(Validation.isAboutSame(stored, [.eTag: "\"1\"", .contentLength: "5"]))
     #expect(Validation.isAboutSame(stored, ["X": "1"]))
@@ -98,7 +98,7 @@ import Testing
 
   // §4.4: "A cache MUST invalidate the target URI (...) when it receives a non-error status code in response to an unsafe
   // request method (including methods whose safety is unknown)."
-  @Test func `a request that changes something makes its URL stale`() throws {
+  @Test func `an unsafe request invalidates its URL and its same-origin locations`() throws {
     func urls(_ method: HTTPMethod, _ status: HTTPStatus, _ headers: HTTPHeaders = [:]) -> [String] {
       Invalidation.urls(HTTPRequest(method, World.url), World.response(status, headers))
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 9111 §4.1: which requests a stored response fits.
+/// The requests that a stored response matches (RFC 9111 §4.1).
 @Suite(.timeLimit(.minutes(1))) struct VarySelectionTests {
   private typealias World = CacheRulesWorld
 
@@ -19,7 +19,7 @@ import Testing
 
   // §4.1: "the cache MUST NOT use that stored response without revalidation unless all the presented request header fields
   // nominated by that Vary field value match those fields in the original request".
-  @Test func `every field that Vary names is the same`() {
+  @Test func `matches only if every field named by Vary is equal`() {
     let stored = stored("Accept, accept-language", for: ["Accept": "a, b", "X-Other": "1"])
     #expect(stored.fits(["accept": "a,b", "X-Other": "2"], unpacks: true))
     #expect(!stored.fits(["Accept": "a"], unpacks: true) && !stored.fits([:], unpacks: true))
@@ -27,12 +27,12 @@ import Testing
     #expect(!stored.fits(["Accept": "a, b", "Accept-Language": ""], unpacks: true))
   }
 
-  @Test func `only what Vary names is kept of the request`() {
+  @Test func `keeps only the request fields named by Vary`() {
     let stored = stored("Accept", for: ["Accept": "a", "X-Secret": "s"])
     #expect(stored.selecting == ["Accept": "a"])
   }
 
-  @Test func `a response takes the place of one that was chosen by the same values`() {
+  @Test func `supersedes only a response selected by the same values`() {
     let first = stored("Accept", for: ["Accept": "a"])
     #expect(stored("accept", for: ["accept": "a"]).supersedes(first))
     #expect(!stored("Accept", for: ["Accept": "b"]).supersedes(first))
@@ -40,7 +40,7 @@ import Testing
     #expect(!stored("X", for: ["Accept": "a"]).supersedes(first) && !first.supersedes(stored("X", for: [:])))
   }
 
-  @Test func `a packed body that was not unpacked is for callers who unpack it themselves`() {
+  @Test func `a compressed body matches only callers that decompress it themselves`() {
     let packed = stored("X", for: [:], [.contentEncoding: "gzip"], unpacks: false)
     #expect(packed.fits([:], unpacks: false) && !packed.fits([:], unpacks: true))
     let plain = stored("X", for: [:], unpacks: false)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Cookies of calls: what they send, and what they keep.
+/// The cookies that calls send and store.
 @Suite(.timeLimit(.minutes(1))) struct CookieCallTests {
   private static func sets(_ lines: String..., status: HTTPStatus = .ok, _ more: HTTPHeaders = [:]) -> StubLog.Answer {
     var headers = more
@@ -13,7 +13,7 @@ import Testing
 
   private func sent(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.cookie] } }
 
-  @Test func `what a response sets goes with the next request to its server`() async throws {
+  @Test func `sends a response's cookies with later requests to its server`() async throws {
     let stub = StubServer(Self.sets("a=1; Path=/", "b=2; Path=/deep"), .status(.ok))
     try await PlainTask().on(stub.server).run()
     try await PlainTask().on(stub.server).run()
@@ -23,7 +23,7 @@ import Testing
     #expect(stub.server.cookieJar?.cookies.map(\.name) == ["a", "b"])
   }
 
-  @Test func `every server has a jar of its own, unless servers share one`() async throws {
+  @Test func `each server has its own jar unless servers share one`() async throws {
     let (one, two) = (StubServer(Self.sets("a=1")), StubServer(.status(.ok)))
     try await PlainTask().on(one.server).run()
     try await PlainTask().on(two.server).run()
@@ -39,7 +39,7 @@ import Testing
     #expect(third.cookieJar !== one.server.cookieJar && third.cookieJar != nil)
   }
 
-  @Test func `a server or a call may have none`() async throws {
+  @Test func `a server or a call can disable cookies`() async throws {
     let stub = StubServer(Self.sets("a=1"))
     try await PlainTask().cookies(.none).on(stub.server).run()
     try await PlainTask().on(stub.server).run()
@@ -53,7 +53,7 @@ import Testing
 
   private struct Signed: ServerTask { let cookiePolicy = CookiePolicy.sending(["session": "abc", "lang": "en"]) }
 
-  @Test func `a task sends its own, and keeps none`() async throws {
+  @Test func `a task with .sending sends only its own cookies`() async throws {
     let stub = StubServer(Self.sets("a=1"))
     try await PlainTask().on(stub.server).run()
     try await Signed().on(stub.server).run()
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `what a server states stays with its remote, also where a step goes elsewhere`() async throws {
+  @Test func `a server's fixed cookies stay at its origin, even if a step changes the URL`() async throws {
     let stub = StubServer(.status(.ok)) { $0.cookiePolicy = .sending(["k": "s3cret"]) }
     try await PlainTask().on(stub.server).run()
     try await URLTask(.known("https://other.test/")).on(stub.server).run()
@@ -82,7 +82,7 @@ import Testing
     #expect(sent(stub) == ["k=s3cret", nil, nil, "own=1"])
   }
 
-  @Test func `the cookies of a jar are those of the URL that a step goes to`() async throws {
+  @Test func `sends the cookies of the URL that a step chooses`() async throws {
     let stub = StubServer(Self.sets("a=1"), .status(.ok, [.setCookie: "b=2"]), .status(.ok))
     try await PlainTask().on(stub.server).run()
     await stub.server.update { $0.perAttemptSteps = [Elsewhere()] }
@@ -92,7 +92,7 @@ import Testing
   }
 
   @Test(arguments: ["s3cret b", "s3cret;b", "s3cret,b", "\"s3cret\"", "s3cretä", "s3cret\r\nX-Evil: 1", "s3cret\\"])
-  func `a stated cookie that would not arrive as it is fails the call`(value: String) async throws {
+  func `rejects a fixed cookie with invalid characters before sending`(value: String) async throws {
     let stub = StubServer(.status(.ok))
     let error = await taskError { try await PlainTask().cookies(.sending(["k": value])).on(stub.server).run() }
     #expect(error?.code == .badRequest && error?.isSurelyNotSent == true && stub.requests.isEmpty)
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `the Cookie of a task, a preflight or a step is sent as it is`() async throws {
+  @Test func `sends a Cookie header set by a task, preflight, step or server unchanged`() async throws {
     let stub = StubServer(Self.sets("a=1"))
     try await PlainTask().on(stub.server).run()
     try await PlainTask().header(.cookie, "mine=1").on(stub.server).run()
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `steps see the cookies of the jar`() async throws {
+  @Test func `steps see the jar's cookies`() async throws {
     let seen = Shared<[String?]>([])
     let stub = StubServer(Self.sets("a=1"), Self.sets("a=2"), .status(.ok)) {
       $0.perCallSteps = [Sees(seen: seen)]
@@ -148,23 +148,23 @@ import Testing
     #expect(sent(stub) == [nil, "a=1", "a=2"])
   }
 
-  // RFC 6265bis §5.3: "User agents … MUST process any Set-Cookie header field present in a response", but for 1xx, which no
-  // transport hands on.
+  // RFC 6265bis §5.3: "User agents … MUST process any Set-Cookie header field present in a response", except 1xx, which
+  // transports do not report.
   @Test(arguments: [200, 204, 304, 401, 404, 500])
-  func `a response of any status sets cookies`(code: Int) async throws {
+  func `stores the cookies of a response with any status`(code: Int) async throws {
     let stub = StubServer(Self.sets("a=1", status: HTTPStatus(code)), .status(.ok))
     _ = try await PlainTask().accepting(.all).retry(.never).on(stub.server).run()
     try await PlainTask().on(stub.server).run()
     #expect(sent(stub) == [nil, "a=1"])
   }
 
-  @Test func `an attempt sends what the one before it was given`() async throws {
+  @Test func `a retry sends the cookies set by the previous attempt`() async throws {
     let stub = StubServer(Self.sets("a=1", status: 503), Self.sets("a=2", status: 503), .status(.ok))
     try await PlainTask().on(stub.server).run()
     #expect(sent(stub) == [nil, "a=1", "a=2"])
   }
 
-  @Test func `a stream and a file set cookies with their head`() async throws {
+  @Test func `stores the cookies of streams and file downloads`() async throws {
     let stub = StubServer(Self.sets("a=1"), Self.sets("b=2"), .status(.ok))
     let response = try await PlainTask().on(stub.server).stream()
     #expect(stub.server.cookieJar?.cookies.count == 1)
@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a request that waited for its slot has the cookies of now`(hasSteps: Bool) async throws {
+  func `a request that waited for a slot sends the current cookies`(hasSteps: Bool) async throws {
     let (gate, sent) = (Gate(), Shared<[String?]>([]))
     let shop = VirtualShop(limits: ThrottleLimits(total: 1)) {
       if hasSteps { $0.perAttemptSteps = [Sees(seen: Shared([]))] }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Cookies that outlive their process.
+/// Cookies stored in a file.
 @Suite(.timeLimit(.minutes(1))) struct CookieFileTests {
   private let shop = URL.known("https://shop.test/")
 
@@ -18,7 +18,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
   }
 
-  @Test func `another process has the cookies, but for those that end with the jar`() async throws {
+  @Test func `another process reads the cookies except session cookies`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("a/b/cookies.json")
       let first = try jar(file)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `the time of a cookie comes back from the file as it was, and so does the order`() throws {
+  @Test func `a cookie's creation time survives conversion to seconds and back`() throws {
     for _ in 1...100 {
       let jar = CookieJar(clock: CallClock(ManualClock()))
       try jar.set("a=1", from: shop)
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `file and folder are for nobody else`() async throws {
+  @Test func `creates the file and its folder with private permissions`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("a/cookies.json")
       let jar = try jar(file)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a removal of all reaches what other processes have written meanwhile`() async throws {
+  @Test func `removes matching cookies that other processes have written`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let clock = ManualClock()
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `a removal that is written late takes no cookie that was set again since`() async throws {
+  @Test func `a delayed removal does not delete a cookie that was set again later`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let clock = ManualClock()
@@ -87,7 +87,7 @@ import Testing
       try await theirs.synchronize()
       let mine = try jar(file, clock)
       clock.advance(by: .seconds(60))
-      // The file cannot be written as all is removed.
+      // Make the file unwritable during the removal.
       let away = folder.appendingPathComponent("away")
       try FileManager.default.moveItem(at: file, to: away)
       try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a cookie that is written late takes the place of none that was set since`() async throws {
+  @Test func `a delayed write does not replace a newer cookie`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let clock = ManualClock()
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a removal counts for what a wrong clock has set in the future`() async throws {
+  @Test func `removes a cookie whose creation time is in the future`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let late = ManualClock()
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `of any number of removals each counts`() async throws {
+  @Test func `applies every one of many pending removals`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let (mine, theirs) = (try jar(file), try jar(file))
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `a change is written without being asked for`() async throws {
+  @Test func `writes changes automatically`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let first = try jar(file)
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `two jars on one file add to it, and remove from it, and neither undoes the other's work`() async throws {
+  @Test func `two jars can add and remove cookies in one file without conflicts`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let (first, second) = (try jar(file), try jar(file))
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `a removal counts where the jar never had the cookie`() async throws {
+  @Test func `removes a cookie that the jar has never read`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let (first, second) = (try jar(file), try jar(file))
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `what has expired meanwhile is neither read nor kept`() async throws {
+  @Test func `neither reads nor keeps expired cookies`() async throws {
     try await withFolder { folder in
       let (file, clock) = (folder.appendingPathComponent("cookies.json"), ManualClock())
       let first = try jar(file, clock)
@@ -227,13 +227,13 @@ import Testing
     }
   }
 
-  @Test func `what a crash has left beside the file is neither read nor in the way`() async throws {
+  @Test func `ignores and removes a temporary file left by a crash`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let first = try jar(file)
       try first.set("a=1; Max-Age=3600", from: shop)
       try await first.synchronize()
-      // As where a process was killed while it wrote.
+      // As if a process was killed while writing.
       let torn = folder.appendingPathComponent(".cookies.json.new")
       try Data(contentsOf: file).prefix(40).write(to: torn)
       let second = try jar(file)
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func `a file of something else is refused, and stays as it is`() async throws {
+  @Test func `rejects a file with other content and leaves it unchanged`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       for text in ["{", "[]", #"{"version":2,"cookies":[]}"#, "# Netscape HTTP Cookie File"] {
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test func `a link in the place of the file is not followed, and a folder for everybody not used`() async throws {
+  @Test func `does not follow a symbolic link, and rejects a world-writable folder`() async throws {
     try await withFolder { folder in
       let (file, victim) = (folder.appendingPathComponent("cookies.json"), folder.appendingPathComponent("victim"))
       try Data(#"{"version":1,"cookies":[]}"#.utf8).write(to: victim)
@@ -273,7 +273,7 @@ import Testing
     }
   }
 
-  @Test func `a cookie in the file that no request could carry is left out`() async throws {
+  @Test func `skips a stored cookie that is invalid in a header`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let first = try jar(file)
@@ -286,14 +286,14 @@ import Testing
     }
   }
 
-  @Test func `a failure to write is logged once, and the cookies are written when it is over`() async throws {
+  @Test func `logs a write failure once and writes the cookies later`() async throws {
     try await withFolder { folder in
       let log = Shared<[String]>([])
       let place = folder.appendingPathComponent("place")
       let file = place.appendingPathComponent("cookies.json")
       let jar = try CookieJar(file: file, log: TextSink { line in log.withLock { $0.append(line) } })
       try FileManager.default.removeItem(at: place)
-      try Data().write(to: place)  // a file where the folder was
+      try Data().write(to: place)  // a file instead of the folder
       for number in 0..<3 {
         try jar.set("c\(number)=1; Max-Age=3600", from: shop)
         await #expect(throws: TaskError.self) { try await jar.synchronize() }

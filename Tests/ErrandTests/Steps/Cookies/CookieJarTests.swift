@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CookieJarTests {
   private let shop = URL.known("https://www.shop.test/login")
 
-  @Test func `an app sets, lists and removes cookies`() throws {
+  @Test func `sets, lists and removes cookies`() throws {
     let jar = CookieJar()
     try jar.set("session=abc; Path=/; Secure; HttpOnly; SameSite=Strict", from: shop)
     try jar.set("theme=dark; Path=/; Domain=shop.test; Max-Age=60", from: shop)
@@ -26,7 +26,7 @@ import Testing
     ("a=1; Domain=other.test", "its domain is not that of the host"), ("a=\u{1}", "control character"),
     ("a=1; Domain=com", "its domain is not that of the host"), ("__Host-a=1", "__Host-"),
     ("a=1; Domain=test", "public suffix"),
-  ]) func `a cookie that a server may not set is refused with the reason`(line: String, reason: String) {
+  ]) func `rejects a cookie that the server cannot set, with the reason`(line: String, reason: String) {
     let jar = CookieJar()
     let error = #expect(throws: TaskError.self) { try jar.set(line, from: shop) }
     #expect(error?.code == .badRequest && error?.reason.contains(reason) == true && jar.cookies.isEmpty)
@@ -43,7 +43,7 @@ import Testing
     #expect(jar.cookies.isEmpty && jar.cookies(for: shop).isEmpty)
   }
 
-  @Test func `neither a jar nor a cookie shows a value`() throws {
+  @Test func `descriptions of jars and cookies contain no values`() throws {
     let jar = CookieJar()
     try jar.set("session=planted1; Path=/; Domain=shop.test; Secure; SameSite=Lax", from: shop)
     try jar.set("planted2; Max-Age=60", from: shop)
@@ -55,7 +55,7 @@ import Testing
     #expect("\(jar)" == "CookieJar(2 cookies)")
   }
 
-  @Test func `many tasks use one jar at a time`() async throws {
+  @Test func `many tasks can use one jar concurrently`() async throws {
     let jar = CookieJar()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Errand
 
-/// The cookies that a server may set: RFC 6265bis §5.7.
+/// The cookies that a server can set (RFC 6265bis §5.7).
 @Suite(.timeLimit(.minutes(1))) struct CookieReceivingTests {
   // Step 10: "If the canonicalized request-host does not domain-match the domain-attribute: Abort this algorithm and ignore the
   // cookie entirely. Otherwise: Set the cookie's host-only-flag to false." Without one: "Set the cookie's host-only-flag to true."
-  @Test func `a cookie is for its host alone, or for a domain that the host is in`() throws {
+  @Test func `accepts a cookie for its host or a parent domain only`() throws {
     var world = CookieWorld()
     #expect(world.set("a=1", at: "https://www.shop.test/") == nil)
     #expect(world.set("b=1; Domain=shop.test", at: "https://www.shop.test/") == nil)
@@ -22,7 +22,7 @@ import Testing
   // Step 8: "If the user agent is configured to reject "public suffixes" and the domain-attribute is a public suffix: If the
   // domain-attribute is identical to the canonicalized request-host: Let the domain-attribute be the empty string. Otherwise:
   // Abort this algorithm and ignore the cookie entirely."
-  @Test func `a public suffix is a domain of nobody`() {
+  @Test func `rejects a public suffix as a domain`() {
     var world = CookieWorld()
     #expect(world.set("a=1; Domain=test", at: "https://shop.test/") == .publicSuffix)
     #expect(world.set("a=1; Domain=co.test", at: "https://shop.co.test/") == .publicSuffix)
@@ -31,12 +31,12 @@ import Testing
     #expect(world.only?.isHostOnly == true && world.line("https://shop.co.test/") == "")
   }
 
-  // Step 8: nobody says whether the domain is one of many owners.
+  // Step 8. Without a list, the domain may be a public suffix.
   @Test(arguments: [
     ("ngrok.io", "evil.ngrok.io", "victim.ngrok.io"),
     ("s3.amazonaws.com", "evil.s3.amazonaws.com", "v.s3.amazonaws.com"),
     ("tokyo.jp", "evil.tokyo.jp", "v.tokyo.jp"), ("shop.test", "www.shop.test", "shop.test"),
-  ]) func `without a list, a cookie for a domain above its host stays with its host`(
+  ]) func `without a suffix list, a cookie for a parent domain is limited to its host`(
     domain: String, host: String, neighbour: String
   ) throws {
     let field = try #require(SetCookie("a=1; Domain=\(domain)"))
@@ -45,9 +45,7 @@ import Testing
     #expect(CookieWorld.target("https://\(neighbour)/").host != cookie.domain)
   }
 
-  @Test func `without a list, a host may have its cookies sent to the names below it, unless it is a known suffix`()
-    throws
-  {
+  @Test func `without a suffix list, a host can share cookies with subdomains unless it is a known suffix`() throws {
     func cookie(_ domain: String, of host: String) throws -> Cookie {
       let field = try #require(SetCookie("a=1; Domain=\(domain)"))
       return try Cookie(field, from: CookieWorld.target("https://\(host)/"), now: Date(), PublicSuffixes())
@@ -59,7 +57,7 @@ import Testing
   }
 
   // Step 9: "If the domain-attribute contains a character that is not in the range of [USASCII] characters, abort".
-  @Test func `a domain in another script is written as it is looked up`() {
+  @Test func `accepts an internationalized domain in its ASCII form only`() {
     var world = CookieWorld()
     #expect(world.set("a=1; Domain=bücher.test", at: "https://b%C3%BCcher.test/") == .notASCII)
     #expect(world.set("a=1; Domain=XN--bcher-kva.test", at: "https://b%C3%BCcher.test/") == nil)
@@ -67,7 +65,7 @@ import Testing
   }
 
   // §5.1.3: "The string is a host name (i.e., not an IP address)."
-  @Test func `an address has cookies of its own only`() {
+  @Test func `limits the cookies of an IP address to that address`() {
     var world = CookieWorld()
     #expect(world.set("a=1; Domain=10.0.0.1", at: "https://10.0.0.1/") == nil)
     #expect(world.only?.isHostOnly == true)
@@ -77,7 +75,7 @@ import Testing
   }
 
   // Step 6: "If the cookie-attribute-list contains an attribute with an attribute-name of "Max-Age" … Otherwise, if … "Expires"".
-  @Test func `Max-Age goes before Expires, and neither lasts as long as the jar`() {
+  @Test func `Max-Age takes precedence over Expires, and a cookie without either has no expiry`() {
     var world = CookieWorld()
     world.set("a=1; Expires=Wed, 15 Nov 2023 00:00:00 GMT; Max-Age=60; Path=/", at: "https://shop.test/")
     #expect(world.only?.expiry == world.now.addingTimeInterval(60))
@@ -97,7 +95,7 @@ import Testing
 
   // §5.6.2: "If delta-seconds is less than or equal to zero (0), let expiry-time be the earliest representable date and time."
   @Test(arguments: ["Max-Age=0", "Max-Age=-1", "Expires=6 Nov 1994 08:49:37"])
-  func `a cookie that has expired removes the one before it`(attribute: String) {
+  func `an expired cookie removes the existing one`(attribute: String) {
     var world = CookieWorld()
     world.set("a=1; Path=/; Max-Age=60", at: "https://shop.test/")
     world.set("a=2; Path=/x; \(attribute)", at: "https://shop.test/")
@@ -108,7 +106,7 @@ import Testing
 
   // Step 13: "If the request-uri does not denote a "secure" connection …, and the cookie's secure-only-flag is true, then abort
   // this algorithm and ignore the cookie entirely."
-  @Test func `a Secure cookie comes over TLS, or from this machine`() {
+  @Test func `accepts a Secure cookie only over TLS or from localhost`() {
     var world = CookieWorld()
     #expect(world.set("a=1; Secure", at: "http://shop.test/") == .insecureOrigin)
     #expect(world.set("a=1; Secure", at: "http://localhost:8080/") == nil)
@@ -121,7 +119,7 @@ import Testing
   // if the cookie store contains one or more cookies that meet all of the following criteria: Their name matches …; Their
   // secure-only-flag is true; Their domain domain-matches …, or vice-versa; The path of the newly created cookie path-matches the
   // path of the existing cookie."
-  @Test func `plain http hides no Secure cookie`() {
+  @Test func `a cookie set over plain HTTP cannot shadow a Secure cookie`() {
     var world = CookieWorld()
     world.set("a=good; Secure; Path=/login; Domain=shop.test", at: "https://shop.test/")
     #expect(world.set("a=evil; Path=/login", at: "http://shop.test/") == .shadowsSecure)
@@ -134,7 +132,7 @@ import Testing
     #expect(world.set("a=new; Path=/login; Domain=shop.test", at: "https://shop.test/") == nil, "TLS may")
   }
 
-  @Test func `a Secure cookie of a name below is not hidden either`() {
+  @Test func `a domain cookie set over plain HTTP cannot shadow a subdomain's Secure cookie`() {
     var world = CookieWorld()
     world.set("a=good; Secure; Path=/", at: "https://www.shop.test/")
     #expect(world.set("a=evil; Path=/; Domain=shop.test", at: "http://shop.test/") == .shadowsSecure)
@@ -142,7 +140,7 @@ import Testing
 
   // Step 19: "If the cookie's "same-site-flag" is "None", abort this algorithm and ignore the cookie entirely unless the cookie's
   // secure-only-flag is true."
-  @Test func `SameSite=None wants Secure`() {
+  @Test func `SameSite=None requires Secure`() {
     var world = CookieWorld()
     #expect(world.set("a=1; SameSite=None", at: "https://shop.test/") == .sameSiteNone)
     #expect(world.set("a=1; SameSite=None; Secure", at: "https://shop.test/") == nil)
@@ -150,7 +148,7 @@ import Testing
 
   // Step 20: "If the cookie-name begins with a case-insensitive match for the string "__Secure-", abort … unless the cookie's
   // secure-only-flag is true." Step 21, "__Host-": secure-only, host-only, and a Path attribute with the path "/".
-  @Test func `the prefixes of names hold, in any case`() {
+  @Test func `enforces the __Secure- and __Host- prefixes in any case`() {
     var world = CookieWorld()
     let url = "https://www.shop.test/"
     for name in ["__Secure-a", "__secure-a", "__SECURE-a"] {
@@ -168,9 +166,9 @@ import Testing
   }
 
   // Step 22: "If the cookie-name is empty and … the cookie-value begins with a case-insensitive match for the string "__Secure-"
-  // [or] "__Host-"", it would be sent as such a name.
+  // [or] "__Host-"", ignore the cookie: it would be sent with that name.
   @Test(arguments: ["=__Secure-a=1", "__Host-a", "=__host-a=1; Secure; Path=/", "__SECURE-"])
-  func `a value without a name does not look like a prefix`(line: String) {
+  func `rejects a nameless value that looks like a prefix`(line: String) {
     var world = CookieWorld()
     #expect(world.set(line, at: "https://shop.test/") == .namelessPrefix)
   }

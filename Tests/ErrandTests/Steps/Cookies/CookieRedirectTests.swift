@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Cookies of every hop of a redirected call.
+/// Cookies on every hop of a redirected call.
 @Suite(.timeLimit(.minutes(1))) struct CookieRedirectTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302, sets lines: String...) -> StubLog.Answer {
     var headers: HTTPHeaders = [.location: location]
@@ -17,10 +17,10 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  /// With a step, requests have their cookies before they are sent.
+  /// With a step, cookies are added earlier, so that the step sees them.
   private static func steps(_ has: Bool) -> [any PerAttemptStep] { has ? [Passing()] : [] }
 
-  @Test(arguments: [false, true]) func `a cookie of a redirect goes with the next hop`(hasSteps: Bool) async throws {
+  @Test(arguments: [false, true]) func `sends a redirect's cookie with the next hop`(hasSteps: Bool) async throws {
     let stub = StubServer(
       Self.to("/home", 303, sets: "session=1; Path=/"), Self.to("/end", sets: "session=2; Path=/", "b=3"), .status(.ok)
     ) { $0.perAttemptSteps = Self.steps(hasSteps) }
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `another origin gets its own, and what its domain shares`(hasSteps: Bool) async throws {
+  func `sends another origin its own cookies and those shared by its domain`(hasSteps: Bool) async throws {
     let stub = StubServer(
       .status(.ok, [.setCookie: "host=1; Path=/", "Set-Cookie": "all=2; Path=/; Domain=shop.test"]),
       Self.to("https://cdn.shop.test/x"), Self.to("https://idp.test/y", sets: "cdn=3; Path=/"),
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `where another site leads to, strict cookies stay at home`(hasSteps: Bool) async throws {
+  func `withholds strict cookies if the call began at another site`(hasSteps: Bool) async throws {
     let stub = StubServer(
       .status(.ok, [.setCookie: "strict=1; SameSite=Strict", "Set-Cookie": "lax=2; SameSite=Lax"]),
       Self.to("https://shop.test/"), .status(.ok), Self.to("https://shop.test/", 307), .status(.ok),
@@ -60,7 +60,7 @@ import Testing
     #expect(sent(stub).suffix(3) == ["strict=1; lax=2", nil, "strict=1; lax=2"], "it began at home")
   }
 
-  @Test func `a Cookie of the task's own does not leave its origin`() async throws {
+  @Test func `a task's own Cookie header does not leave its origin`() async throws {
     let stub = StubServer(
       Self.to("/b", sets: "jar=1; Path=/"), Self.to("https://other.test/"), Self.to("https://shop.test/c"), .status(.ok)
     )
@@ -72,7 +72,7 @@ import Testing
     #expect(sent(other) == ["k=v", nil, nil] && other.server.cookieJar?.cookies.isEmpty == true)
   }
 
-  @Test func `a loop that a cookie ends is none`() async throws {
+  @Test func `a redirect to the same URL is not a loop if it sets a cookie`() async throws {
     let stub = StubServer(Self.to("/plain", sets: "seen=1; Path=/"), .status(.ok))
     let response = try await PlainTask().on(stub.server).run()
     #expect(response.redirects.count == 1 && sent(stub) == [nil, "seen=1"])

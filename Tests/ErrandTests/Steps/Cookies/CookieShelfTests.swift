@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// The cookies that are kept and sent: RFC 6265bis §5.7 and §5.8.
+/// Storing and sending cookies (RFC 6265bis §5.7 and §5.8).
 @Suite(.timeLimit(.minutes(1))) struct CookieShelfTests {
   // §5.8.3, step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have equal-length
   // path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
-  @Test func `longer paths come first, then earlier cookies`() {
+  @Test func `sends longer paths first, then earlier cookies`() {
     var world = CookieWorld()
     world.set("a=1; Path=/", at: "https://www.shop.test/")
     world.set("b=2; Path=/x/y", at: "https://www.shop.test/")
@@ -23,7 +23,7 @@ import Testing
 
   // §5.7, step 23: "If the cookie store contains a cookie with the same name, domain, host-only-flag, and path as the newly
   // created cookie: … Update the creation-time of the newly created cookie to match the creation-time of the old-cookie."
-  @Test func `a cookie in the place of another keeps its place`() {
+  @Test func `a replaced cookie keeps its position`() {
     var world = CookieWorld()
     world.set("a=1; Path=/", at: "https://shop.test/")
     world.set("b=2; Path=/", at: "https://shop.test/")
@@ -37,14 +37,14 @@ import Testing
   }
 
   // §5.8.3, step 4: "If the cookies' name is not empty, output the cookie's name followed by the %x3D ("=") character."
-  @Test func `a cookie without a name is its value alone`() {
+  @Test func `sends a nameless cookie as its value`() {
     var world = CookieWorld()
     world.set("abc", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "abc")
   }
 
   // §5.7: "A cookie is "expired" if the cookie has an expiry date in the past."
-  @Test func `an expired cookie is not sent, and goes`() {
+  @Test func `neither sends nor keeps an expired cookie`() {
     var world = CookieWorld()
     world.set("a=1; Max-Age=60", at: "https://shop.test/")
     world.set("b=2; Max-Age=61", at: "https://shop.test/")
@@ -56,7 +56,7 @@ import Testing
 
   // §5.8.3, step 1: "If the cookie's same-site-flag is not "None" and the retrieval's same-site status is "cross-site", then
   // exclude the cookie unless … The same-site-flag is "Lax" or "Default" [and] the HTTP request … uses a "safe" method".
-  @Test func `what another site has led to gets no strict cookies, and others with safe methods`() {
+  @Test func `sends no strict cookies cross-site, and lax ones only with safe methods`() {
     var world = CookieWorld()
     for line in ["s=1; SameSite=Strict", "l=2; SameSite=Lax", "d=3", "n=4; SameSite=None; Secure"] {
       world.set(line, at: "https://shop.test/")
@@ -72,7 +72,7 @@ import Testing
   // §5.7: "a predetermined upper bound (such as 50 cookies)" of a domain; "excess cookies … in the following priority order:
   // 1. Expired cookies. 2. Cookies whose secure-only-flag is false, and which share a domain field with more than a predetermined
   // number of other cookies. 3. Cookies which share a domain field … 4. All cookies."
-  @Test func `of a domain with too many the expired go first, then those that are not secure`() {
+  @Test func `evicts a full domain's expired cookies first, then those that are not secure`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 100))
     world.set("s1=1; Secure", at: "https://shop.test/")
     world.pass(1)
@@ -93,7 +93,7 @@ import Testing
 
   // §5.7: "If two cookies have the same removal priority, the user agent MUST evict the cookie with the earliest last-access-time
   // first."
-  @Test func `of equals the one that was not used for longest goes`() {
+  @Test func `evicts the least recently used of equal cookies`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 4))
     for path in ["x", "y", "z"] {
       world.set("\(path)=1; Path=/\(path)", at: "https://shop.test/")
@@ -111,7 +111,7 @@ import Testing
     #expect(world.line("https://a.test/") == "a=1" && world.line("https://b.test/") == "b=1")
   }
 
-  @Test func `fifty of a domain are kept, and three thousand in all`() {
+  @Test func `keeps 50 cookies per domain and 3000 in total`() {
     var world = CookieWorld()
     for number in 0..<60 { world.set("c\(number)=1", at: "https://shop.test/") }
     #expect(world.shelf.count == 50 && world.line("https://shop.test/").hasPrefix("c10=1; c11=1"))
@@ -122,7 +122,7 @@ import Testing
     #expect(world.line("https://h69.test/").count > 100 && world.line("https://shop.test/") == "")
   }
 
-  @Test func `a neighbour's cookies do not make requests too large to be sent`() {
+  @Test func `limits the Cookie header despite large cookies from a sibling host`() {
     var world = CookieWorld()
     for number in 0..<40 {
       world.set(
@@ -133,7 +133,7 @@ import Testing
     #expect(line.utf8.count <= CookieShelf.maximumHeaderSize && line.hasSuffix("; session=1"))
   }
 
-  @Test func `a shelf of random cookies keeps its count and its limits`() {
+  @Test func `random changes respect the count and the limits`() {
     var random = SeededGenerator(seed: 7)
     var world = CookieWorld(.init(perDomain: 5, overall: 12))
     for _ in 0..<3000 {
@@ -158,7 +158,7 @@ import Testing
     #expect(world.shelf.isEmpty)
   }
 
-  @Test func `the changes that a file does not get have a bound, and what is kept is among them`() throws {
+  @Test func `limits the number of pending changes, and keeps those of stored cookies`() throws {
     var shelf = CookieShelf(.init(perDomain: 5, overall: 10), isJournaled: true)
     let target = try #require(CookieTarget(.known("https://shop.test/")))
     for number in 0..<1000 {

@@ -14,7 +14,7 @@ import Testing
     ("test", "shop.test", false), ("shop.test.", "shop.test", true), ("10.0.0.1", "10.0.0.1", true),
     ("10.0.0.1", "0.0.1", false), ("10.0.0.1", "1", false), ("[::1]", "[::1]", true), ("0xa000001", "10.0.0.1", true),
     ("b%C3%BCcher.test", "xn--bcher-kva.test", true),
-  ]) func `a host matches its own name, and those that it is below`(host: String, domain: String, matches: Bool) {
+  ]) func `a host matches its own name and its parent domains`(host: String, domain: String, matches: Bool) {
     #expect(CookieWorld.target("https://\(host)/").matches(domain: domain) == matches)
   }
 
@@ -26,7 +26,7 @@ import Testing
     ("https://a.test/x/", "/x/", "/x"), ("https://a.test/x/y", "/x/y", "/x"), ("https://a.test?q=/x/y", "/", "/"),
     ("https://a.test/x/y?q=/z/z#/w/w", "/x/y", "/x"), ("https://u@a.test:8443/x/y/z", "/x/y/z", "/x/y"),
     ("https://a.test/a%2Fb/c", "/a%2Fb/c", "/a%2Fb"), ("http://[::1]:80/x/y", "/x/y", "/x"),
-  ]) func `the path of a request, and that of cookies that state none`(url: String, path: String, defaultPath: String) {
+  ]) func `computes a request's path and its default cookie path`(url: String, path: String, defaultPath: String) {
     let target = CookieWorld.target(url)
     #expect(target.path == path && target.defaultPath == defaultPath)
   }
@@ -49,13 +49,13 @@ import Testing
     ("https://a.co.test/", "https://b.co.test/", false), ("https://10.0.0.1/", "https://10.0.0.1:4/", true),
     ("https://10.0.0.1/", "https://11.0.0.1/", false), ("https://test/", "https://test:4/", true),
     ("https://co.test/", "https://test/", false),
-  ]) func `a site is a scheme and the domain of one owner`(url: String, other: String, isSame: Bool) {
+  ]) func `a site is a scheme and a registrable domain`(url: String, other: String, isSame: Bool) {
     let suffixes = PublicSuffixes(list: Data("test\nco.test".utf8))
     #expect(CookieWorld.target(url).isSameSite(as: CookieWorld.target(other), suffixes) == isSame)
     #expect(CookieWorld.target(other).isSameSite(as: CookieWorld.target(url), suffixes) == isSame)
   }
 
-  @Test func `a URL that is not sent to has no cookies`() throws {
+  @Test func `a relative or non-HTTP URL has no cookies`() throws {
     #expect(CookieTarget(try #require(URL(string: "ftp://a.test/"))) == nil)
     #expect(CookieTarget(try #require(URL(string: "/a"))) == nil)
   }

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Errand
 
-/// A shelf of cookies, with servers that set them and requests that take them, in virtual time.
+/// A cookie store with servers that set cookies and requests that send them, in virtual time.
 struct CookieWorld {
   var shelf: CookieShelf
   var now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -12,7 +12,7 @@ struct CookieWorld {
     shelf = CookieShelf(limits, isJournaled: isJournaled)
   }
 
-  /// Has the server of a URL set a cookie; the reason where it is not kept.
+  /// Sets a cookie from the server at `url`. Returns the reason if the cookie is rejected.
   @discardableResult
   mutating func set(_ line: String, at url: String) -> CookieRefusal? {
     guard let field = SetCookie(line) else { return .malformed }
@@ -25,7 +25,7 @@ struct CookieWorld {
     }
   }
 
-  /// The `Cookie` of a request; empty where there is none.
+  /// The `Cookie` header of a request, or an empty string.
   mutating func line(_ url: String, isSafe: Bool = true, from first: String? = nil) -> String {
     let target = Self.target(url)
     let isSameSite = first.map { target.isSameSite(as: Self.target($0), suffixes) } ?? true
@@ -33,7 +33,7 @@ struct CookieWorld {
       separator: "; ")
   }
 
-  /// The one cookie that there is.
+  /// The only cookie, or `nil` if there is not exactly one.
   var only: Cookie? {
     let all = shelf.cookies(at: now)
     return all.count == 1 ? all[0] : nil

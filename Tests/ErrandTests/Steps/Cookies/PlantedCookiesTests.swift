@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The values of cookies in whatever people may read.
+/// Searches all output for cookie values.
 @Suite(.timeLimit(.minutes(1))) struct PlantedCookiesTests {
-  @Test func `echoes, recordings, logs, errors and events show that there are cookies, and no values`() async throws {
+  @Test func `echoes, recordings, logs, errors and events show cookies without values`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])
       let events = EventRecorder()
