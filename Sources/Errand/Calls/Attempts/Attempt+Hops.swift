@@ -12,7 +12,6 @@ extension Attempt {
     }
   }
 
-  /// The method of a sent request that must not be sent again; `nil` if there was none.
   var onceOnly: HTTPMethod? { state.withLock { $0.onceOnly } }
 
   /// Excludes the time since the last hop from the attempt's time.
@@ -111,7 +110,7 @@ extension Attempt {
   // MARK: The verdict on the host
 
   /// The circuit breaker's verdict on an error. Unknown if this side took the time, or if the call will wait for a
-  /// network, because there may be none here.
+  /// network, because the device may be offline.
   func verdict(_ error: any Error) -> Circuit.Result {
     if isOfThisSide(error) { return .unknown }
     if isDeadline(error) { return ofDeadline() }
@@ -142,8 +141,8 @@ extension Attempt {
 }
 
 extension Timeouts {
-  /// The limits for another hop of an attempt that has taken `spent` so far. The attempt's limit applies, or if there
-  /// is none, the sum of the limits for connecting and the first byte, up to the head of the last response.
+  /// The limits for another hop of an attempt that has taken `spent` so far. Reduces the attempt's limit. Without one,
+  /// reduces the sum of the limits for connecting and the first byte, which then bound the head of the last response.
   /// Throws ``TaskError`` with code `.timedOut` if no time is left.
   func left(after spent: Duration) throws -> Timeouts {
     var left = self

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// One attempt of a call.
+/// An attempt of a call.
 ///
 /// It ends once: when its body has been read, or for a stream, when the caller has read or released the body.
 final class Attempt: Sendable {
@@ -21,7 +21,7 @@ final class Attempt: Sendable {
     /// The number of requests, one per hop, that may have reached a server.
     var sent = 0
     var unexpected: String?
-    /// The method of a sent request that must not be sent again; `nil` if there was none.
+    /// The method of the non-repeatable request that was sent, if any.
     var onceOnly: HTTPMethod?
     /// Whether admission or transport reported that the last request was not sent.
     var saysNothingSent = false
@@ -211,7 +211,7 @@ final class Attempt: Sendable {
   /// Records the head of a response. The circuit breaker judges it when the body ends.
   @inline(never)
   private func note(_ response: HTTPResponse, _ circuit: CircuitPermit?) {
-    // Such a body may take hours to end, and the circuit would refuse all other requests until then.
+    // The body may take hours to end, and the circuit would refuse all other requests until then.
     if !call.delivery.isInMemory { circuit?.endProbe(response.status) }
     if let circuit {
       response.body.onEnd { [self, status = response.status] ending, _ in circuit.end(verdict(status, ending)) }

@@ -11,8 +11,8 @@ extension Call {
 
   /// Sends `request`, and sends it again each time that ``Hedging/delay`` passes without a response.
   ///
-  /// Returns the first acceptable response, or the result of the first exchange if there is none. All other exchanges
-  /// have ended by then.
+  /// Returns the first acceptable response, or else the result of the first exchange. All other exchanges have ended by
+  /// then.
   func hedged(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     let (sent, signal) = AsyncStream<Void>.makeStream()
     let first = attempt.fork(onSent: { signal.finish() })

@@ -4,7 +4,7 @@ extension Call {
     plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
   }
 
-  /// Sends a request and follows redirects. Every request waits for a slot of its own host, and all share the time of
+  /// Sends a request and follows redirects. Every request waits for a slot of its host, and all share the time of
   /// the attempt.
   ///
   /// - Returns: The first response that is not a redirect, or that the policy does not follow.

@@ -1,6 +1,5 @@
 /// Decides a race between exchanges of the same request: when a hedge may start, and when the race is over. Pure.
 struct HedgeRace {
-  /// What to do with the result of an exchange.
   enum ResultAction: Equatable {
     /// Return it. The other exchanges are not needed.
     case win
