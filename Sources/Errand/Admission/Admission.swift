@@ -9,7 +9,6 @@
 struct Admission {
   typealias Ticket = Int
 
-  /// The answer to a request for a slot.
   enum Decision: Equatable {
     case start
     case wait
@@ -41,14 +40,7 @@ struct Admission {
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
-  /// Requests a slot.
-  ///
-  /// - Parameters:
-  ///   - ticket: The place in line, in case the call has to wait. Tickets must be increasing.
-  ///   - host: The origin that the request goes to.
-  ///   - priority: The priority among the waiters.
-  ///   - now: The time.
-  /// - Returns: Whether to start, to wait or to fail.
+  /// Requests a slot for `host`. The ticket is the place in line if the call has to wait. Tickets must be increasing.
   mutating func enter(
     _ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero
   ) -> Decision {
@@ -108,7 +100,6 @@ struct Admission {
   /// The next time at which a call may start only because time has passed.
   var nextWake: Duration? { starved.first?.time }
 
-  /// The number of known hosts.
   var hostCount: Int { hosts.count }
 
   var counts: [Origin: ThrottleSnapshot.Host] {

@@ -31,14 +31,8 @@ final class AdmissionGate: Sendable {
 
   /// Runs one exchange in a slot of its host. There is no other way to hold a slot.
   ///
-  /// - Parameters:
-  ///   - host: The origin that the request goes to.
-  ///   - priority: The priority among the waiters.
-  ///   - line: Runs the wait if all slots are taken.
-  ///   - exchange: The exchange. It must not await app code.
-  /// - Returns: What `exchange` returns.
-  /// - Throws: ``TaskError`` with code `.queueFull` if too many calls are waiting, and the errors of `line` and
-  ///   `exchange`.
+  /// `line` runs the wait if all slots are taken. `exchange` must not await app code. Throws ``TaskError`` with code
+  /// `.queueFull` if too many calls are waiting, and what `line` and `exchange` throw.
   func withSlot<Result>(
     at host: Origin, _ priority: CallPriority, line: Line, exchange: () async throws -> Result
   ) async throws -> Result {
@@ -128,7 +122,6 @@ final class AdmissionGate: Sendable {
 
   fileprivate func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
 
-  /// Changes the admission, and starts the waiters that it admits.
   private func change(_ change: (inout Admission, Duration) -> [Admission.Ticket]) {
     let now = clock.now
     let (started, isAlarmDue) = state.withLock { state in

@@ -72,7 +72,6 @@ struct HostTable {
 
   var origins: [Origin] { Array(places.keys) }
 
-  /// The index of a host's state; `nil` if the host is unknown.
   func place(of host: Origin) -> Int? { places[host] }
 
   /// The index of a host's state, which is created if needed.

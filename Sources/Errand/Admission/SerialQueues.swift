@@ -4,12 +4,10 @@ final class SerialQueues: Sendable {
 
   private struct State {
     var nextTicket = 0
-    /// The waiters for the queues that are held.
     var lines: [String: WaitingLine] = [:]
     var waiters = TicketWaiters()
   }
 
-  /// A queue that a call holds.
   private struct Holding {
     let queues: ObjectIdentifier
     let name: String
@@ -24,13 +22,9 @@ final class SerialQueues: Sendable {
 
   /// Runs `body` with exclusive access to `queue`, or immediately if `queue` is `.none`.
   ///
-  /// - Parameters:
-  ///   - queue: The queue to wait in.
-  ///   - onWait: Called when a wait begins and when it ends.
-  ///   - body: The work to run.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, `CancellationError` if cancelled while waiting, and ``TaskError`` with code
-  ///   `.reentrantQueue` if the surrounding call holds the queue already, which would be a deadlock.
+  /// Calls `onWait` when a wait begins and when it ends. Throws what `body` throws, `CancellationError` if cancelled
+  /// while waiting, and ``TaskError`` with code `.reentrantQueue` if the surrounding call holds the queue already,
+  /// which would be a deadlock.
   @inline(__always)  // calls without a queue should not pay for one
   func withExclusiveAccess<Result>(
     _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
@@ -73,7 +67,6 @@ final class SerialQueues: Sendable {
     held.isEmpty ? body() : $held.withValue([], operation: body)
   }
 
-  /// The names of the queues that the surrounding call and its parent calls hold.
   static var heldNames: Set<String> { held.isEmpty ? [] : Set(heldNow.lazy.map(\.name)) }
 
   private static var heldNow: [Holding] { held.isEmpty ? [] : held.filter { !$0.turn.hasEnded } }

@@ -4,13 +4,11 @@
 struct WaitingLine {
   struct Waiter {
     let ticket: Admission.Ticket
-    /// The arrival time.
     let since: Duration
     var isGone = false
   }
 
   private var waiters: [Waiter] = []
-  /// The index of the first waiter that is not gone.
   private var head = 0
   private(set) var count = 0
 

@@ -191,7 +191,6 @@ extension MediaType {
 }
 
 extension HTTPRequest {
-  /// Whether the request can be sent twice.
   func isRepeatable(_ idempotency: Idempotency) -> Bool { idempotency.allowsRepetition(of: method, headers) }
 
   /// This request with the changes that steps made from `before` to `after`, part by part and field by field.

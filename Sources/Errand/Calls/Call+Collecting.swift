@@ -71,7 +71,6 @@ extension Call {
     return data
   }
 
-  /// The part of a body that arrives within the idle time limit.
   private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Data {
     let data = Lock(Data())
     try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // a partial excerpt is enough

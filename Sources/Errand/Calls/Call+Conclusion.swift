@@ -56,7 +56,6 @@ extension Call {
     }
   }
 
-  /// Whether the `verify` hooks accept the head. The body is left alone.
   func isVerified(_ response: HTTPResponse) -> Bool { (try? askHooks(of: response)) != nil }
 
   private func askHooks(of response: HTTPResponse) throws {
@@ -92,7 +91,6 @@ extension Call {
     plan.recordingStyle.contains(.download) ? snapshot.configuration.redaction : nil
   }
 
-  /// The error for a response whose status is not accepted, with the beginning of its body.
   private func refusal(_ outcome: Outcome) async -> TaskError {
     let (configuration, response) = (snapshot.configuration, outcome.response)
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
@@ -109,8 +107,7 @@ extension Call {
     return error
   }
 
-  /// A payload's description. `nil` if Swift would list its elements, because redaction could not find secrets by name
-  /// in that.
+  /// A payload's description; `nil` if Swift would generate it, because secrets could not be redacted by name.
   private static func words(of payload: any Sendable) -> String? {
     switch Mirror(reflecting: payload).displayStyle {
     case .collection, .dictionary, .set, .optional, .tuple: nil
@@ -129,10 +126,9 @@ extension Call {
   }
 }
 
-// MARK: Shown
+// MARK: Echo and recording
 
 extension Call {
-  /// Echoes and records the call if echo or a recorder is on.
   func show(
     _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended, _ record: FlightRecord
   ) {
@@ -162,14 +158,8 @@ extension Call {
 }
 
 extension TaskError {
-  /// The error for a response whose status is not accepted.
-  ///
-  /// - Parameters:
-  ///   - response: The response.
-  ///   - redaction: Redacts the header fields.
-  ///   - summary: The server's own error message, redacted.
-  ///   - policy: The redirect policy; its reason explains why a redirect was not followed.
-  ///   - showsFields: Whether the message may include header fields such as `Allow`.
+  /// The error for a response whose status is not accepted. `summary` is the server's error message, redacted; `policy`
+  /// explains why a redirect was not followed. `showsFields` allows header fields such as `Allow` in the message.
   static func badStatus(
     _ response: HTTPResponse, redaction: Redaction, summary: String = "", policy: RedirectPolicy? = nil,
     showsFields: Bool = true
@@ -191,7 +181,6 @@ extension TaskError {
     return error
   }
 
-  /// The error with the status, the header and the beginning of the body of a response.
   func with(_ response: HTTPResponse, _ body: Data, _ configuration: ServerConfiguration) -> TaskError {
     var error = self
     error.status = response.status
@@ -202,7 +191,6 @@ extension TaskError {
 }
 
 extension HTTPResponse {
-  /// The error message for a 304 to a conditional request.
   static let currentCopy = "the response has no body, because the copy that the request names is still good"
 
   /// A description of the header field that says what the server would accept; `nil` without one.
@@ -235,7 +223,6 @@ extension Redaction {
     return excerpt(of: title ?? text, type: type, count: 200)
   }
 
-  /// The JSON with the values at redacted key paths hidden.
   private func hidingPlaces(in body: Data) -> Data {
     places.isEmpty ? body : Data(inFull(body: String(decoding: body, as: UTF8.self), .json).utf8)
   }

@@ -91,7 +91,6 @@ extension Call {
 }
 
 final class DiscardedBody: HTTPBodySource {
-  /// The number of bytes received.
   let size: Int
   /// The bytes shown by echo and recording.
   let shown: Data?

@@ -134,7 +134,6 @@ extension Call {
     return try await Next(ArraySlice(snapshot.configuration.perAttemptSteps), last: last)(request)
   }
 
-  /// Waits for a network instead of failing, if the server's configuration enables that.
   private func waitingForNetwork(
     _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -142,6 +141,5 @@ extension Call {
     return try await wait.send(request, next)
   }
 
-  /// Whether app steps or authentication may replace the responses of attempts.
   var showsResponsesToSteps: Bool { hasAppSteps || rules.authentication != nil }
 }

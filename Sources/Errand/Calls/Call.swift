@@ -16,7 +16,6 @@ final class Call: Sendable {
   /// The parts of the call's log line; empty if it is not logged.
   let logOptions: LogOptions
   let state = Lock(CallState())
-  /// The cookie jar; `nil` if the call uses none.
   let cookieJar: CookieJar?
   let rules: CallRules
   /// The `Idempotency-Key` of all its attempts, from the task's headers or drawn at random; `nil` if it sends none.
@@ -88,7 +87,6 @@ final class Call: Sendable {
     state.withLock { $0.method }.map { plan.idempotency.allowsRepetition(of: $0, plan.headers) } ?? false
   }
 
-  /// The time left until the deadline; `nil` without one.
   var remaining: Duration? { timeouts.call.map { $0 - trace.elapsed } }
 
   /// Runs `body` as this call: registers the call, starts its deadline, and ends it exactly once.
@@ -210,12 +208,10 @@ final class Call: Sendable {
   /// Whether the call, or the task that awaits it, was cancelled.
   var isCancelled: Bool { Task.isCancelled || state.withLock { $0.life.cause != nil } }
 
-  /// Throws `CancellationError` if the call, or the task that awaits it, was cancelled.
   func checkCancellation() throws {
     if isCancelled { throw CancellationError() }
   }
 
-  /// Whether the deadline has passed.
   var hasExpired: Bool { state.withLock { $0.life.expired != nil } }
 
   /// Cancels the call because its deadline has passed, and returns the error.
@@ -235,7 +231,6 @@ final class Call: Sendable {
     return error
   }
 
-  /// The error with the record of the ended call.
   private func withEnd(_ error: any Error) -> any Error {
     guard var error = error as? TaskError else { return error }
     error.record = flightRecord
@@ -291,7 +286,6 @@ final class Call: Sendable {
     return record
   }
 
-  /// The method and the redacted URL; empty without a request.
   private func title(of shown: (method: HTTPMethod?, url: URL?)) -> String {
     guard let method = shown.method, let url = shown.url else { return "" }
     return "\(method) \(snapshot.configuration.redaction(url))"
@@ -317,7 +311,7 @@ final class Call: Sendable {
     guard case .cancelled = state.withLock({ $0.life.cause }), !Task.isCancelled else {
       return await callLastHook(error, response)
     }
-    // The call was cancelled but its caller was not: run the hook in a cancelled task too, so that it doesn't delay the
+    // Only the call was cancelled, not its caller: run the hook in a cancelled task, so that it doesn't delay the
     // caller.
     let hook = Task { await callLastHook(error, response) }
     hook.cancel()

@@ -5,7 +5,6 @@ final class CallControl: TaskObserver {
   let gate = PauseGate()
   /// The number of the call's ``CallRegistry/Work``; `nil` if it belongs to none.
   let work: Int?
-  /// Receives the progress of request and response bodies.
   let onProgress: @Sendable (TransferProgress) -> Void
   private let onEvent: @Sendable (TaskEvent) -> Void
 

@@ -25,7 +25,6 @@ struct CallLife {
     }
   }
 
-  /// The phase in which the deadline passed; `nil` if it did not.
   var expired: TaskError.Phase? {
     if case .deadline(let phase) = cause { phase } else { nil }
   }

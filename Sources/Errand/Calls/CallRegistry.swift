@@ -11,7 +11,6 @@ final class CallRegistry: ActivitySource {
     var calls: [Int: Call] = [:]
     var works: [Int: Work] = [:]
     var lastWork = 0
-    /// Observers of the number of calls; `nil` for most managers.
     var watches: ActivityWatches?
   }
 

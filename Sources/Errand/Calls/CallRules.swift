@@ -1,16 +1,12 @@
 /// The settings of a call, resolved once from its task, its server and its delivery when the call begins.
 struct CallRules: Sendable {
-  /// Whether and when a slow attempt is hedged.
   let hedging: Hedging
   /// Whether the call shares one request with concurrent calls that send the same.
   let coalesces: Bool
-  /// The cache and its policy; `nil` without a cache.
   let caching: Caching?
-  /// The wait for a network; `nil` if the call does not wait for one.
   let connectivity: ConnectivityWait?
   /// Reports progress to the task, its handle and its observers; `nil` if none of them wants it.
   let progress: (@Sendable (TransferProgress) -> Void)?
-  /// The authentication of the call's requests; `nil` without one.
   let authentication: Authentication?
 
   // Not an initializer: that would copy the plan and the snapshot on every call.

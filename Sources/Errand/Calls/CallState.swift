@@ -9,23 +9,19 @@ struct CallState {
   var refusal: (reason: String, mostAttempts: Int?)?
   /// The record entries of the shared calls that this call joined, one array per join.
   var shared: [[FlightRecord.Entry]] = []
-  /// Whether the server may have seen a request of the call.
   var wasPerhapsSent = false
   /// Whether a non-repeatable request was sent. A step can turn a repeatable request into one.
   var hasSentOnceOnly = false
-  /// The method and the URL of the last request.
   var method: HTTPMethod?
   var url: URL?
   /// The method and URL of the built request; `nil` before it is built.
   var built: (method: HTTPMethod, url: URL)?
-  /// The head of the last response.
   var response: HTTPResponse?
   /// The head of an accepted response whose processing failed or was cancelled.
   var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
   var bytesSent = 0
   /// The reason why the last 206 or 304 does not answer its request. Kept here in case a step replaces the response.
   var unexpected: String?
-  /// The number of the last attempt; 0 before the first.
   private var lastAttempt = 0
   /// Lets the machine sleep again: the closure that `keepAwake` returned.
   var release: (@Sendable () -> Void)?
@@ -35,13 +31,11 @@ struct CallState {
   var fileSelection: HTTPHeaders?
   /// The stamp of the published file, if its version is tracked.
   var fileStamp: String?
-  /// The call's use of the cache; `nil` without one.
   var cacheRun: CacheRun?
 
   /// The method and URL to display: those of the last request, or of the built one if none was sent.
   var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
 
-  /// Begins an attempt and returns its number.
   mutating func beginAttempt() -> Int {
     (unexpected, refusal) = (nil, nil)
     return nextAttempt()
@@ -60,7 +54,7 @@ struct CallState {
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }
   }
 
-  /// The final state, plus references to release outside the lock: a retained Swift task keeps its result, which may
+  /// The final state, plus references to release outside the lock. A retained Swift task keeps its result, which may
   /// hold the call.
   struct Ended {
     let shown: (method: HTTPMethod?, url: URL?)
@@ -71,7 +65,7 @@ struct CallState {
     fileprivate let work: (any Cancellable)?
     fileprivate let cacheRun: CacheRun?
 
-    /// The state for recorders, which may keep it for a while: without bodies, whose memory would not be accounted for.
+    /// The state for recorders, which may keep it for a while. Omits the body, whose memory would not be accounted for.
     var head: Ended {
       var head = response
       if let response { head?.body = HTTPResponseBody(Data(), trailers: response.body.trailers) }

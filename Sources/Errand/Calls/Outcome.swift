@@ -8,7 +8,6 @@ struct Outcome: Sendable {
   let isSuccess: Bool
   /// The bytes of the body; empty if they were dropped, written to a file or left to a reader.
   var data = Data()
-  /// The number of bytes received.
   var size = 0
   /// The bytes shown by echo and recording if the body is not kept.
   var shown: Data?
@@ -18,7 +17,6 @@ struct Outcome: Sendable {
   var unfinished: Attempt?
   /// Whether the `verify` hooks have accepted the head.
   var isVerified = false
-  /// The file with the body; `nil` if the body is not in a file.
   var file: URL?
 
   init(_ call: Call, _ response: consuming HTTPResponse, isRead: Bool = false) {
@@ -28,13 +26,11 @@ struct Outcome: Sendable {
     self.isRead = isRead
   }
 
-  /// Whether the response is returned rather than thrown as an error.
   var isAccepted: Bool {
     // File downloads always throw on a bad status, because they return a file.
     isSuccess || (returnsOthers && !call.delivery.isFile)
   }
 
-  /// Whether responses with any status are returned.
   private var returnsOthers: Bool {
     let statuses = call.plan.acceptedStatuses
     return statuses.returnsOthers
@@ -61,7 +57,6 @@ extension Outcome {
   var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
-/// The result of an attempt: a response with any status, or an error.
 typealias AttemptResult = Result<Outcome, any Error>
 
 extension AttemptResult {
@@ -112,7 +107,6 @@ package enum FilePlace: Sendable {
   /// A file in this folder, named after the response. Existing files are kept unless `replacing` is `true`.
   case named(in: URL, replacing: Bool)
 
-  /// The file, if it is known in advance.
   var exact: URL? {
     if case .exact(let file) = self { file } else { nil }
   }
@@ -120,13 +114,10 @@ package enum FilePlace: Sendable {
 
 /// The destination of an accepted response's body.
 package enum BodyDestination: Sendable {
-  /// Read and dropped.
   case discarded
-  /// Collected in memory.
   case memory
   /// Written to a temporary file that is moved to its destination once the body is complete.
   case file(FilePlace)
-  /// Streamed to the caller.
   case stream
 
   var isStream: Bool {
@@ -145,7 +136,6 @@ package enum BodyDestination: Sendable {
     }
   }
 
-  /// Whether several calls can share the body.
   var isShareable: Bool {
     if case .memory = self { true } else { false }
   }
@@ -163,7 +153,7 @@ extension HTTPResponse {
   /// The timeline of the call that returned this response; empty if the response did not come from a call.
   public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
 
-  /// The durations and attempts of that call so far. For a stream, they are complete once the body was read or
-  /// released.
+  /// The durations and attempts, so far, of the call that returned this response. Complete for a stream once its body
+  /// was read or released.
   public var metrics: TaskMetrics { record.metrics }
 }

@@ -15,7 +15,6 @@ struct ProgressCounter {
     self.tell = tell
   }
 
-  /// Sends a request and counts its body.
   func sending(
     _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -28,7 +27,6 @@ struct ProgressCounter {
     return response
   }
 
-  /// Counts the body of a response as it is read.
   func count(_ response: inout HTTPResponse) {
     // RFC 9110 §8.6: `Content-Length` is the compressed length, but the bytes counted here are decompressed.
     let total = response.headers.isCompressed ? nil : response.headers.number(.contentLength)
@@ -36,7 +34,6 @@ struct ProgressCounter {
     response.body = HTTPResponseBody(CountedBody(body: response.body, teller: ProgressTeller(self, meter)))
   }
 
-  /// Reports a body that was sent in one chunk.
   private func tellWhole(of body: HTTPBody) {
     var meter = ProgressMeter(.up, attempt: attempt, total: body.data.map { Int64($0.count) }, at: clock.now)
     _ = meter.add(body.data?.count ?? 0, at: clock.now)
@@ -69,7 +66,6 @@ struct ProgressCounter {
 /// Reports the progress of one body. A request body may be read several times.
 private final class ProgressTeller: Sendable {
   private struct State {
-    /// The number of the current reading of the body.
     var reading = 0
     /// `nil` before the body is read, and after its end was reported.
     var meter: ProgressMeter?
@@ -98,7 +94,6 @@ private final class ProgressTeller: Sendable {
     }
   }
 
-  /// Records that the next bytes are handed to the sender.
   func hand(over count: Int, of reading: Int) {
     state.withLock { if $0.reading == reading { $0.handed += Int64(count) } }
   }

@@ -7,7 +7,6 @@ struct HandleProgress {
 
   var state: TaskHandleState { isPaused && !underlying.isOver ? .paused : underlying }
 
-  /// Records an event of the current run's call.
   mutating func note(_ moment: CallMoment) {
     guard !underlying.isOver else { return }
     switch moment {
@@ -20,14 +19,12 @@ struct HandleProgress {
     }
   }
 
-  /// Pauses the task. Returns `false` if it is over or already paused.
   mutating func pause() -> Bool {
     guard !isPaused, !underlying.isOver else { return false }
     isPaused = true
     return true
   }
 
-  /// Resumes the task. Returns `false` if it is not paused.
   mutating func resume() -> Bool {
     guard state == .paused else { return false }
     isPaused = false

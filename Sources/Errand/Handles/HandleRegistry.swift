@@ -22,11 +22,9 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     var waiters: [Int: Reader] = [:]
     var events: [TaskEvent] = []
     var readers: [Events.Continuation] = []
-    /// The last progress of the current run, and its readers.
     var transfer: TransferProgress?
     var watchers: [Transfers.Continuation] = []
 
-    /// Finishes the event and progress streams of the current run.
     mutating func finishReaders() {
       for reader in readers { reader.finish() }
       for watcher in watchers { watcher.finish() }
@@ -88,7 +86,6 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     if isCancelled { job.cancel() }
   }
 
-  /// Cancels a run. Returns `false` if it is over.
   private func cancel(round: Int) -> Bool {
     let (isOurs, job) = state.withLock { state in
       guard state.progress.round == round, state.result == nil else { return (false, nil as Task<Void, Never>?) }
@@ -135,7 +132,6 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     return isBegun
   }
 
-  /// Counts a new handle.
   func retain() { state.withLock { $0.handles += 1 } }
 
   /// Counts a released handle. The last one resumes a paused call, because nothing else can and others may need its
@@ -170,7 +166,6 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     return try result.get()
   }
 
-  /// The events of the current run, past and future.
   func events() -> Events {
     stream(.bufferingNewest(Self.unreadEvents), to: \.readers) { $0.events }
   }
@@ -187,13 +182,10 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     }
   }
 
-  /// The progress of the current run, starting with the latest.
   func transfers() -> Transfers {
-    // A slow reader only needs the newest.
     stream(.bufferingNewest(1), to: \.watchers) { $0.transfer.map { [$0] } ?? [] }
   }
 
-  /// A stream of the known elements of the current run, followed by new ones.
   private func stream<Element: Sendable>(
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy,
     to readers: WritableKeyPath<State, [AsyncStream<Element>.Continuation]>, from known: (State) -> [Element]

@@ -28,13 +28,11 @@ struct ConnectivityWait: Sendable {
     }
   }
 
-  /// Whether another network might fix an error.
   func waitsOut(_ error: any Error) -> Bool {
     guard let error = error as? TaskError else { return false }
     return error.isOffline && error.isSurelyNotSent
   }
 
-  /// Whether there is time left to wait.
   var hasTime: Bool { allowance.left(at: clock.now) > .zero }
 
   /// Waits for the next try. Returns `false` if the time is over.
@@ -80,7 +78,6 @@ final class ConnectivityAllowance: Sendable {
 
   init(_ limit: Duration) { self.limit = limit }
 
-  /// The remaining time.
   func left(at now: Duration) -> Duration {
     state.withLock { state in
       state.count(to: now)
@@ -88,7 +85,6 @@ final class ConnectivityAllowance: Sendable {
     }
   }
 
-  /// Begins a wait, and returns the remaining time.
   func begin(at now: Duration) -> Duration {
     state.withLock { state in
       state.count(to: now)
@@ -104,7 +100,6 @@ final class ConnectivityAllowance: Sendable {
     }
   }
 
-  /// The error, with the reason why the call no longer waits.
   func exceeded(_ error: TaskError) -> TaskError {
     var error = error
     error.reason += ", also after waiting \(limit.formattedSeconds) for connectivity (connectivityTimeout)"

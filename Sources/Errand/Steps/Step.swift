@@ -28,9 +28,8 @@ public protocol PerAttemptStep: Step {}
 /// The rest of the chain after a step.
 ///
 /// A step has one response at a time. Calling `next` again, or returning another response, ends the body of the
-/// previous one. A step that sends twice therefore never needs two slots.
+/// previous one. This releases its stream, so a step that sends twice never needs more than one.
 public struct Next: Sendable {
-  /// The body of the last response that a step received.
   private final class Given: Sendable {
     private struct State {
       weak var body: HTTPResponseBody?

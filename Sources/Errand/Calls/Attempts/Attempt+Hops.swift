@@ -80,7 +80,6 @@ extension Attempt {
 
   // MARK: Limits
 
-  /// Reduces the time limit of the attempt to the rest of the call's deadline.
   func cut(_ timeouts: inout Timeouts, to remaining: Duration) {
     if let limit = timeouts.attempt, limit <= remaining { return }
     timeouts.attempt = remaining
@@ -94,7 +93,6 @@ extension Attempt {
     return error.timer == .call || (error.timer == .attempt && state.withLock { $0.isCut })
   }
 
-  /// The time that earlier hops took.
   var spent: Duration { state.withLock { $0.spent } }
 
   /// The rest of `limits` for another request. They count from `start`, a value of ``spent``. If `start` is `nil`, the
@@ -155,7 +153,6 @@ extension Timeouts {
     return left
   }
 
-  /// Whether less than half of the limit for the attempt, its connection or its first byte is left.
   func isLessThanHalf(of whole: Timeouts) -> Bool {
     let limits = [(attempt, whole.attempt), (connect, whole.connect), (firstByte, whole.firstByte)]
     for case (let left?, let whole?) in limits where left * 2 < whole { return true }

@@ -16,7 +16,6 @@ final class Attempt: Sendable {
     var hopStart: Duration?
     /// The time that earlier hops took.
     var spent = Duration.zero
-    /// Whether the attempt has had a slot.
     var isUnderWay = false
     /// The number of requests, one per hop, that may have reached a server.
     var sent = 0
@@ -37,7 +36,6 @@ final class Attempt: Sendable {
     var gateChanges = 0
     var hasEnded = false
 
-    /// Updates the record as of `now`.
     mutating func keep(at now: Duration, _ status: HTTPStatus?, _ version: HTTPVersion?) {
       record.duration = spent + now - start
       record.status = status
@@ -62,10 +60,8 @@ final class Attempt: Sendable {
 
   var number: Int { state.withLock { $0.record.number } }
 
-  /// Whether a request of the attempt may have reached a server.
   var wasSent: Bool { state.withLock { $0.sent > 0 } }
 
-  /// When the attempt got its slot, relative to the start of the call.
   var startTime: Duration { state.withLock { $0.start } }
 
   // MARK: 8. One exchange
@@ -239,7 +235,6 @@ final class Attempt: Sendable {
     }
   }
 
-  /// Ends the attempt with a response that is not used.
   func end(with response: HTTPResponse, at time: Duration) {
     let body = response.body
     end(at: time, response.status, response.version, body.timings, failure: body.failure.map(reason)) {
@@ -248,7 +243,6 @@ final class Attempt: Sendable {
     body.cancel()
   }
 
-  /// Ends the attempt with an error, possibly after a response.
   @inline(never)
   func failed(_ error: any Error, _ outcome: Outcome? = nil, at time: Duration? = nil) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))

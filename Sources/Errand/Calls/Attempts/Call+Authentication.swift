@@ -8,7 +8,6 @@ extension Call {
     return authentication.source(for: url) { isServers ? snapshot.isHome($0) : true }
   }
 
-  /// The account for requests to a URL; `nil` if they are not authenticated.
   func account(for url: URL) -> String? { signIn(for: url)?.account }
 
   /// Whether the server refused the token, according to the request's authenticator.
@@ -86,7 +85,6 @@ extension Call {
     }
   }
 
-  /// The reason not to send a refused request again; otherwise `nil`.
   private func obstacle(toReplaying request: HTTPRequest, after response: HTTPResponse) -> String? {
     if let obstacle = obstacle(toAnswering: request) { return obstacle }
     // A refused request had no effect (RFC 9110 §15.5.2), but one that was redirected on its way may have.
@@ -113,7 +111,7 @@ extension Call {
       redaction: snapshot.configuration.redaction)
   }
 
-  /// Sends a token request as a separate call, to a server that shares only the limits of this one.
+  /// Sends a token request as a separate call, with the settings in ``ServerConfiguration/forTokens``.
   private func send(tokenRequest request: HTTPRequest) async throws -> HTTPResponse {
     let server = ServerDefault.leavingDefault {
       Server(
@@ -143,7 +141,6 @@ struct TokenTask: ServerTask, UnrecordedTask {
 }
 
 extension ServerConfiguration {
-  /// The maximum size of a token response, in bytes.
   private static let largestTokenAnswer = 1 << 20
 
   /// The settings for token requests: limits, security, logging and recording, but no hooks, steps or server header

@@ -28,7 +28,6 @@ extension Call {
     noteAmended(request, of: attempt)
   }
 
-  /// Stores the cookies of a response.
   func keepCookies(of response: HTTPResponse, to request: HTTPRequest) {
     guard let cookieJar, response.headers.contains(.setCookie) else { return }
     cookieJar.receive(response.headers.values(for: .setCookie), from: request.url)
@@ -48,7 +47,6 @@ extension HTTPRequest {
 }
 
 extension CookiePolicy {
-  /// The cookie jar for a plan; `nil` if it uses none.
   static func jar(of plan: TaskPlan, _ snapshot: ServerSnapshot) -> CookieJar? {
     let policy = plan.cookiePolicy.isInherited ? snapshot.configuration.cookiePolicy : plan.cookiePolicy
     return policy.jar(own: plan.server.ownCookies)

@@ -104,7 +104,6 @@ extension Attempt {
     Attempt(call, forked(state.withLock { $0 }), onSent: onSent)
   }
 
-  /// A hedge, with its own number.
   fileprivate func fork(_ number: Int) -> Attempt {
     call.trace.note(.hedgeSent(number))
     var hedge = forked(state.withLock { $0 })
@@ -123,7 +122,6 @@ extension Attempt {
     do { return .success(try await exchange(request)) } catch { return .failure(error) }
   }
 
-  /// Ends an exchange whose result is not used.
   fileprivate func endUnused(_ result: Result<HTTPResponse, any Error>, at time: Duration) {
     switch result {
     case .success(let response): end(with: response, at: time)

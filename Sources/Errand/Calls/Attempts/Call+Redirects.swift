@@ -4,11 +4,8 @@ extension Call {
     plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
   }
 
-  /// Sends a request and follows redirects. Every request waits for a slot of its host, and all share the time of
-  /// the attempt.
-  ///
-  /// - Returns: The first response that is not a redirect, or that the policy does not follow.
-  /// - Throws: ``TaskError`` for a redirect that must not be followed, and the errors of the policy and `next`.
+  /// Sends a request and follows redirects. Every request waits for a slot of its host, and all share the time of the
+  /// attempt. Throws ``TaskError`` for a redirect that must not be followed, and what the policy throws.
   func followingRedirects(
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -46,7 +43,6 @@ extension Call {
     return response
   }
 
-  /// The next request; `nil` if the redirect is not followed.
   private func next(
     after response: HTTPResponse, _ chain: RedirectChain, _ policy: RedirectPolicy, _ attempt: Attempt
   ) async throws -> HTTPRequest? {
@@ -79,22 +75,14 @@ extension Call {
     return request
   }
 
-  /// Ends the body of a response that is followed by another request.
   func leave(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
     _ = await beginning(of: response, to: method)
     if trace.keepsNotes, let timings = response.body.timings { attempt.keepPhases(timings, at: trace.elapsed) }
   }
 
-  /// Sends another request within the rest of the attempt's time.
-  ///
-  /// - Parameters:
-  ///   - request: The request, with limits that count from `start`.
-  ///   - attempt: The attempt.
-  ///   - start: The value of ``Attempt/spent`` from which the limits count; `nil` for the first request of a redirect
-  ///     hop, whose limits count from the start of the attempt.
-  ///   - send: Sends the request.
-  /// - Returns: The response.
-  /// - Throws: The errors of `send`, and ``TaskError`` if no time is left.
+  /// Sends another request within the rest of the attempt's time. The request's limits count from `start`, a value of
+  /// ``Attempt/spent``. If `start` is `nil`, it is the first request of a redirect hop, and they count from the start
+  /// of the attempt. Throws ``TaskError`` if no time is left.
   func further(
     _ request: HTTPRequest, of attempt: Attempt, since start: Duration? = nil,
     _ send: (HTTPRequest) async throws -> HTTPResponse

@@ -26,11 +26,7 @@ struct HedgeRace {
     running += 1
   }
 
-  /// Records the result of an exchange.
-  ///
-  /// - Parameters:
-  ///   - isAcceptable: Whether the result ends the race.
-  ///   - asksToWait: Whether the server asks for fewer requests.
+  /// Records the result of an exchange. An acceptable one ends the race.
   mutating func ended(isAcceptable: Bool, asksToWait: Bool = false) -> ResultAction {
     running -= 1
     if asksToWait { isHeldBack = true }

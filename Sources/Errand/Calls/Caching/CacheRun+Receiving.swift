@@ -1,13 +1,7 @@
 import ErrandFoundation
 
 extension CacheRun {
-  /// Processes a response when its head arrives. If it may be stored, it is stored while its body is read.
-  ///
-  /// - Parameters:
-  ///   - response: The response of an attempt.
-  ///   - sent: The request as it was sent.
-  ///   - requestTime: When it was sent.
-  /// - Returns: The response to read.
+  /// Processes the response to `sent` when its head arrives. If it may be stored, it is stored while its body is read.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
     // Not stored: it would replace the stored response that is served instead.
@@ -51,7 +45,6 @@ extension CacheRun {
     return response
   }
 
-  /// Records a response that may update stored ones.
   private func noteUpdate(
     _ response: HTTPResponse, _ sent: HTTPRequest, _ requestTime: Date, isRefusal: Bool
   ) {
@@ -66,8 +59,8 @@ extension CacheRun {
     }
   }
 
-  /// Whether a response answers the request as the cache key describes it. Not if the URL differs, or for a redirect,
-  /// which calls follow by their own policies. Not if a credential or another selecting field was changed on the way,
+  /// Whether a response answers the request that the cache key describes. Not if the URL differs, or for a redirect,
+  /// which calls follow by their own policies. Not if a credential or another selecting field changed on the way,
   /// because the key does not include the change.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
@@ -107,10 +100,8 @@ extension CacheRun {
     for entry in await caching.store.entries(for: key) where fits(entry) { await caching.store.remove(entry, for: key) }
   }
 
-  /// Whether a stored response could be selected for the request.
   private func fits(_ entry: CacheEntry) -> Bool { entry.response.fits(selecting, unpacks: unpacks) }
 
-  /// Returns the outcome of the call, given that of its attempts.
   func settle(_ outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
     let response = outcome.response
     let (entry, isConditional) = state.withLock { ($0.entry, $0.isConditional) }
@@ -139,7 +130,7 @@ extension CacheRun {
     return noted(outcome)
   }
 
-  /// Whether a 304 or a response to HEAD answers the request as the cache key describes it. A step's response counts,
+  /// Whether a 304 or a response to HEAD answers the request that the cache key describes. A step's response counts,
   /// because nothing was sent.
   private func mayUpdate(_ response: HTTPResponse) -> Bool {
     response.url == request.url && state.withLock { $0.update?.isOurs ?? true }
@@ -159,7 +150,6 @@ extension CacheRun {
     return try await askAgain(attempts)
   }
 
-  /// Updates a stored response with the header of a 304 or of a response to HEAD.
   private func update(_ entry: CacheEntry, by response: HTTPResponse) async -> CacheEntry {
     let now = call.manager.dates.now
     let updated = Validation.updated(

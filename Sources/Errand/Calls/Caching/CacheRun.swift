@@ -8,7 +8,6 @@ final class CacheRun: Sendable {
     var status = CacheStatus()
     /// The stored response that was found but not served directly.
     var entry: CacheEntry?
-    /// Whether the request is conditional on the validators of `entry`.
     var isConditional = false
     /// Whether an attempt has stored its response. A later attempt may get another.
     var hasStored = false
@@ -19,9 +18,8 @@ final class CacheRun: Sendable {
 
   /// A summary of the call's 304 and HEAD responses, which may update stored ones. Covers concurrent attempts.
   struct Update {
-    /// When the first of their requests was sent.
     var requestTime: Date
-    /// Whether they all answer the request as the cache key describes it.
+    /// Whether they all answer the request that the cache key describes.
     var isOurs: Bool
   }
 
@@ -55,7 +53,6 @@ final class CacheRun: Sendable {
   /// Whether the caller gets decompressed bodies.
   var unpacks: Bool { request.options.decodesBody && !request.headers.contains(.acceptEncoding) }
 
-  /// Answers the request from the cache or by `attempts`.
   func answer(_ attempts: @escaping Attempts) async throws -> Outcome {
     let readsNothing = !demand.isCacheable || caching.policy.mode == .none
     let validations = call.manager.revalidations.count
@@ -98,13 +95,8 @@ final class CacheRun: Sendable {
 
   // MARK: Answering from the cache
 
-  /// The outcome for a stored response; `nil` if it is gone or lacks the requested part.
-  ///
-  /// - Parameters:
-  ///   - entry: The stored response.
-  ///   - status: The value for `Cache-Status`.
-  ///   - age: The age of the response; `nil` if it was just validated.
-  ///   - carrier: The response that validated it.
+  /// The outcome for a stored response; `nil` if it is gone or lacks the requested part. `age` is `nil` if the response
+  /// was just validated, by `carrier`.
   func serve(
     _ entry: CacheEntry, _ status: CacheStatus, age: Duration?, by carrier: HTTPResponse? = nil
   ) async throws -> Outcome? {

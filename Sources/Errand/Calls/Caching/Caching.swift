@@ -1,4 +1,3 @@
-/// The cache that a call uses, and the policy for it.
 struct Caching: Sendable {
   let store: any CacheStore
   let policy: CachePolicy
@@ -9,7 +8,6 @@ struct Caching: Sendable {
 }
 
 extension Caching {
-  /// The cache of a call; `nil` if it has none.
   static func of(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Caching? {
     let policy = cachePolicy(plan, snapshot)
     if let store = snapshot.configuration.cache, let credentials = snapshot.credentials {

@@ -25,7 +25,6 @@ extension Call {
   /// Whether responses keep the request as it was sent. The cache and coalescing need it.
   var keepsRequests: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
-  /// The response of an attempt, which is stored while it is read, if allowed.
   func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
     var response = response
     (response.isVerified, response.isStored) = (false, false)  // a step may return another call's response
@@ -46,7 +45,6 @@ extension Call {
     }
   }
 
-  /// Records that a stored response answers the call.
   func noteStored(_ request: HTTPRequest, _ status: CacheStatus) {
     state.withLock { state in
       state.method = request.method

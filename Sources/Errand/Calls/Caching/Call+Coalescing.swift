@@ -31,7 +31,6 @@ extension Call {
     }
   }
 
-  /// Converts the outcome of the shared call to an outcome of this call.
   private func own(_ shared: Outcome, isFirst: Bool) -> Outcome {
     var response = shared.response
     response.body = HTTPResponseBody(shared.data, trailers: shared.response.body.trailers)
@@ -47,7 +46,7 @@ extension Call {
 }
 
 extension TaskPlan {
-  /// Whether all the settings that affect the exchange are the server's, so that another call's response is the same. A
+  /// Whether all settings that affect the exchange are the server's, so that another call's response is the same. The
   /// context must be empty, because steps may change the request according to it.
   var keepsToServer: Bool {
     acceptedStatuses.isInherited && retryPolicy.isInherited && redirectPolicy.kind == .inherited

@@ -35,7 +35,6 @@ extension Call {
     return try file.publish()
   }
 
-  /// Stores the validators of the call's file.
   func keepFileValidators(_ response: HTTPResponse) {
     guard plan.keepsCurrentFile, case .file(.exact(let file)) = delivery, response.status == .ok else { return }
     let (stamp, selection) = state.withLock { ($0.fileStamp, $0.fileSelection ?? [:]) }

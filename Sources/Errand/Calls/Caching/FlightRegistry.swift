@@ -1,10 +1,8 @@
 import ErrandFoundation
 
-/// The requests in flight that calls can join.
 final class FlightRegistry: Sendable {
   private let flights = Lock<[FlightKey: Flight]>([:])
 
-  /// Joins the flight for a request, or starts a new one.
   func join(_ key: FlightKey, _ make: () -> Flight) -> (flight: Flight, isFirst: Bool) {
     if let flight = flights.withLock({ $0[key] }), flight.join() { return (flight, false) }
     let new = make()
@@ -26,8 +24,8 @@ final class FlightRegistry: Sendable {
     flight.call.cancel()
   }
 
-  /// Closes the flights for a URL to new calls, because their responses may predate a change. Calls that wait already
-  /// stay.
+  /// Closes the flights for a URL to new calls, because their responses may predate a change. Calls that already wait
+  /// are not affected.
   func close(_ url: String) {
     flights.withLock { flights in
       guard !flights.isEmpty else { return }

@@ -1,4 +1,3 @@
-/// The background validations in progress.
 final class RevalidationRegistry: Sendable {
   private struct Place: Hashable {
     let server: ObjectIdentifier
@@ -16,7 +15,6 @@ final class RevalidationRegistry: Sendable {
 
   private let state = Lock(State())
 
-  /// The number of validations that have ended.
   var count: Int { state.withLock { $0.count } }
 
   /// Begins a validation. Returns `false` if one is in progress, or has ended since the lookup at `count`, which is
@@ -42,11 +40,7 @@ final class RevalidationRegistry: Sendable {
 
 extension Call {
   /// Validates a stored response that was served stale, in a separate call. Only one runs at a time for each URL and
-  /// credential.
-  ///
-  /// - Parameters:
-  ///   - key: The key of the stored response.
-  ///   - count: The number of ended validations at the time of the lookup.
+  /// credential. `count` is the number of ended validations at the time of the lookup.
   func validateAfterwards(_ key: CacheKey, since count: Int) {
     var plan = plan.asInternal
     do { plan.headers = try plan.presentHeaders } catch { return }  // the plan's header fields may be stale
