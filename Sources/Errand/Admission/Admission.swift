@@ -1,18 +1,18 @@
-/// The bookkeeping of slots, running calls and waiters, pure. It starts nothing, waits for nothing, locks nothing.
+/// The state of slots, running calls and waiters. Pure: it starts nothing, waits for nothing and takes no locks.
 ///
-/// Waiters are ordered by priority, then by arrival; a waiter gains one priority in every ``ThrottleLimits/ageing``. A waiter whose
-/// host is full, or at its rate limit, does not hold up those of other hosts.
+/// Waiters are ordered by priority, then by arrival. A waiter gains one priority every ``ThrottleLimits/ageing``.
+/// Waiters for a host that is full, or at its rate limit, do not block those for other hosts.
 ///
-/// A waiter costs the same in a line of any length: a host stands in `ready` under the first of each of its lines while
-/// it could start a call, and in `starved` while only a token is wanting. A stale entry is skipped when met.
+/// The cost of a waiter does not grow with the line. A host that could start a call is in `ready`, once for the first
+/// waiter of each of its lines. A host that only needs a token is in `starved`. Outdated entries are skipped when they
+/// are reached.
 struct Admission {
   typealias Ticket = Int
 
-  /// The owner's answer to a request for a slot.
   enum Decision: Equatable {
     case start
     case wait
-    /// As many wait as may.
+    /// The queue is full (``ThrottleLimits/maximumWaiting``).
     case refuse
   }
 
@@ -40,18 +40,11 @@ struct Admission {
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
-  /// Requests a slot. Tickets must grow.
-  ///
-  /// - Parameters:
-  ///   - ticket: The place in line, where it comes to that.
-  ///   - host: The origin that the request goes to.
-  ///   - priority: The priority among the waiters.
-  ///   - now: The time.
-  /// - Returns: What is to be done.
+  /// Requests a slot for `host`. The ticket is the place in line if the call has to wait. Tickets must be increasing.
   mutating func enter(
     _ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero
   ) -> Decision {
-    // In place throughout: a copy of a host's lines would cost as much as they are long.
+    // Mutate in place: copying a host's lines is O(n).
     let place = hosts.enter(host)
     if hasRoomOverall, hosts[place].waiting == 0, canStart(hosts[place], at: now) {
       hosts[place].start(at: now, limits.rate)
@@ -65,7 +58,7 @@ struct Admission {
     return .wait
   }
 
-  /// Frees a slot of `host`; returns the waiters that may start now.
+  /// Frees a slot of `host`, and returns the waiters that may start.
   mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1
     if let place = hosts.place(of: host) {
@@ -75,7 +68,7 @@ struct Admission {
     return waiting > 0 ? admit(at: now) : []
   }
 
-  /// Removes a waiter that gives up; false when it does not wait any more.
+  /// Removes a waiter that gives up. Returns `false` if it no longer waits.
   mutating func abandon(_ ticket: Ticket, host: Origin, at now: Duration = .zero) -> Bool {
     guard let place = hosts.place(of: host), hosts[place].remove(ticket) else { return false }
     waiting -= 1
@@ -83,7 +76,7 @@ struct Admission {
     return true
   }
 
-  /// Replaces the limits; returns the waiters that may start because of it.
+  /// Replaces the limits, and returns the waiters that may start.
   mutating func setLimits(_ limits: ThrottleLimits, at now: Duration = .zero) -> [Ticket] {
     let old = self.limits.rate
     self.limits = limits
@@ -95,7 +88,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// Looks again at the hosts whose time has come, as ``nextWake`` says; returns the waiters that may start now.
+  /// Checks the hosts whose ``nextWake`` has come, and returns the waiters that may start.
   mutating func wake(at now: Duration) -> [Ticket] {
     while let first = starved.first, first.time <= now {
       starved.removeFirst()
@@ -104,13 +97,11 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// The next time at which a call may start for no other reason than that time has passed.
+  /// The next time at which a call may start only because time has passed.
   var nextWake: Duration? { starved.first?.time }
 
-  /// The number of hosts of which something is known.
   var hostCount: Int { hosts.count }
 
-  /// The numbers of running and waiting calls, by host.
   var counts: [Origin: ThrottleSnapshot.Host] {
     var counts: [Origin: ThrottleSnapshot.Host] = [:]
     for origin in hosts.origins {
@@ -132,12 +123,12 @@ struct Admission {
 // MARK: The order of waiters
 
 extension Admission {
-  /// Puts a host where it belongs after a change: among the ready, among the starved, or nowhere.
+  /// Updates `ready` and `starved` after a change to a host.
   private mutating func settle(_ host: Origin, _ place: Int, at now: Duration) {
     if hosts[place].waiting == 0 {
       return hosts[place].running == 0 ? sweep(at: now) : ()
     }
-    guard hasRoom(hosts[place]) else { return }  // the next to leave will settle it
+    guard hasRoom(hosts[place]) else { return }  // settled when the next call leaves
     let token = hosts[place].meter.nextToken(limits.rate)
     if token <= now {
       for (ticket, level) in hosts[place].announce() { ready[level].insert(Ready(ticket: ticket, host: host)) }
@@ -147,7 +138,7 @@ extension Admission {
     }
   }
 
-  /// Takes a host out of the starved, now that it may have a token.
+  /// Checks a host that has left `starved`.
   private mutating func rouse(_ host: Origin, at now: Duration) {
     guard let place = hosts.place(of: host) else { return }
     hosts[place].wakesAt = nil
@@ -169,11 +160,11 @@ extension Admission {
     return started
   }
 
-  /// The waiter of the highest priority by now, then the oldest, among the firsts of all lines that could start.
+  /// Of the first waiters that could start, the one with the highest current priority, then the oldest.
   private mutating func best(at now: Duration) -> (Ready, level: Int)? {
     var best: (entry: Ready, level: Int, rank: Int)?
     for level in ready.indices {
-      // Within a priority the oldest ticket has also gained most.
+      // Within a priority, the oldest waiter has also gained the most.
       guard let (entry, waiter) = first(level, at: now) else { continue }
       let rank = rank(level, of: waiter, at: now)
       if let best, (best.rank, -best.entry.ticket) > (rank, -entry.ticket) { continue }
@@ -182,7 +173,7 @@ extension Admission {
     return best.map { ($0.entry, $0.level) }
   }
 
-  /// The first of a priority that could start; those before it that cannot are taken out.
+  /// The first waiter of a priority that could start. Removes earlier entries that can't.
   private mutating func first(_ level: Int, at now: Duration) -> (Ready, WaitingLine.Waiter)? {
     while let entry = ready[level].first {
       if let place = hosts.place(of: entry.host), let waiter = hosts[place].candidate(entry.ticket, level) {
@@ -204,7 +195,7 @@ extension Admission {
     return gained >= Double(highest) ? highest : min(highest, level + Int(gained))
   }
 
-  /// Forgets the hosts of which nothing is left to know, once in a while.
+  /// Occasionally removes hosts with nothing left to remember.
   private mutating func sweep(at now: Duration) {
     guard threshold.isExceeded(by: hosts.count) else { return }
     for origin in hosts.origins {

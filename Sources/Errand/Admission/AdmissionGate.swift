@@ -1,22 +1,22 @@
-/// Hands out slots: the owner of an ``Admission``.
+/// Hands out slots. Owns an ``Admission``.
 ///
-/// A slot covers one exchange, and no code of the app is awaited inside it. What is open for longer, such as a body that the caller
-/// reads, holds a ``StreamPermit``.
+/// A slot covers one exchange, and no app code is awaited inside it. Longer work, such as a body that the caller reads,
+/// holds a ``StreamPermit`` instead.
 final class AdmissionGate: Sendable {
   private struct State {
     var admission: Admission
     var nextTicket = 0
     var waiters = TicketWaiters()
-    /// The timer that looks again when the rate allows more.
+    /// The timer for the next time at which the rate limit allows a call.
     var alarm: (time: Duration, work: Task<Void, Never>)?
 
-    /// Admits these waiters; returns those that are suspended already.
+    /// Admits waiters, and returns those that are already suspended.
     mutating func start(_ tickets: [Admission.Ticket]) -> [Waiter<Bool>] {
       tickets.compactMap { waiters.decide($0, hasTurn: true) }
     }
   }
 
-  /// Runs a wait in line, which ends by throwing if its time is over or the call is cancelled.
+  /// Runs a wait in line. Throws if its time is over or the call is cancelled.
   typealias Line = (_ wait: @escaping @Sendable () async throws -> Void) async throws -> Void
 
   private let clock: CallClock
@@ -31,13 +31,8 @@ final class AdmissionGate: Sendable {
 
   /// Runs one exchange in a slot of its host. There is no other way to hold a slot.
   ///
-  /// - Parameters:
-  ///   - host: The origin that the request goes to.
-  ///   - priority: The priority among the waiters.
-  ///   - line: Runs the wait if all slots are taken.
-  ///   - exchange: The exchange. It must not await code of the app.
-  /// - Returns: What `exchange` returns.
-  /// - Throws: ``TaskError`` with code `.queueFull` if too many wait already, and what `line` or `exchange` throws.
+  /// `line` runs the wait if all slots are taken. `exchange` must not await app code. Throws ``TaskError`` with code
+  /// `.queueFull` if too many calls are waiting, and what `line` and `exchange` throw.
   func withSlot<Result>(
     at host: Origin, _ priority: CallPriority, line: Line, exchange: () async throws -> Result
   ) async throws -> Result {
@@ -46,7 +41,7 @@ final class AdmissionGate: Sendable {
     return try await exchange()
   }
 
-  /// A permit for a stream at `host`, which is held until its last reference is gone.
+  /// Returns a permit for a stream at `host`. It is released with its last reference.
   /// Throws what ``withSlot(at:_:line:exchange:)`` throws.
   func permit(at host: Origin, _ priority: CallPriority, line: Line) async throws -> StreamPermit {
     try await enter(host, priority, line)
@@ -67,7 +62,7 @@ final class AdmissionGate: Sendable {
     }
   }
 
-  /// A place in line; `nil` if there is a free slot, which is then taken.
+  /// A place in line; `nil` if a slot was free, which is now taken.
   private func ticket(_ host: Origin, _ priority: CallPriority) throws -> Admission.Ticket? {
     let now = clock.now
     let (ticket, decision) = state.withLock { state in
@@ -99,7 +94,7 @@ final class AdmissionGate: Sendable {
       limits: admission.limits, running: admission.running, waiting: admission.waiting, hosts: admission.counts)
   }
 
-  /// Waits in line. Throws `CancellationError` if the surrounding task is cancelled first; the place is given up then.
+  /// Waits in line. If the surrounding task is cancelled first, leaves the line and throws `CancellationError`.
   private func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws {
     let isAdmitted = await answer { waiter in
       state.withLock { $0.waiters.keep(waiter, ticket) }
@@ -117,7 +112,7 @@ final class AdmissionGate: Sendable {
     waiter?.resume(returning: false)
   }
 
-  /// Gives up a place in line whose wait has ended, or never begun. Returns whether it was admitted at that moment.
+  /// Leaves the line after a wait has ended or never begun. Returns whether the waiter was admitted in the meantime.
   private func giveUp(_ ticket: Admission.Ticket, _ host: Origin) -> Bool {
     let now = clock.now
     return state.withLock { state in
@@ -125,10 +120,8 @@ final class AdmissionGate: Sendable {
     }
   }
 
-  /// Frees a slot of `host`.
   fileprivate func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }
 
-  /// Changes the admission, and starts the waiters that may.
   private func change(_ change: (inout Admission, Duration) -> [Admission.Ticket]) {
     let now = clock.now
     let (started, isAlarmDue) = state.withLock { state in
@@ -139,7 +132,7 @@ final class AdmissionGate: Sendable {
     for waiter in started { waiter.resume(returning: true) }
   }
 
-  /// Sets the timer that looks again when the rate allows more, if waiters need one.
+  /// Updates the timer for the next time at which the rate limit allows a call.
   private func setAlarm() {
     let now = clock.now
     let old = state.withLock { state -> Task<Void, Never>? in
@@ -147,7 +140,7 @@ final class AdmissionGate: Sendable {
       let old = state.alarm?.work
       state.alarm = state.admission.nextWake.map { time in
         let work = Task { [weak self, clock] in
-          guard (try? await clock.sleep(for: time - now)) != nil else { return }  // another alarm took its place
+          guard (try? await clock.sleep(for: time - now)) != nil else { return }  // replaced by another alarm
           self?.wake(time)
         }
         return (time, work)
@@ -165,8 +158,8 @@ final class AdmissionGate: Sendable {
   }
 }
 
-/// The right to one open stream at a host: of a body that the caller reads, or of one that the app produces while it is sent.
-/// It is free again when its last reference is gone.
+/// The right to have one open stream at a host: a body that the caller reads, or one that the app produces while it is
+/// sent. Released with its last reference.
 final class StreamPermit: Sendable {
   private let gate: AdmissionGate
   private let host: Origin

@@ -1,12 +1,12 @@
-/// The running and waiting calls of one host: its part of an ``Admission``.
+/// The running and waiting calls of one host, managed by ``Admission``.
 struct HostAdmission {
   var running = 0
   var meter = RateMeter()
-  /// The promised time of the next look at the host, for want of a token until then.
+  /// When the host is checked again, because it has no token until then.
   var wakesAt: Duration?
-  /// A line for each priority, and one before them; none until a call waits.
+  /// The waiting line of each priority; empty until a call waits.
   private var lines: [WaitingLine] = []
-  /// The ticket by which the host stands among those that could start a call, for each priority.
+  /// For each priority, the ticket under which the host was announced as ready.
   private var announced: [Admission.Ticket?] = []
   private(set) var waiting = 0
 
@@ -32,7 +32,7 @@ struct HostAdmission {
     return false
   }
 
-  /// The first of a line, where it is still the one with this ticket that was announced.
+  /// The first waiter of a line, if it is still the announced one.
   func candidate(_ ticket: Admission.Ticket, _ level: Int) -> WaitingLine.Waiter? {
     guard waiting > 0, announced[level] == ticket, let first = lines[level].first, first.ticket == ticket else {
       return nil
@@ -46,7 +46,7 @@ struct HostAdmission {
     announced[level] = nil
   }
 
-  /// The firsts of the lines that were not announced yet; they are from now on.
+  /// Returns the first waiters that were not announced yet, and marks them as announced.
   mutating func announce() -> [(ticket: Admission.Ticket, level: Int)] {
     var news: [(ticket: Admission.Ticket, level: Int)] = []
     for level in lines.indices {
@@ -60,9 +60,9 @@ struct HostAdmission {
   mutating func withdraw(_ level: Int) { announced[level] = nil }
 }
 
-/// The state of every known host: found by its origin once, then by its place.
+/// The state of every known host, found by origin once and then by index.
 ///
-/// A dictionary of the states themselves would allocate for every change in place.
+/// A dictionary of states would allocate on every in-place change.
 struct HostTable {
   private var places: [Origin: Int] = [:]
   private var states: [HostAdmission] = []
@@ -72,10 +72,9 @@ struct HostTable {
 
   var origins: [Origin] { Array(places.keys) }
 
-  /// The place of a host's state; nil where nothing is known of it.
   func place(of host: Origin) -> Int? { places[host] }
 
-  /// The same; a new state where there was none.
+  /// The index of a host's state, which is created if needed.
   mutating func enter(_ host: Origin) -> Int {
     if let place = places[host] { return place }
     let place = free.popLast() ?? states.count
@@ -84,7 +83,7 @@ struct HostTable {
     return place
   }
 
-  /// Forgets a host; its place is another's from then on.
+  /// Removes a host. Its index may be reused.
   mutating func remove(_ host: Origin) {
     guard let place = places.removeValue(forKey: host) else { return }
     states[place] = HostAdmission()
@@ -99,22 +98,21 @@ struct HostTable {
   subscript(_ host: Origin) -> HostAdmission? { places[host].map { states[$0] } }
 }
 
-/// A token bucket as one instant: the one at which it is full again (the "generic cell rate algorithm").
+/// A token bucket, stored as the time at which it is full again (the "generic cell rate algorithm").
 struct RateMeter {
   private var fullAt: Duration = .zero
 
-  /// The time of the next token; now or earlier when there is one.
+  /// The time of the next token; not after now if one is available.
   func nextToken(_ limit: RateLimit) -> Duration {
     limit.isNone ? .zero : fullAt - limit.reserve
   }
 
-  /// Takes a token, which must be there.
+  /// Takes a token, which must be available.
   mutating func take(at now: Duration, _ limit: RateLimit) {
     if !limit.isNone { fullAt = max(fullAt, now) + limit.interval }
   }
 
-  /// Goes on with another limit: the tokens that are wanting are as many as before, and a whole burst at most. Without a limit
-  /// none is.
+  /// Switches to another limit. Keeps the number of missing tokens, up to one burst. Without a limit, none are missing.
   mutating func change(from old: RateLimit, to new: RateLimit, at now: Duration) {
     guard old != new else { return }
     guard !old.isNone, !new.isNone, fullAt > now else {
@@ -125,6 +123,6 @@ struct RateMeter {
     fullAt = now + new.interval * min(wanting, Double(new.mostAtOnce))
   }
 
-  /// True when nothing would be lost by forgetting it.
+  /// Whether the meter is in its initial state, so that it can be removed.
   func isFull(at now: Duration) -> Bool { fullAt <= now }
 }

@@ -1,37 +1,31 @@
-/// Named queues in which one task runs at a time, in the order in which they came.
+/// Named queues. Each runs one call at a time, first come, first served.
 final class SerialQueues: Sendable {
   private typealias Ticket = Admission.Ticket
 
   private struct State {
     var nextTicket = 0
-    /// The waiters for the queues that are held.
     var lines: [String: WaitingLine] = [:]
     var waiters = TicketWaiters()
   }
 
-  /// A queue that a call holds.
   private struct Holding {
     let queues: ObjectIdentifier
     let name: String
-    /// Ends when the call leaves the queue. A Swift task that the call began may run for longer.
+    /// Ends when the call leaves the queue. An unstructured task that the call started may live longer.
     let turn: EndFlag
   }
 
   private let state = Lock(State())
 
-  /// The queues that are held by the surrounding call, and by those that it is part of.
+  /// The queues that the surrounding call and its parent calls hold.
   @TaskLocal private static var held: [Holding] = []
 
-  /// Runs `body` alone in `queue`; at once where that is none.
+  /// Runs `body` with exclusive access to `queue`, or immediately if `queue` is `.none`.
   ///
-  /// - Parameters:
-  ///   - queue: The queue to wait in.
-  ///   - onWait: Is told when a wait begins, and when it is over.
-  ///   - body: What to run.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, `CancellationError` when cancelled while waiting, and ``TaskError`` with code
-  ///   `.reentrantQueue` where the surrounding call holds the queue already and would wait for itself.
-  @inline(__always)  // or every call would pay for a queue that most have not
+  /// Calls `onWait` when a wait begins and when it ends. Throws what `body` throws, `CancellationError` if cancelled
+  /// while waiting, and ``TaskError`` with code `.reentrantQueue` if the surrounding call holds the queue already,
+  /// which would be a deadlock.
+  @inline(__always)  // calls without a queue should not pay for one
   func withExclusiveAccess<Result>(
     _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
     body: () async throws -> Result
@@ -67,20 +61,20 @@ final class SerialQueues: Sendable {
       phase: .waiting)
   }
 
-  /// Runs `body`, which begins work that the surrounding call does not wait for. That work holds none of the call's queues.
+  /// Runs `body`, which starts work that the surrounding call does not wait for. That work holds none of the call's
+  /// queues.
   static func leavingHeld<Result>(_ body: () -> Result) -> Result {
     held.isEmpty ? body() : $held.withValue([], operation: body)
   }
 
-  /// The names of the queues that the surrounding call holds, and those that it is part of.
   static var heldNames: Set<String> { held.isEmpty ? [] : Set(heldNow.lazy.map(\.name)) }
 
   private static var heldNow: [Holding] { held.isEmpty ? [] : held.filter { !$0.turn.hasEnded } }
 
-  /// A place in line; nil where the queue is free, which is then the caller's.
+  /// Enters a queue. Returns a ticket to wait with; `nil` if the queue was free and is now held.
   private func enter(_ name: String) -> Ticket? {
     state.withLock { state in
-      // In place throughout: a copy of a line would cost as much as it is long.
+      // Mutate in place: copying a line is O(n).
       guard state.lines[name] != nil else {
         state.lines[name] = WaitingLine()
         return nil
@@ -102,7 +96,7 @@ final class SerialQueues: Sendable {
 
   private func abandon(_ ticket: Ticket, _ name: String) {
     decide(false) { state in
-      // A waiter that has the turn already is not removed: the turn is its own to give back.
+      // A waiter that was already admitted is not removed: it leaves the queue itself.
       state.lines[name]?.remove(ticket) == true ? ticket : nil
     }
   }
@@ -118,7 +112,7 @@ final class SerialQueues: Sendable {
     }
   }
 
-  /// Tells a waiter whether it has the turn.
+  /// Resumes a waiter with `true` if it now holds the queue, or `false` if it was cancelled.
   private func decide(_ hasTurn: Bool, _ choose: (inout State) -> Ticket?) {
     let waiter = state.withLock { state in
       choose(&state).flatMap { state.waiters.decide($0, hasTurn: hasTurn) }

@@ -1,22 +1,20 @@
-/// The waiters of one host and one priority, in the order in which they came.
+/// Waiters, first come, first served.
 ///
-/// A waiter that gives up leaves a gap that is skipped later, so that a line of any length costs the same per waiter.
+/// A waiter that gives up leaves a gap that is skipped later, so that the cost of a waiter does not grow with the line.
 struct WaitingLine {
   struct Waiter {
     let ticket: Admission.Ticket
-    /// The time of arrival.
     let since: Duration
     var isGone = false
   }
 
   private var waiters: [Waiter] = []
-  /// The index of the first waiter that has not gone.
   private var head = 0
   private(set) var count = 0
 
   var first: Waiter? { count == 0 ? nil : waiters[head] }
 
-  /// Tickets must grow.
+  /// Appends a waiter. Tickets must be increasing.
   mutating func append(_ ticket: Admission.Ticket, since: Duration) {
     waiters.append(Waiter(ticket: ticket, since: since))
     count += 1
@@ -27,7 +25,7 @@ struct WaitingLine {
     take(at: head)
   }
 
-  /// Removes a waiter, wherever it stands; false when it is not here.
+  /// Removes a waiter anywhere in the line. Returns `false` if it is not in the line.
   mutating func remove(_ ticket: Admission.Ticket) -> Bool {
     var low = head
     var high = waiters.count

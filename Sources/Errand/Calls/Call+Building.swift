@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// Refuses a call whose settings or limits are wrong, or whose server is disabled.
+  /// Throws if the settings or limits are invalid, or if the server is disabled.
   func checkSettings() throws {
     if let problem = snapshot.problem ?? plan.problem { throw problem }
     if plan.hasLimits, let problem = plan.timeouts.problem(timeout: plan.timeout, named: "timeout") { throw problem }
@@ -13,7 +13,7 @@ extension Call {
 
   /// The request as the task and the server describe it now, after both preflights.
   ///
-  /// - Parameter isAgain: Whether it was built before, so that the header fields of the plan may be stale.
+  /// - Parameter isAgain: Whether this is a rebuild, so that the header fields of the plan may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
     var url = try await snapshot.url(of: plan)
     let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder
@@ -47,8 +47,8 @@ extension Call {
     return request
   }
 
-  /// The body of a call with an `Idempotency-Key`: a server that knows the key expects the same bytes with it, the boundary
-  /// of a form that is made anew included.
+  /// The body of the request. With an `Idempotency-Key`, multipart boundaries are derived from the key, because a
+  /// server that knows the key expects the same bytes again.
   private func uploadBody(_ encoder: any BodyEncoder) async throws -> HTTPBody {
     guard let idempotencyKey else { return try await plan.task.uploadBody(encoder: encoder) }
     return try await MultipartForm.$boundaries.withValue(BoundarySequence(idempotencyKey)) {
@@ -56,7 +56,7 @@ extension Call {
     }
   }
 
-  /// The body packed, where it is as large as the task or the server says, and not packed already.
+  /// The compressed body; `nil` if it is shorter than the threshold of the task or the server, or already compressed.
   private func packed(_ body: HTTPBody, _ headers: HTTPHeaders) throws -> HTTPBody? {
     guard let threshold = plan.gzipUploadThreshold ?? snapshot.configuration.gzipUploadThreshold, !body.isEmpty,
       !headers.contains(.contentEncoding), try body.checkedLength().map({ $0 >= threshold }) ?? (threshold < .max)
@@ -64,7 +64,7 @@ extension Call {
     return try body.gzipped()
   }
 
-  /// Writes the parameters of the task: into the body where its method sends one and it has no other, else into the query.
+  /// Encodes the task's parameters into the body if the method sends one and it is empty, otherwise into the query.
   private func place(
     _ parameters: any Encodable & Sendable, in url: inout URL, or body: inout HTTPBody, _ encoder: any BodyEncoder
   ) async throws {
@@ -72,7 +72,7 @@ extension Call {
     if plan.omitsBody, plan.task.httpMethod.sendsParametersInBody { return }
     if body.isEmpty, !plan.omitsBody, plan.httpMethod.sendsParametersInBody {
       body = try await PayloadCoding.encode(parameters, with: encoder)
-    } else if plan.linkedURL == nil {  // that of a page has its query
+    } else if plan.linkedURL == nil {  // the URL of a linked page has its query already
       let query = try TaskError.encoding("the parameters", of: type(of: plan.task)) {
         try HTTPQuery(encoding: parameters, (encoder as? FormEncoder)?.style ?? FormStyle())
       }
@@ -80,7 +80,7 @@ extension Call {
     }
   }
 
-  /// The fields of the server, under those of the plan, under those that follow from the body and the idempotency.
+  /// The header fields. The plan's replace the server's, and those for the body and the idempotency key are added.
   private func headers(at url: URL, _ body: HTTPBody, again isAgain: Bool) async throws -> HTTPHeaders {
     var headers = snapshot.headers
     if snapshot.hasOwnHeaders {
@@ -91,21 +91,20 @@ extension Call {
       let agent = await provider()
       headers[.userAgent] = agent.isEmpty ? nil : agent
     }
-    // A call that waited for its turn, or is held from outside, may have been planned long ago.
+    // A call in a serial queue or with a handle may have been planned long ago.
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
     let own = isStale ? try plan.presentHeaders : plan.headers
     headers.replace(with: own)
-    // The body knows better than the server what it is, and the task better than both.
+    // The body's media type replaces the server's; one set by the task takes precedence.
     if let type = body.mediaType, !type.isStated(by: own) { headers[.contentType] = type.rawValue }
     if plan.idempotency == .key, let idempotencyKey { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
     return headers
   }
 
   private func options(for method: HTTPMethod, _ headers: HTTPHeaders, _ body: HTTPBody) -> TransferOptions {
-    // Most calls share these: each change is a copy.
+    // Most calls share these options: each change makes a copy.
     let mayRepeat = body.isReplayable && plan.idempotency.allowsRepetition(of: method, headers)
     var options = mayRepeat ? snapshot.repeatableOptions : snapshot.options
-    // Where a body goes to or comes from a file or a stream.
     let isOfStreams = !delivery.isInMemory || !body.isInMemory || plan.isChunk
     let timeouts = isOfStreams ? streamTimeouts : timeouts
     if timeouts != options.timeouts { options.timeouts = timeouts }
@@ -118,7 +117,7 @@ extension Call {
     return options
   }
 
-  /// A request without the credentials that a preflight has added to the one before it: among the fields, in the URL, for a challenge.
+  /// Removes the credentials that a preflight added: header fields, the URL's and those for challenges.
   private func withoutSecrets(_ request: HTTPRequest, of before: HTTPRequest) -> HTTPRequest {
     let redaction = snapshot.configuration.redaction
     var request = request
@@ -131,18 +130,17 @@ extension Call {
     return request
   }
 
-  /// Gives a request the limits of streams, where a preflight, a step or a redirect has put a file or a stream in the place of its body.
+  /// Sets the time limits for streams if a preflight, step or redirect has replaced the body with a file or a stream.
   func limitStreams(of request: inout HTTPRequest) {
     if !request.body.isInMemory, request.options.timeouts == timeouts { request.options.timeouts = streamTimeouts }
   }
 
-  /// The request as it may go out: without the server's own header fields where a step or a preflight has sent it to
-  /// another origin.
+  /// The request without the server's own header fields if it now goes to another origin.
   func keepingHeadersHome(_ request: HTTPRequest) -> HTTPRequest {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
   }
 
-  /// A request that a step has made of nothing, with what may be shown of it.
+  /// Sets what may be recorded of a request that a step has created from scratch.
   func showing(_ request: HTTPRequest) -> HTTPRequest {
     guard request.options.showing == nil else { return request }
     var request = request
@@ -156,14 +154,14 @@ extension Call {
     var request = request
     request.headers = HTTPHeaders(
       request.headers.filter { field in
-        // A field that the task or a step sets goes wherever the call goes.
+        // A field that the task or a step sets goes to any origin.
         ServerSnapshot.publicHeaders.contains(field.name) || !own.fields.contains(field)
           || plan.headers.contains(field.name)
       })
     return request
   }
 
-  /// Refuses a request that must not, or cannot, be sent; returns its origin.
+  /// Throws if the request must not or cannot be sent, and returns its origin.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
     if case .file = delivery, request.method == .head {
@@ -184,7 +182,7 @@ extension Call {
 }
 
 extension MediaType {
-  /// True where fields state a type that a body of this one can be read by: one of parts needs its boundary.
+  /// Whether the task's `Content-Type` can describe a body of this type. A multipart type needs its boundary.
   fileprivate func isStated(by headers: HTTPHeaders) -> Bool {
     guard let stated = headers[.contentType].map({ MediaType($0) }) else { return false }
     return !essence.hasPrefix("multipart/") || stated.parameter("boundary") != nil
@@ -193,11 +191,10 @@ extension MediaType {
 }
 
 extension HTTPRequest {
-  /// True when the request may reach the server twice.
   func isRepeatable(_ idempotency: Idempotency) -> Bool { idempotency.allowsRepetition(of: method, headers) }
 
-  /// This request with all that steps changed in `before` to make it `after`: part by part, and line by line of the
-  /// header. What they left alone is as it is here.
+  /// This request with the changes that steps made from `before` to `after`, part by part and field by field.
+  /// Everything else stays as it is here.
   func applying(changesFrom before: HTTPRequest, to after: HTTPRequest) -> HTTPRequest {
     var request = self
     if before.method != after.method { request.method = after.method }
@@ -206,7 +203,7 @@ extension HTTPRequest {
     request.options = options.applying(changesFrom: before.options, to: after.options)
     guard before.headers != after.headers else { return request }
     request.headers = headers.applying(changesFrom: before.headers, to: after.headers)
-    // A stated length was that of the body before.
+    // A `Content-Length` is that of the previous body.
     if before.body.isSame(as: after.body) { request.headers.remove(.contentLength) }
     return request
   }

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension Call {
-  /// Reads what is left of the body of an attempt, as the call wants it; returns the timings of its transfer. The body of the outcome
-  /// can be read again.
+  /// Reads the rest of an attempt's body as the call's delivery requires, and returns the transfer timings. The body of
+  /// the outcome can be read again.
   func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
     if let failure = outcome.response.body.failure { throw failure }
     if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
@@ -20,7 +20,7 @@ extension Call {
     return outcome.response.body.timings
   }
 
-  /// Reads the body of an accepted response as the call wants it, unless that was done in the exchange.
+  /// Reads the body of an accepted response as the delivery requires, unless the exchange has read it.
   func read(_ outcome: inout Outcome) async throws {
     let body = outcome.response.body
     switch delivery {
@@ -52,7 +52,7 @@ extension Call {
     }
   }
 
-  /// The outcome of the steps that see the call once. Its body is still to be read, unless it is in the call's file.
+  /// The outcome of the per-call steps. Its body is still unread, unless it is in the call's file.
   func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
     try checkCancellation()
     var outcome = Outcome(self, response)
@@ -60,10 +60,10 @@ extension Call {
     return outcome
   }
 
-  /// As much of a refused response's body as errors keep; that it broke off is not what the caller needs to know.
+  /// Reads the part of an error response's body that errors keep. Read errors are ignored.
   func excerpt(of body: HTTPResponseBody) async -> Data {
     let limit = snapshot.configuration.maximumErrorBodySize
-    // A body that goes to a file or a reader has no time limit as a whole; an excerpt goes to neither.
+    // File downloads and streams have no time limit for the whole body, so an excerpt of one is limited here.
     if !delivery.isInMemory, !body.isInMemory { return await excerptInTime(of: body, upTo: limit) }
     var data = Data()
     while data.count < limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit - data.count)) }
@@ -71,10 +71,9 @@ extension Call {
     return data
   }
 
-  /// As much of a body as comes within the idle time limit.
   private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Data {
     let data = Lock(Data())
-    try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // what came until then will do
+    try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // a partial excerpt is enough
       while let left = Optional(limit - data.withLock { $0.count }), left > 0, let chunk = try await body.next() {
         data.withLock { $0.append(chunk.prefix(left)) }
       }
@@ -83,7 +82,7 @@ extension Call {
     return data.withLock { $0 }
   }
 
-  /// Reads and drops a body. If it is shown, it is kept up to the size that is shown, and no further.
+  /// Reads and drops a body. Keeps it for echo and recording if it is no longer than the limit for them.
   func drain(_ body: HTTPResponseBody) async throws -> DiscardedBody {
     var size = 0
     var shown = isShown ? Data() : nil
@@ -95,8 +94,8 @@ extension Call {
     return DiscardedBody(size: size, shown: shown, of: body)
   }
 
-  /// Writes a body beside its place, to take the place once it is complete: what was there stays until then, and for good if
-  /// anything fails.
+  /// Writes a body to a temporary file that replaces the destination once complete. If anything fails, the destination
+  /// stays as it was.
   @concurrent func write(_ response: HTTPResponse, to place: FilePlace) async throws -> WrittenBody {
     let file =
       switch place {
@@ -121,7 +120,7 @@ extension Call {
 }
 
 extension HTTPResponse {
-  /// Throws where the body is not as long as its `Content-Range` says: with a length of its own, the transport has seen it.
+  /// Throws if a 206 body is not as long as its `Content-Range` says. The transport checks `Content-Length`.
   fileprivate func checkPart(size: Int) throws {
     guard status == .partialContent, let stated = sizeOfPart, stated != size else { return }
     throw TaskError(

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// 9. Checks the status, calls the hooks, and makes the result.
+  /// 9. Checks the status, calls the hooks, and returns the result.
   func conclude<Value: Sendable>(
     _ outcome: consuming Outcome, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
@@ -11,7 +11,7 @@ extension Call {
     try refuseStandIn(outcome)
     if !outcome.isVerified { try verify(outcome.response) }
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
-    if !outcome.isRead { try await read(&outcome) }  // a step has answered
+    if !outcome.isRead { try await read(&outcome) }  // answered by a step
     if let written = outcome.response.body.written {
       try checkCancellation()
       outcome.file = try written.publish(publish)
@@ -26,7 +26,7 @@ extension Call {
       return value
     } catch {
       var head = outcome.response
-      (head.body, head.maker) = (HTTPResponseBody(), nil)  // which would hold the call
+      (head.body, head.maker) = (HTTPResponseBody(), nil)  // `maker` would retain the call
       let isCancelled = error is CancellationError || Task.isCancelled
       state.withLock { [head] in $0.failedAnswer = (head, isCancelled) }
       throw error
@@ -40,13 +40,13 @@ extension Call {
       try await plan.task.postProcess(response: outcome.response)
       return try await finish(outcome)
     } catch {
-      outcome.response.body.cancel()  // the attempt ends before its call does
+      outcome.response.body.cancel()  // ends the attempt before the call
       throw error
     }
   }
 
-  /// Verifies the head of an accepted response by the hooks of the task and the server; for a file, before anything is
-  /// written.
+  /// Passes the head of an accepted response to the `verify` hooks of the task and the server. A file download does
+  /// this before anything is written.
   func verify(_ response: HTTPResponse) throws {
     do {
       try askHooks(of: response)
@@ -56,7 +56,6 @@ extension Call {
     }
   }
 
-  /// True when the hooks verify the head; the body is left alone.
   func isVerified(_ response: HTTPResponse) -> Bool { (try? askHooks(of: response)) != nil }
 
   private func askHooks(of response: HTTPResponse) throws {
@@ -64,7 +63,7 @@ extension Call {
     try snapshot.configuration.verify?(plan.task, response)
   }
 
-  /// Throws where a call that asks for a body got something in its place.
+  /// Throws if a call that needs the whole body got a response without it, such as a 304 or an unrequested part.
   private func refuseStandIn(_ outcome: Outcome) throws {
     guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
@@ -87,18 +86,16 @@ extension Call {
     throw error
   }
 
-  /// Hides secrets in what an error's line shows of a body; nil where the task has its bodies shown nowhere.
+  /// The redaction for body text in error messages; `nil` if the task's recording style excludes bodies.
   var shownRedaction: Redaction? {
     plan.recordingStyle.contains(.download) ? snapshot.configuration.redaction : nil
   }
 
-  /// The error for a response whose status is not accepted, with as much of its body as errors keep.
   private func refusal(_ outcome: Outcome) async -> TaskError {
     let (configuration, response) = (snapshot.configuration, outcome.response)
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
     let payload = errorPayload(body, response.mediaType)
     let shown = shownRedaction.flatMap { $0.hidesBody(of: response.mediaType) ? nil : $0 }
-    // Redaction by place cannot be applied to a payload's description.
     let words = shown?.hidesPlaces == true ? nil : payload.flatMap { Self.words(of: $0) }
     let summary = words.map { shown?(text: $0).shortened } ?? shown?.summary(of: body, type: response.mediaType)
     var error = TaskError.badStatus(
@@ -110,7 +107,7 @@ extension Call {
     return error
   }
 
-  /// What a payload says of itself; nil for one that Swift would describe by its parts, where no secret is known by its name.
+  /// A payload's description; `nil` if Swift would generate it, because secrets could not be redacted by name.
   private static func words(of payload: any Sendable) -> String? {
     switch Mirror(reflecting: payload).displayStyle {
     case .collection, .dictionary, .set, .optional, .tuple: nil
@@ -118,7 +115,7 @@ extension Call {
     }
   }
 
-  /// The payload of a refused response; nil where none is stated, or the body is none.
+  /// The decoded error payload; `nil` if no type is set, the body is empty or decoding fails.
   private func errorPayload(_ body: Data, _ mediaType: MediaType?) -> (any Sendable)? {
     guard let type = plan.errorPayload ?? snapshot.configuration.errorPayload, !body.isEmpty else { return nil }
     func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) -> (any Sendable)? {
@@ -129,10 +126,9 @@ extension Call {
   }
 }
 
-// MARK: Shown
+// MARK: Echo and recording
 
 extension Call {
-  /// Echoes and records what went over the wire, where that is wanted.
   func show(
     _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended, _ record: FlightRecord
   ) {
@@ -153,7 +149,7 @@ extension Call {
     }
   }
 
-  /// Writes the line of the call to the log, with no more than its task lets recordings show.
+  /// Writes the call's log line, limited to the parts that the task's recording style allows.
   func writeLine(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
     let style = plan.recordingStyle.intersection(logOptions.recordingStyle)
     let recorded = exchange.recorded(self, ended, outcome, flightRecord, showing: style)
@@ -162,14 +158,8 @@ extension Call {
 }
 
 extension TaskError {
-  /// A response whose status is not accepted.
-  ///
-  /// - Parameters:
-  ///   - response: The response.
-  ///   - redaction: Hides secrets in its header.
-  ///   - summary: The server's own words, secrets hidden.
-  ///   - policy: The rule by which a redirect was not followed.
-  ///   - showsFields: Whether the fields that say what would do instead may be shown.
+  /// The error for a response whose status is not accepted. `summary` is the server's error message, redacted; `policy`
+  /// explains why a redirect was not followed. `showsFields` allows header fields such as `Allow` in the message.
   static func badStatus(
     _ response: HTTPResponse, redaction: Redaction, summary: String = "", policy: RedirectPolicy? = nil,
     showsFields: Bool = true
@@ -191,7 +181,6 @@ extension TaskError {
     return error
   }
 
-  /// The error with the response that it is about, and the beginning of its body.
   func with(_ response: HTTPResponse, _ body: Data, _ configuration: ServerConfiguration) -> TaskError {
     var error = self
     error.status = response.status
@@ -202,10 +191,9 @@ extension TaskError {
 }
 
 extension HTTPResponse {
-  /// The reason of the error for a 304 to a conditional request.
   static let currentCopy = "the response has no body, because the copy that the request names is still good"
 
-  /// The fields in which a refusal says what would do instead, in words; nil where there are none.
+  /// A description of the header field that says what the server would accept; `nil` without one.
   fileprivate var demand: String? {
     switch status.code {
     case 401:
@@ -219,13 +207,13 @@ extension HTTPResponse {
 }
 
 extension Redaction {
-  /// The words of a server for its refusal, on one line: title and detail of a problem (RFC 9457), the title of a page, or the first
-  /// 200 characters of a text.
+  /// The server's error message on one line: title and detail of a problem (RFC 9457), the title of an HTML page, or
+  /// the first 200 characters of a text.
   func summary(of body: Data, type: MediaType?) -> String {
     guard !hidesBody(of: type) else { return "" }
-    // In an encoding whose names are not found, its places would not be either.
+    // In UTF-16 or UTF-32, the key paths to redact would not be found.
     if type?.essence == MediaType.problem.rawValue, places.isEmpty || !body.contains(0),
-      let problem = try? JSONDecoder().decode(ProblemDetails.self, from: hidingPlaces(in: body))  // or it is a text
+      let problem = try? JSONDecoder().decode(ProblemDetails.self, from: hidingPlaces(in: body))  // or it is plain text
     {
       let words = [problem.title, problem.detail].compactMap { $0 }.joined(separator: ": ")
       if !words.isEmpty { return line(inFull(text: words), count: 500) }
@@ -235,12 +223,11 @@ extension Redaction {
     return excerpt(of: title ?? text, type: type, count: 200)
   }
 
-  /// JSON with what is hidden in it by its place.
   private func hidingPlaces(in body: Data) -> Data {
     places.isEmpty ? body : Data(inFull(body: String(decoding: body, as: UTF8.self), .json).utf8)
   }
 
-  /// The bytes between the tags of a page's title; nil where it has none, or only blanks, among its first 4 KiB.
+  /// The contents of the `<title>` element; `nil` if it is blank or not within the first 4 KiB.
   private static func title(ofPage page: Data) -> Data? {
     let bytes = page.prefix(4 << 10)
     let small = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }

@@ -1,21 +1,19 @@
 import ErrandFoundation
 
-/// The way in which the body of a response is read before its slot is released.
+/// How the body of a response is read before its slot is released.
 enum Intake {
-  /// Into memory.
   case data
-  /// Into memory, up to the size that errors keep, whatever ends it.
+  /// Into memory, up to the size limit of error bodies. Errors while reading are ignored.
   case excerpt
-  /// Counted and dropped.
   case discard
-  /// Into a file that takes its place later.
+  /// Into a temporary file that later replaces the destination.
   case file(FilePlace)
-  /// Not at all: the caller reads it.
+  /// Not read: the caller reads it.
   case head
 }
 
 extension Call {
-  /// Whether steps of the app see the responses of attempts, and may change them.
+  /// Whether the app has per-attempt steps, which see and may change responses.
   var hasAppSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
 
   private func intake(of response: HTTPResponse) -> Intake {
@@ -29,10 +27,10 @@ extension Call {
     }
   }
 
-  /// Whether steps or a cache see bodies that the caller drops.
+  /// Whether steps or a cache need bodies that the caller drops.
   private var isBodyWanted: Bool { hasAppSteps || rules.caching != nil }
 
-  /// Reads the body of a response, unless the caller reads it. An error stays in the body, and its reader gets it.
+  /// Reads the body of a response, unless the caller reads it. An error is stored in the body and thrown to its reader.
   func takeIn(
     _ response: inout HTTPResponse, method: HTTPMethod, _ progress: ProgressCounter?, _ permit: StreamPermit?
   ) async {
@@ -54,7 +52,7 @@ extension Call {
       case .discard:
         response.body = HTTPResponseBody(try await drain(response.body))
       case .file(let place):
-        if !hasAppSteps { try verify(response) }  // else once they have seen it
+        if !hasAppSteps { try verify(response) }  // otherwise after the steps
         response.body = HTTPResponseBody(try await write(response, to: place))
       }
     } catch {
@@ -64,25 +62,25 @@ extension Call {
 
   private func takeExcerpt(of response: inout HTTPResponse, _ method: HTTPMethod) async {
     let body = response.body
-    // A redirect that is followed is read for the sake of its connection alone.
+    // The body of a followed redirect is read only so that its connection can be reused.
     let isLeft = response.status.isRedirect && redirectPolicy.kind == .follow && response.headers.contains(.location)
     let data = isLeft ? await beginning(of: response, to: method) : await excerpt(of: body)
     response.body = HTTPResponseBody(data, trailers: body.trailers, timings: body.timings)
   }
 
-  /// The limits on what is read of a redirect's body, so that its connection can be reused (RFC 9112 §9.3). Most bodies arrive with
-  /// their head; if one is larger or slower, a new connection is cheaper.
+  /// The size and time limits for reading the body of a redirect, so that its connection can be reused (RFC 9112 §9.3).
+  /// Most bodies arrive with their head; for a larger or slower one, a new connection is cheaper.
   private static let beginning = (bytes: 16 << 10, time: Duration.seconds(1))
 
-  /// The beginning of a body whose response is followed by another request. The rest is dropped.
+  /// Reads the beginning of a body whose response is followed by another request, and drops the rest.
   func beginning(of response: HTTPResponse, to method: HTTPMethod?) async -> Data {
     let body = response.body
     defer { body.cancel() }
-    // RFC 9110 §9.3.2: the length in the response to a HEAD announces a body that is not sent.
+    // RFC 9110 §9.3.2: `Content-Length` in the response to a HEAD describes a body that is not sent.
     let announced = method == .head ? 0 : response.headers.number(.contentLength) ?? 0
     guard !body.isInMemory, announced <= Self.beginning.bytes else { return Data() }
     let data = Lock(Data())
-    // An incomplete beginning will do.
+    // Errors are ignored: an incomplete beginning is enough.
     try? await manager.clock.limiting(Self.beginning.time, .idle, phase: .receiving) {
       while data.withLock({ $0.count }) < Self.beginning.bytes, let chunk = try await body.next() {
         data.withLock { $0.append(chunk) }
@@ -92,11 +90,9 @@ extension Call {
   }
 }
 
-/// A body that was counted and dropped.
 final class DiscardedBody: HTTPBodySource {
-  /// The number of bytes that came.
   let size: Int
-  /// The bytes that an echo and a recording show.
+  /// The bytes shown by echo and recording.
   let shown: Data?
   let trailers: HTTPHeaders
   let timings: TransferTimings?

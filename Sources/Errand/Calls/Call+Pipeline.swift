@@ -7,7 +7,7 @@ extension Call {
     return try await call.perform(finish: finish)
   }
 
-  /// Runs a call that others can cancel already.
+  /// Runs a call that can already be cancelled from outside.
   func perform<Value: Sendable>(finish: @escaping @Sendable (Outcome) async throws -> Value) async throws -> Value {
     try await run { call in  // in the call's Swift task; at its end: 10. events, recording, `didComplete` or `didFail`
       try await call.begin()  // 1. `willStart`
@@ -21,7 +21,7 @@ extension Call {
     }
   }
 
-  /// 5. Runs what happens once per call around the attempts.
+  /// 5. Runs the per-call features (steps, coalescing, cache) around the attempts.
   private func answer(to request: HTTPRequest) async throws -> Outcome {
     try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
       try await self.coalesced(changed, built: request) { alone in
@@ -32,10 +32,10 @@ extension Call {
     }
   }
 
-  /// 6. Makes attempts until one succeeds, or the policy, the deadline or the budget forbids another.
+  /// 6. Makes attempts until one succeeds, or the policy, the deadline or the budget forbids a retry.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
-    var payment: RetryPayment?  // for the next attempt; it returns to the budget if nothing is sent
+    var payment: RetryPayment?  // for the next attempt; returned to the budget if nothing is sent
     while true {
       let attempt = Attempt(of: self)
       let result = await make(attempt, request)
@@ -57,7 +57,7 @@ extension Call {
     }
   }
 
-  /// Waits for the time of a retry. Returns `false` if the failure is not retried.
+  /// Waits for the retry delay. Returns `false` if the failure is not retried.
   @inline(never)  // the failure path would double the stack of every call
   private func waitsForRetry(
     after error: TaskError, _ result: AttemptResult, of attempt: Attempt, _ request: HTTPRequest,
@@ -69,12 +69,12 @@ extension Call {
     return true
   }
 
-  /// Builds the request again, so that nothing stale is sent, and keeps the changes of the per-call steps.
+  /// Builds the request again, so that nothing stale is sent, and keeps the changes made by per-call steps.
   private func rebuild(_ first: HTTPRequest, built: HTTPRequest) async throws -> HTTPRequest {
     try await build(again: true).applying(changesFrom: built, to: first)
   }
 
-  /// 7. Makes one attempt. Each feature is a function around the next one, outermost first.
+  /// 7. Makes one attempt. Each feature wraps the next one, outermost first.
   func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
       let response = try await throughSteps(request) { request in
@@ -101,12 +101,12 @@ extension Call {
 // MARK: Steps, queue, pause
 
 extension Call {
-  /// Runs `body` with exclusive access to the call's serial queue, when the call is not paused.
+  /// Runs `body` with exclusive access to the call's serial queue, once the call is not paused.
   private func inQueue<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await manager.serialQueues.withExclusiveAccess(plan.serialQueue) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
-      // The call before this one in the queue may have cancelled it.
+      // The previous call in the queue may have cancelled this one.
       try checkCancellation()
       try await waitWhilePaused()
       return try await body()
@@ -118,7 +118,6 @@ extension Call {
     if let control = plan.control { try await control.gate.pass() }
   }
 
-  /// Sends a request through the per-call steps.
   private func throughSteps(
     _ steps: [any PerCallStep], _ request: HTTPRequest,
     _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
@@ -127,7 +126,7 @@ extension Call {
     return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }
 
-  /// Sends the request of an attempt through the app's per-attempt steps, which may make calls.
+  /// Sends a request through the app's per-attempt steps, which may make calls.
   private func throughSteps(
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -135,7 +134,6 @@ extension Call {
     return try await Next(ArraySlice(snapshot.configuration.perAttemptSteps), last: last)(request)
   }
 
-  /// Waits for a network instead of failing, if the server's configuration says so.
   private func waitingForNetwork(
     _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -143,6 +141,5 @@ extension Call {
     return try await wait.send(request, next)
   }
 
-  /// Whether a step may replace the responses of attempts.
   var showsResponsesToSteps: Bool { hasAppSteps || rules.authentication != nil }
 }

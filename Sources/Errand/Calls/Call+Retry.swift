@@ -1,5 +1,5 @@
 extension Call {
-  /// The error of an attempt that a retry may fix; `nil` if there is none.
+  /// The error of an attempt that a retry might fix; otherwise `nil`.
   @inline(never)
   func retryableError(of result: AttemptResult) -> TaskError? {
     let error: TaskError
@@ -16,8 +16,8 @@ extension Call {
     return isCancelled ? nil : error
   }
 
-  /// The delay before another attempt; nil where the failure stands: by the policy, then the request's repeatability, the deadline and
-  /// the host's budget. What that paid is in `payment`.
+  /// The delay before a retry; `nil` if the failure is final. Checks the policy, then whether the request can be sent
+  /// again, the deadline and the host's retry budget. Sets `payment` if the budget was charged.
   func retryDelay(
     after error: TaskError, _ result: AttemptResult, of attempt: Attempt, _ request: HTTPRequest,
     _ payment: inout RetryPayment?
@@ -36,14 +36,14 @@ extension Call {
     return nil
   }
 
-  /// The attempt with that result, where it has not ended yet: its body may still become the caller's.
+  /// The attempt's record if it has not ended yet, because the caller may still read its body.
   private func unfinished(_ result: AttemptResult) -> [AttemptRecord] {
     guard case .success(let outcome) = result, let record = outcome.unfinished?.record(upTo: outcome.response)
     else { return [] }
     return [record]
   }
 
-  /// The reason not to repeat a request that the policy would repeat; nil where there is none.
+  /// The reason not to retry a request that the policy would retry; otherwise `nil`.
   private func obstacle(
     to request: HTTPRequest, of attempt: Attempt, after error: TaskError, delay: Duration,
     _ payment: inout RetryPayment?
@@ -54,7 +54,7 @@ extension Call {
     if let remaining, delay >= remaining {
       return "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
     }
-    // A request that the server never saw is no load on it; nor was a retry that was paid for and not sent.
+    // A request that was not sent puts no load on the server. A payment whose retry was not sent is still valid.
     guard !error.isSurelyNotSent, payment == nil, let host = Origin(request.url) else { return nil }
     payment = manager.retries.pay(for: host)
     return payment == nil ? Self.exhausted(host) : nil
@@ -64,7 +64,7 @@ extension Call {
     "a \(method) may not be sent twice, unless the task's idempotency allows it"
   }
 
-  /// Notes why a request is not sent again.
+  /// Records why a request is not retried.
   func noteRefusal(_ reason: String) {
     trace.note(.retryRefused(reason: reason))
     state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
@@ -72,7 +72,7 @@ extension Call {
 
   static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }
 
-  /// Waits between two attempts; the end of the wait is noted whatever ends it.
+  /// Waits before a retry. The end of the wait is recorded even if it throws.
   func wait(_ delay: Duration, after error: TaskError) async throws {
     let reason = error.shownReason(snapshot.configuration.redaction).onOneLine
     if callsHooks { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }

@@ -7,14 +7,14 @@ extension Call {
     }
   }
 
-  /// Hands a body over to the caller: the call ends when the body does, and can be cancelled until then.
-  /// Throws `CancellationError` if it was cancelled before.
+  /// Hands the body over to the caller. The call ends when the body does, and can be cancelled until then. Throws
+  /// `CancellationError` if it was cancelled before.
   func handOver(_ response: HTTPResponse) throws {
     let body = response.body
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
     guard state.withLock({ $0.life.handOver(reading) }) else { throw CancellationError() }
-    // Captures nothing that holds the body: it would never be released.
+    // Capturing the body in its own handlers would leak it.
     body.explainFailures { [self] in explained(TaskError.ofTransfer($0)) }
     body.onEnd { [self] ending, _ in
       manager.calls.leave(self)
@@ -30,7 +30,7 @@ extension Call {
   }
 }
 
-/// The body that the caller reads: cancelling the call ends it.
+/// The body that the caller reads. Cancelling the call ends it.
 struct HandedOverBody: Cancellable {
   let call: Call
   weak let body: HTTPResponseBody?

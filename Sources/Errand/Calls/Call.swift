@@ -1,22 +1,21 @@
 import ErrandFoundation
 
-/// One call in flight: its plan, and what has happened to it.
+/// A call: its plan, its settings and its state.
 final class Call: Sendable {
   let plan: TaskPlan
   let snapshot: ServerSnapshot
   let delivery: BodyDestination
   let trace: CallTrace
   let number: Int
-  /// The limits of the call: the task's, then the server's.
+  /// The limits of the call. The task's replace the server's.
   let timeouts: Timeouts
-  /// The record for the echo, the recording and the details on the log; nil without any.
+  /// The record for echo, recording and log details; `nil` if nothing needs it.
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
   let isEchoed: Bool
-  /// The parts of the line on the log; empty where there is none.
+  /// The parts of the call's log line; empty if it is not logged.
   let logOptions: LogOptions
   let state = Lock(CallState())
-  /// The jar that requests take cookies from, and responses put them into; nil where there is none.
   let cookieJar: CookieJar?
   let rules: CallRules
   /// The `Idempotency-Key` of all its attempts, from the task's headers or drawn at random; `nil` if it sends none.
@@ -72,49 +71,49 @@ final class Call: Sendable {
     }
   }
 
-  /// Whether the hooks of the task are called: not for a call that the library makes for another one.
+  /// Whether the hooks of the task are called. They are not for internal calls.
   var callsHooks: Bool { !plan.isInternal }
 
-  /// True when the exchanges of the call are echoed or recorded.
+  /// Whether the exchanges of the call are echoed, recorded or logged.
   var isShown: Bool { exchange != nil }
 
   var retryPolicy: RetryPolicy { plan.retryPolicy(under: snapshot.configuration) }
 
-  /// The limits of the call where a body goes to or comes from a file or a stream.
+  /// The limits of the call when a body is read from or written to a file or a stream.
   var streamTimeouts: Timeouts { Timeouts.ofStreams(plan.timeout, plan.timeouts, snapshot.configuration) }
 
-  /// True when the request may reach the server twice, as it was sent last.
+  /// Whether the last request can be sent twice.
   var mayBeRepeated: Bool {
     state.withLock { $0.method }.map { plan.idempotency.allowsRepetition(of: $0, plan.headers) } ?? false
   }
 
-  /// The time left until the deadline; nil where there is none.
   var remaining: Duration? { timeouts.call.map { $0 - trace.elapsed } }
 
-  /// Runs `body` as this call: registered, so that it can be cancelled; under its deadline; begun and ended once.
+  /// Runs `body` as this call: registers the call, starts its deadline, and ends it exactly once.
   func run<Value: Sendable>(_ body: @escaping @Sendable (Call) async throws -> Value) async throws -> Value {
     trace.note(.callStarted, at: .zero)
-    manager.calls.enter(self)  // before the first hook: to cancel everything is to cancel this call as well
+    manager.calls.enter(self)  // before the first hook, so that `cancelAll()` includes this call
     if let limit = timeouts.call { startDeadline(limit) }
     do {
       let value = try await inOwnTask(body)
-      // A body that was handed over reports its cancellation to its reader.
+      // A streamed body reports its cancellation to its reader.
       if delivery.isStream ? Task.isCancelled : isCancelled {
-        cancel()  // the body of a stream, and with it its attempt, ends before the call does
+        cancel()  // ends the body, and with it the attempt, before the call
         throw CancellationError()
       }
       if delivery.isStream { return value }  // it ends with its body
       await end(.succeeded(nil))
       return value
     } catch {
-      // Whatever was made of a cancellation on its way, it is one.
+      // A hook or step may have wrapped the cancellation in another error.
       let error = explained(isCancelled ? CancellationError() : error)
       await end(error is CancellationError ? .cancelled : .failed(words(of: error)), error)
       throw withEnd(error)
     }
   }
 
-  /// Runs `body` in the call's Swift task, which begins at once. To cancel the call, or its caller, is to cancel that task.
+  /// Runs `body` in the call's Swift task, which starts immediately. Cancelling the call or its caller cancels that
+  /// task.
   private func inOwnTask<Value: Sendable>(
     _ body: @escaping @Sendable (Call) async throws -> Value
   ) async throws -> Value {
@@ -134,11 +133,11 @@ final class Call: Sendable {
     _ body: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return Task { try await body() } }
-    // On the caller's thread: work that does not wait needs no trip through the executor.
+    // On the caller's thread: saves a trip through the executor if nothing suspends.
     return Task.immediate { try await body() }
   }
 
-  /// Tells the first hook, and refuses what is never sent. Once per call, also one that was cancelled before.
+  /// Calls `willStart` and checks the settings. Runs even if the call is already cancelled.
   func begin() async throws {
     if callsHooks { await plan.task.willStart() }
     if let keepAwake = snapshot.configuration.keepAwake {
@@ -151,7 +150,7 @@ final class Call: Sendable {
 
   // MARK: Notes
 
-  /// Notes the request that was built: steps and a cache may answer it, or fail, before an attempt sends it.
+  /// Records the built request. A step or a cache may answer it, or fail, before an attempt sends it.
   func noteBuilt(_ request: HTTPRequest) {
     state.withLock { $0.built = (request.method, request.url) }
   }
@@ -171,22 +170,19 @@ final class Call: Sendable {
     }
   }
 
-  /// Notes the wait of a request for a slot, for the echo and the recording.
   func noteWait(of attempt: Int, _ queued: Duration) {
     exchange?.withLock { $0.wait(of: attempt, queued) }
   }
 
-  /// Notes a request as it is sent after all, with its cookies and trace, for the echo and the recording.
+  /// Records the request as sent, with its cookies and trace context.
   func noteAmended(_ request: HTTPRequest, of attempt: Int) {
     exchange?.withLock { $0.amend(request, of: attempt) }
   }
 
-  /// Notes the head of a response, for the echo and the recording.
   func noteResponse(_ response: HTTPResponse, of attempt: Int) {
     exchange?.withLock { $0.respond(response, to: attempt, at: trace.elapsed) }
   }
 
-  /// Notes a request without a response, for the echo and the recording.
   func noteFailure(_ failure: String, of attempt: Int) {
     exchange?.withLock { $0.fail(failure, of: attempt, at: trace.elapsed) }
   }
@@ -194,40 +190,38 @@ final class Call: Sendable {
   func noteFinal(_ response: HTTPResponse) {
     state.withLock { state in
       state.response = response
-      // A stream's body would hold the call that holds it.
+      // The body of a stream holds the call: keeping it would leak both.
       if delivery.isStream { state.response?.body = HTTPResponseBody() }
       state.wasPerhapsSent = true
     }
   }
 
-  /// Notes the end of an attempt, for the echo and the recording.
   func noteAttempt(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
     exchange?.withLock { $0.end(record, outcome, at: time) }
   }
 
   // MARK: The end
 
-  /// Ends the call with `CancellationError`, or with the error of its deadline.
+  /// Cancels the call, which then throws `CancellationError`, or a timeout error if its deadline has passed.
   func cancel(_ cause: CallLife.Cause = .cancelled) { state.withLock { $0.life.cancel(cause) }?.cancel() }
 
   /// Whether the call, or the task that awaits it, was cancelled.
   var isCancelled: Bool { Task.isCancelled || state.withLock { $0.life.cause != nil } }
 
-  /// Throws `CancellationError` if the call, or the task that awaits it, was cancelled.
   func checkCancellation() throws {
     if isCancelled { throw CancellationError() }
   }
 
-  /// Whether the call ran into its deadline.
   var hasExpired: Bool { state.withLock { $0.life.expired != nil } }
 
-  /// Ends the call because it ran into its deadline. Returns the error for it.
+  /// Cancels the call because its deadline has passed, and returns the error.
   func expired(_ phase: TaskError.Phase) -> TaskError {
     cancel(.deadline(phase))
     return .timeout(.call, after: timeouts.call ?? .zero, phase: phase)
   }
 
-  /// The error as the caller sees it: a cancellation as `CancellationError`, a `TaskError` with all that is known.
+  /// The error that the caller gets: a timeout if the deadline has passed; otherwise `error`, with details if it is a
+  /// `TaskError`.
   func explained(_ error: any Error) -> any Error {
     if let phase = state.withLock({ $0.life.expired }), let limit = timeouts.call {
       return completed(.timeout(.call, after: limit, phase: phase))
@@ -237,23 +231,21 @@ final class Call: Sendable {
     return error
   }
 
-  /// The error as the caller sees it, once the call has ended: its record says so.
   private func withEnd(_ error: any Error) -> any Error {
     guard var error = error as? TaskError else { return error }
     error.record = flightRecord
     return error
   }
 
-  /// An error in words, without the request, secrets hidden, the app's own errors included.
+  /// The description of any error on one line, redacted and without the request.
   func words(of error: any Error) -> String {
     ((error as? TaskError)?.explanation ?? snapshot.configuration.redaction(text: "\(error)")).onOneLine
   }
 
-  /// Makes an error this call's; one of another call, which a hook or a step has made for it, names that request in its reason.
+  /// Attributes an error to this call. If another call threw it, its reason names that call's request.
   private func own(_ error: inout TaskError) {
     if let other = error.call, other.number != number {
       error.isOfAnotherCall = true
-      // Method and URL become those of this call.
       if !other.request.isEmpty { error.reason = "\(other.request) sent for it: \(error.reason)" }
     }
     let shown = state.withLock { $0.shown }
@@ -262,7 +254,7 @@ final class Call: Sendable {
 
   private func completed(_ error: TaskError) -> TaskError {
     var error = error
-    // A call that this library makes for others fails for each of them.
+    // An internal call fails for all the calls that wait for it, which attribute the error to themselves.
     if !plan.isInternal { own(&error) }
     if error.isUnattributed, let timer = error.timer, let limit = error.limit,
       let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)
@@ -278,14 +270,14 @@ final class Call: Sendable {
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
-    if error.attemptCount != nil { error.attemptCount = nil }  // those of a transfer that this call has run
-    // What a hook or a step throws may be another call's. Before its first attempt, this one has sent nothing.
+    if error.attemptCount != nil { error.attemptCount = nil }  // the attempts of a transfer that this call ran
+    // The error may come from another call. Before its first attempt, this call has sent nothing.
     let isSurelyNotSent = !wasSent && (method == nil || error.isSurelyNotSent)
     if error.isSurelyNotSent != isSurelyNotSent { error.isSurelyNotSent = isSurelyNotSent }
     return error
   }
 
-  /// The record so far, under the method and the URL of the last request.
+  /// The record so far, titled with the method and URL of the last request.
   var flightRecord: FlightRecord {
     var record = trace.flightRecord
     let (shown, shared) = state.withLock { ($0.shown, $0.shared) }
@@ -294,7 +286,6 @@ final class Call: Sendable {
     return record
   }
 
-  /// Method and URL, secrets hidden; empty where there was no request.
   private func title(of shown: (method: HTTPMethod?, url: URL?)) -> String {
     guard let method = shown.method, let url = shown.url else { return "" }
     return "\(method) \(snapshot.configuration.redaction(url))"
@@ -320,7 +311,8 @@ final class Call: Sendable {
     guard case .cancelled = state.withLock({ $0.life.cause }), !Task.isCancelled else {
       return await callLastHook(error, response)
     }
-    // The call was cancelled, and its caller was not: the hook sees the cancellation, too, and need not hold up the caller.
+    // Only the call was cancelled, not its caller: run the hook in a cancelled task, so that it doesn't delay the
+    // caller.
     let hook = Task { await callLastHook(error, response) }
     hook.cancel()
     await hook.value

@@ -1,11 +1,10 @@
 import ErrandFoundation
 
-/// The control of a call from outside: the call waits at the gate, and reports its events and its progress.
+/// Controls a call from a handle: pauses it, and receives its events and progress.
 final class CallControl: TaskObserver {
   let gate = PauseGate()
-  /// The number of the work that the call is of; nil where there is none.
+  /// The number of the call's ``CallRegistry/Work``; `nil` if it belongs to none.
   let work: Int?
-  /// Is told of the bytes that go up and come down.
   let onProgress: @Sendable (TransferProgress) -> Void
   private let onEvent: @Sendable (TaskEvent) -> Void
 
@@ -23,7 +22,7 @@ final class CallControl: TaskObserver {
   func observe(_ event: TaskEvent) { onEvent(event) }
 }
 
-/// A body of which nothing is read while the gate is closed; the sender waits then, as for any slow reader.
+/// A body that is not read while the gate is closed. The server then waits, as for any slow reader.
 final class PausableBody: HTTPBodySource {
   private let body: HTTPResponseBody
   private let gate: PauseGate

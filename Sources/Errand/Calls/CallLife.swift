@@ -1,16 +1,14 @@
-/// The life of a call. A value: it decides, and its owner acts outside the lock.
+/// The life cycle of a call. A pure value: the owner performs the returned actions outside the lock.
 struct CallLife {
   enum Cause {
     /// The caller, the manager or a handle cancelled the call.
     case cancelled
-    /// The deadline passed in this phase.
     case deadline(TaskError.Phase)
   }
 
   private enum State {
-    /// The call's Swift task runs; `nil` until that has begun.
+    /// The call's Swift task is running; `nil` until it has started.
     case running((any Cancellable)?)
-    /// The caller reads the body.
     case streaming(any Cancellable)
     case cancelled(Cause)
     case ended(Cause?)
@@ -18,7 +16,7 @@ struct CallLife {
 
   private var state = State.running(nil)
 
-  /// The reason for the cancellation; `nil` for a call that was not cancelled.
+  /// The reason for the cancellation; `nil` if the call was not cancelled.
   var cause: Cause? {
     switch state {
     case .cancelled(let cause): cause
@@ -27,12 +25,11 @@ struct CallLife {
     }
   }
 
-  /// The phase in which the deadline passed; `nil` if it did not.
   var expired: TaskError.Phase? {
     if case .deadline(let phase) = cause { phase } else { nil }
   }
 
-  /// Notes the Swift task of the call. Returns whether it may go on; if not, the caller cancels it.
+  /// Records the Swift task of the call. Returns whether it may continue; if not, the caller must cancel it.
   mutating func begin(_ work: any Cancellable) -> Bool {
     guard case .running = state else { return false }
     state = .running(work)
@@ -52,14 +49,14 @@ struct CallLife {
     }
   }
 
-  /// Notes that the caller reads `body` from now on. Returns whether it may; if not, the call was cancelled before.
+  /// Records that the caller now reads `body`. Returns `false` if the call was already cancelled.
   mutating func handOver(_ body: any Cancellable) -> Bool {
     guard case .running = state else { return false }
     state = .streaming(body)
     return true
   }
 
-  /// Ends the call. Returns whether this is its first end, and what it held. The owner releases that outside the lock.
+  /// Ends the call. Returns whether this is its first end, and what it held, for release outside the lock.
   mutating func end() -> (isFirst: Bool, held: (any Cancellable)?) {
     defer { state = .ended(cause) }
     switch state {

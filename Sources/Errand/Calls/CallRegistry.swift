@@ -1,9 +1,9 @@
-/// The calls that are under way, so that they can be cancelled from outside.
+/// The calls in progress, so that they can be cancelled from outside.
 final class CallRegistry: ActivitySource {
-  /// Work of several calls, one after the other: it is cancelled with them, also between two of them.
+  /// Work that makes several calls in sequence. Cancelling it also works between two calls.
   struct Work: Sendable {
     let plan: TaskPlan
-    /// Cancels it; false where it is over.
+    /// Cancels the work. Returns `false` if it is over.
     let cancel: @Sendable () -> Bool
   }
 
@@ -11,7 +11,6 @@ final class CallRegistry: ActivitySource {
     var calls: [Int: Call] = [:]
     var works: [Int: Work] = [:]
     var lastWork = 0
-    /// Those who are told when their number changes; nil for most managers.
     var watches: ActivityWatches?
   }
 
@@ -25,7 +24,6 @@ final class CallRegistry: ActivitySource {
     if isWatched { tell() }
   }
 
-  /// Removes a call.
   func leave(_ call: Call) {
     let isWatched = state.withLock { state in
       state.calls[call.number] = nil
@@ -34,7 +32,7 @@ final class CallRegistry: ActivitySource {
     if isWatched { tell() }
   }
 
-  /// Notes work of several calls; returns its number, which their plans have.
+  /// Registers work and returns its number, which the plans of its calls carry.
   func enter(_ work: Work) -> Int {
     state.withLock { state in
       state.lastWork += 1
@@ -43,11 +41,10 @@ final class CallRegistry: ActivitySource {
     }
   }
 
-  /// Removes work.
   func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
 
-  /// Cancels the calls and the work whose plan is `wanted`; returns how many there were. Work is one, whatever calls it has, and calls
-  /// that others make for themselves are none.
+  /// Cancels the calls and the work whose plan matches, and returns how many were cancelled. Work counts once however
+  /// many calls it has; internal calls are not counted.
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {
     let (all, works) = state.withLock { (Array($0.calls.values), $0.works) }

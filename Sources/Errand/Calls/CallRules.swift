@@ -1,19 +1,15 @@
-/// The settings of a call that come from its task, its server and its delivery together. They are resolved once, when the call begins.
+/// The settings of a call, resolved once from its task, its server and its delivery when the call begins.
 struct CallRules: Sendable {
-  /// Whether and when a slow attempt is hedged.
   let hedging: Hedging
-  /// Whether the call joins another one that sends the same request.
+  /// Whether the call shares one request with concurrent calls that send the same.
   let coalesces: Bool
-  /// The cache, and its use by the call; `nil` without one.
   let caching: Caching?
-  /// Waits for a network; `nil` if the call does not wait for one.
   let connectivity: ConnectivityWait?
-  /// Reports the bytes of bodies to the task, its handle and its observers; `nil` without any.
+  /// Reports progress to the task, its handle and its observers; `nil` if none of them wants it.
   let progress: (@Sendable (TransferProgress) -> Void)?
-  /// The authentication of its requests; `nil` without one.
   let authentication: Authentication?
 
-  // Not an initializer, which would copy the plan and the snapshot: every call comes here.
+  // Not an initializer: that would copy the plan and the snapshot on every call.
   static func of(
     _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination, _ trace: CallTrace
   ) -> CallRules {
@@ -26,7 +22,7 @@ struct CallRules: Sendable {
   }
 
   private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Hedging {
-    guard delivery.isInMemory else { return .none }  // a file or a reader cannot take one body from two
+    guard delivery.isInMemory else { return .none }  // two responses can't be written to one file or reader
     return plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
   }
 
@@ -34,7 +30,7 @@ struct CallRules: Sendable {
     let authentication =
       plan.authentication.isInherited ? snapshot.configuration.authentication : plan.authentication
     if authentication.isNone { return nil }
-    // Once, as the call begins: a refresh that it is part of may end before it does.
+    // Resolved when the call begins, because a refresh that it is part of may end earlier.
     let rest = authentication.outsideOfRefreshes
     return rest.isNone ? nil : rest
   }

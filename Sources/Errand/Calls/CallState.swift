@@ -1,70 +1,62 @@
 import ErrandFoundation
 
-/// The state of a call; pure.
 struct CallState {
   var life = CallLife()
   var deadline: Task<Void, Never>?
-  /// The fields that the server gave any request that was built.
+  /// The header fields that the server set on any build of the request.
   var serverHeaders = HTTPHeaders()
-  /// The reason for no further attempt, and the number that there might have been.
+  /// The reason why the last failure was not retried, and the policy's maximum number of attempts.
   var refusal: (reason: String, mostAttempts: Int?)?
-  /// The moments of the shared calls that this one joined, one array per join.
+  /// The record entries of the shared calls that this call joined, one array per join.
   var shared: [[FlightRecord.Entry]] = []
-  /// True when the server may have seen a request of the call.
   var wasPerhapsSent = false
-  /// Whether a request that may be sent only once was sent, as steps may make it.
+  /// Whether a non-repeatable request was sent. A step can turn a repeatable request into one.
   var hasSentOnceOnly = false
-  /// The method and the URL of the last request.
   var method: HTTPMethod?
   var url: URL?
-  /// The method and the URL of the request that was built; nil where nothing can end the call before it is sent.
+  /// The method and URL of the built request; `nil` before it is built.
   var built: (method: HTTPMethod, url: URL)?
-  /// The head of the last response.
   var response: HTTPResponse?
-  /// The head of the answer that was accepted, where what is made of it failed, or was cancelled.
+  /// The head of an accepted response whose processing failed or was cancelled.
   var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
   var bytesSent = 0
-  /// The reason why the last 206 or 304 does not answer its request, in case a step makes another response of it.
+  /// The reason why the last 206 or 304 does not answer its request. Kept here in case a step replaces the response.
   var unexpected: String?
-  /// The number of the last attempt; 0 before the first.
   private var lastAttempt = 0
-  /// The closure that lets the machine sleep again.
+  /// Lets the machine sleep again: the closure that `keepAwake` returned.
   var release: (@Sendable () -> Void)?
-  /// True when the request says which version the call's file has.
+  /// Whether the request is conditional on the current version of the call's file.
   var hasCurrentFile = false
-  /// The fields by which the call's file is chosen, where its version is kept.
+  /// The header fields that select the call's file, if its version is tracked.
   var fileSelection: HTTPHeaders?
-  /// The stamp of the file that was put in its place, where its version is kept.
+  /// The stamp of the published file, if its version is tracked.
   var fileStamp: String?
-  /// The use of the cache; nil where there is none.
   var cacheRun: CacheRun?
 
-  /// The method and the URL that people see: of the last request, or of the one that was never sent.
+  /// The method and URL to display: those of the last request, or of the built one if none was sent.
   var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
 
-  /// Begins an attempt; returns its number.
   mutating func beginAttempt() -> Int {
     (unexpected, refusal) = (nil, nil)
     return nextAttempt()
   }
 
-  /// The number of the next attempt or hedge.
+  /// Increments and returns the number of attempts, hedges included.
   mutating func nextAttempt() -> Int {
     lastAttempt += 1
     return lastAttempt
   }
 
-  /// Notes the header fields that a build of the request got from the server: none of them may leave its origin, whichever
-  /// build a step sends.
+  /// Records the header fields that the server set on a build of the request. A step may send any build, and none of
+  /// these fields may go to another origin.
   mutating func note(serverHeaders headers: HTTPHeaders) {
     guard !serverHeaders.isEmpty else { return serverHeaders = headers }
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }
   }
 
-  /// The parts of the last state that the end of a call is about, with what the call no longer needs: to be released outside
-  /// of any lock, for a task that is held keeps its result, which may hold the call.
+  /// The final state, plus references to release outside the lock. A retained Swift task keeps its result, which may
+  /// hold the call.
   struct Ended {
-    /// The method and the URL that people see.
     let shown: (method: HTTPMethod?, url: URL?)
     let response: HTTPResponse?
     let bytesSent: Int
@@ -73,7 +65,7 @@ struct CallState {
     fileprivate let work: (any Cancellable)?
     fileprivate let cacheRun: CacheRun?
 
-    /// What is shown of it, which may be a while later: without the bytes of bodies, which nothing would count until then.
+    /// The state for recorders, which may keep it for a while. Omits the body, whose memory would not be accounted for.
     var head: Ended {
       var head = response
       if let response { head?.body = HTTPResponseBody(Data(), trailers: response.body.trailers) }
@@ -82,11 +74,11 @@ struct CallState {
     }
   }
 
-  /// Ends the call; nil where it had ended before.
+  /// Ends the call; `nil` if it has already ended.
   mutating func end() -> Ended? {
     let (isFirst, work) = life.end()
     guard isFirst else { return nil }
-    // The call may live as long as what it gave; the use of the cache holds the call.
+    // The result may keep the call alive, and the cache run holds the call: release it to break the cycle.
     return Ended(
       shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline, release: release,
       work: work, cacheRun: cacheRun.take())

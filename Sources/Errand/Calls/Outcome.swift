@@ -1,24 +1,22 @@
 package import ErrandFoundation
 
-/// The outcome of an attempt, and then of its call: the response, and the bytes of its body where they were read.
+/// The outcome of an attempt, and later of its call: the response and the body that was read.
 struct Outcome: Sendable {
   let call: Call
   var response: HTTPResponse
-  /// True for a status that the call wants: others are retried, and replace no file.
+  /// Whether the call accepts the status. Other statuses may be retried, and never replace a file.
   let isSuccess: Bool
-  /// The bytes of the body; empty where they were dropped, and where they go to a file or a reader.
+  /// The bytes of the body; empty if they were dropped, written to a file or left to a reader.
   var data = Data()
-  /// The number of bytes that came.
   var size = 0
-  /// The bytes that an echo and a recording show of a body that is not kept.
+  /// The bytes shown by echo and recording if the body is not kept.
   var shown: Data?
-  /// False while the body is still to be read: by the caller, or because a step has answered.
+  /// Whether the body was read. `false` if the caller reads it, or if a step has answered.
   var isRead = false
-  /// The attempt, where it has not ended for its body is still to be read, and its status is no success.
+  /// The attempt, if it has not ended because its body is unread and its status is not accepted.
   var unfinished: Attempt?
-  /// True once the hooks of the task and the server have verified the head.
+  /// Whether the `verify` hooks have accepted the head.
   var isVerified = false
-  /// The file that the body is in; nil where it is in none.
   var file: URL?
 
   init(_ call: Call, _ response: consuming HTTPResponse, isRead: Bool = false) {
@@ -28,28 +26,26 @@ struct Outcome: Sendable {
     self.isRead = isRead
   }
 
-  /// True when the response is returned rather than thrown as an error.
   var isAccepted: Bool {
-    // Who asks for a file cannot be given the name of one that was not written.
+    // File downloads always throw on a bad status, because they return a file.
     isSuccess || (returnsOthers && !call.delivery.isFile)
   }
 
-  /// True where a response is returned whatever its status.
   private var returnsOthers: Bool {
     let statuses = call.plan.acceptedStatuses
     return statuses.returnsOthers
       || (statuses.isInherited && !call.snapshot.configuration.reportBadHTTPStatusAsError)
   }
 
-  /// True when the body is the thing itself: not a 304, which says that another copy is, nor a part that was not
-  /// requested (RFC 9110 §15.3.7: a 206 answers a request with Range).
+  /// Whether the body is the whole representation: not a 304, which refers to another copy, nor a part that was not
+  /// requested (RFC 9110 §15.3.7: a 206 answers a request with `Range`).
   var isWhole: Bool {
     switch response.status {
     case .notModified: false
     case .partialContent: response.unexpected == nil && call.state.withLock { $0.unexpected } == nil
-    // RFC 9110 §14.2: a server may ignore Range; the caller asked for a part and would take the whole for it.
+    // RFC 9110 §14.2: a server may ignore `Range`, and the caller would take the whole for the part.
     case .ok: call.plan.range?.isAll ?? true
-    // RFC 9110 §15.3.5 and §15.3.6: there is none, which is not a file of no bytes.
+    // RFC 9110 §15.3.5 and §15.3.6: no body, which is not the same as an empty file.
     case .noContent, 205: !call.delivery.isFile
     default: true
     }
@@ -57,21 +53,18 @@ struct Outcome: Sendable {
 }
 
 extension Outcome {
-  /// True where a part was requested and the server sends the whole, which may be any size.
+  /// Whether a part was requested and the server sent the whole, which may have any size.
   var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
-/// The result of an attempt: a response with any status, or an error.
 typealias AttemptResult = Result<Outcome, any Error>
 
 extension AttemptResult {
-  /// True where a response came.
   var isAnswer: Bool { if case .success = self { true } else { false } }
 
-  /// Cancels the body of an unwanted response.
   func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
 
-  /// Keeps the better of this result and another, and releases the response of the one that is not kept.
+  /// Keeps the better of two results, and discards the response of the other.
   mutating func replace(with other: AttemptResult, if isBetter: Bool) {
     (isBetter ? self : other).discard()
     if isBetter { self = other }
@@ -79,10 +72,10 @@ extension AttemptResult {
 }
 
 extension Call {
-  /// Decodes payloads: the task's, else the server's for the media type.
+  /// The task's decoder, or the server's decoder for the media type.
   func decoder(for mediaType: @autoclosure () -> MediaType?) -> any PayloadDecoder {
     guard plan.decoder.isInherited else { return plan.decoder }
-    // Not by a copy of the configuration, which would count its every reference.
+    // Don't copy the configuration: that would retain all its references.
     guard !snapshot.configuration.decoders.isEmpty, let essence = mediaType()?.essence else {
       return snapshot.configuration.defaultDecoder
     }
@@ -93,7 +86,7 @@ extension Call {
 
 extension Outcome {
   func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) throws -> Payload {
-    let (call, headers) = (call, response.headers)  // what the closures capture is copied
+    let (call, headers) = (call, response.headers)  // avoids copying all of `self` into the closures
     do {
       let payload = try PayloadCoding.decode(
         type, from: data, mediaType: headers.mediaType, with: call.decoder(for: headers.mediaType),
@@ -107,14 +100,13 @@ extension Outcome {
   }
 }
 
-/// The place of a file that a body is written to.
+/// The destination of a file download.
 package enum FilePlace: Sendable {
-  /// This file, which is replaced.
+  /// This file. It is replaced if it exists.
   case exact(URL)
-  /// A file in this folder, named by the response; others stay unless they are to be replaced.
+  /// A file in this folder, named after the response. Existing files are kept unless `replacing` is `true`.
   case named(in: URL, replacing: Bool)
 
-  /// The file, where it is known beforehand.
   var exact: URL? {
     if case .exact(let file) = self { file } else { nil }
   }
@@ -122,26 +114,21 @@ package enum FilePlace: Sendable {
 
 /// The destination of an accepted response's body.
 package enum BodyDestination: Sendable {
-  /// Read and forgotten.
   case discarded
-  /// Collected in memory.
   case memory
-  /// Written to a file, which is put in its place once the body is complete.
+  /// Written to a temporary file that is moved to its destination once the body is complete.
   case file(FilePlace)
-  /// Left to the caller, as it comes.
   case stream
 
-  /// True when the caller reads the body.
   var isStream: Bool {
     if case .stream = self { true } else { false }
   }
 
-  /// True when the body is written to a file.
   var isFile: Bool {
     if case .file = self { true } else { false }
   }
 
-  /// True when a body goes no further than the call's own memory.
+  /// Whether the body stays in the call's own memory.
   var isInMemory: Bool {
     switch self {
     case .discarded, .memory: true
@@ -149,12 +136,11 @@ package enum BodyDestination: Sendable {
     }
   }
 
-  /// True when several calls can have the same body.
   var isShareable: Bool {
     if case .memory = self { true } else { false }
   }
 
-  /// True when the call gives a body, so that a response without the whole of it will not do.
+  /// Whether the call returns the body, so that an incomplete one is an error.
   var wantsBody: Bool {
     switch self {
     case .memory, .file: true
@@ -164,9 +150,10 @@ package enum BodyDestination: Sendable {
 }
 
 extension HTTPResponse {
-  /// The timeline of the call that gave this response; empty for one that did not come from a call.
+  /// The timeline of the call that returned this response; empty if the response did not come from a call.
   public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
 
-  /// The time and attempts of that call so far: those of a stream are complete once its body was read or released.
+  /// The durations and attempts, so far, of the call that returned this response. Complete for a stream once its body
+  /// was read or released.
   public var metrics: TaskMetrics { record.metrics }
 }

@@ -1,13 +1,12 @@
 import ErrandFoundation
 
-/// Counts the bytes of an exchange as they go up and come down, for those who want to know its progress.
+/// Counts the bytes that an exchange sends and receives, and reports progress.
 struct ProgressCounter {
-  /// The number of the attempt.
   private let attempt: Int
   let clock: CallClock
   let tell: @Sendable (TransferProgress) -> Void
 
-  /// The number of bytes counted at a time of a body in memory.
+  /// Bodies in memory are counted in chunks of this many bytes.
   private static let pieceSize = 64 << 10
 
   init(of attempt: Int, clock: CallClock, tell: @escaping @Sendable (TransferProgress) -> Void) {
@@ -16,7 +15,6 @@ struct ProgressCounter {
     self.tell = tell
   }
 
-  /// Sends a request, and counts its body.
   func sending(
     _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -29,26 +27,24 @@ struct ProgressCounter {
     return response
   }
 
-  /// Counts the body of a response as it is read.
   func count(_ response: inout HTTPResponse) {
-    // RFC 9110 §8.6: the length is that of the compressed body, and what is read here is decompressed.
+    // RFC 9110 §8.6: `Content-Length` is the compressed length, but the bytes counted here are decompressed.
     let total = response.headers.isCompressed ? nil : response.headers.number(.contentLength)
     let meter = ProgressMeter(.down, attempt: attempt, total: total, at: clock.now)
     response.body = HTTPResponseBody(CountedBody(body: response.body, teller: ProgressTeller(self, meter)))
   }
 
-  /// Tells of a body that went up in one piece.
   private func tellWhole(of body: HTTPBody) {
     var meter = ProgressMeter(.up, attempt: attempt, total: body.data.map { Int64($0.count) }, at: clock.now)
     _ = meter.add(body.data?.count ?? 0, at: clock.now)
     tell(meter.finish(at: clock.now))
   }
 
-  /// The same body, counted as it is read, from its start each time.
+  /// A body with the same content that is counted each time it is read from its start.
   private func counted(_ body: HTTPBody, by teller: ProgressTeller) -> HTTPBody {
     guard !body.isEmpty else { return body }
     let length: Int64?
-    do { length = try body.length() } catch { return body }  // whoever sends it says why it cannot be read
+    do { length = try body.length() } catch { return body }  // the transport reports why it can't be read
     return .composed(
       length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers,
       isInMemory: body.isInMemory, isProduced: body.isProduced
@@ -67,21 +63,20 @@ struct ProgressCounter {
   }
 }
 
-/// Tells of one body; of one that is sent, each time that it is read.
+/// Reports the progress of one body. A request body may be read several times.
 private final class ProgressTeller: Sendable {
   private struct State {
-    /// The number of the reading.
     var reading = 0
-    /// Nil before the body is read, and once its end was told.
+    /// `nil` before the body is read, and after its end was reported.
     var meter: ProgressMeter?
     var length: Int64?
-    /// The bytes that were handed over, or are about to be, and those of them that were counted.
+    /// The number of bytes handed to the sender (or about to be), and how many of them were counted.
     var handed: Int64 = 0
     var counted: Int64 = 0
   }
 
   private let state: Lock<State>
-  /// Held while one is told.
+  /// Held while progress is reported.
   private let telling = Lock(())
   private let counter: ProgressCounter
 
@@ -90,7 +85,8 @@ private final class ProgressTeller: Sendable {
     self.counter = counter
   }
 
-  /// Begins to count a body that is read from its start; returns the number of the reading. What one before it says no longer counts.
+  /// Starts counting a body from its start, and returns the number of this reading. Earlier readings are ignored from
+  /// now on.
   func begin(_ meter: ProgressMeter, length: Int64?) -> Int {
     state.withLock { state in
       state = State(reading: state.reading + 1, meter: meter, length: length)
@@ -98,7 +94,6 @@ private final class ProgressTeller: Sendable {
     }
   }
 
-  /// Notes that the next bytes are handed over.
   func hand(over count: Int, of reading: Int) {
     state.withLock { if $0.reading == reading { $0.handed += Int64(count) } }
   }
@@ -113,8 +108,8 @@ private final class ProgressTeller: Sendable {
 
   func finish(_ reading: Int = 0) { end { $0.reading == reading } }
 
-  /// Tells of the end of a body of which the last bytes were handed over, and perhaps not counted yet: the answer to all of it
-  /// may come before.
+  /// Reports the end of a body whose last bytes were handed over but perhaps not counted yet: the response may arrive
+  /// first.
   func finishWhereHandedOver() { end { $0.length == $0.handed } }
 
   private func end(where hasEnded: (State) -> Bool) {
@@ -126,7 +121,7 @@ private final class ProgressTeller: Sendable {
     }
   }
 
-  /// Tells what `change` makes of the state, one after the other: nothing comes after the end.
+  /// Reports the progress that `change` returns. Reports are serialized, so that nothing follows the end.
   private func tell(_ change: (inout State, Duration) -> TransferProgress?) {
     let now = counter.clock.now
     telling.withLock { _ in
@@ -135,7 +130,6 @@ private final class ProgressTeller: Sendable {
   }
 }
 
-/// A body whose bytes are counted as they are read.
 private final class CountedBody: HTTPBodySource {
   private let body: HTTPResponseBody
   private let teller: ProgressTeller

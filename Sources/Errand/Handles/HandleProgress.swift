@@ -1,14 +1,12 @@
-/// The progress of a started task, by the moments of its call and the commands of its handle. Pure.
+/// The state of a started task, derived from its call's events and its handle's commands. Pure.
 struct HandleProgress {
-  /// The number of times it was begun; what belongs to an earlier round no longer counts.
+  /// The number of runs so far. Events of earlier runs are ignored.
   private(set) var round = 1
   private var underlying = TaskHandleState.waiting
   private var isPaused = false
 
-  /// The state of the task.
   var state: TaskHandleState { isPaused && !underlying.isOver ? .paused : underlying }
 
-  /// Notes a moment of the present round's call.
   mutating func note(_ moment: CallMoment) {
     guard !underlying.isOver else { return }
     switch moment {
@@ -21,21 +19,19 @@ struct HandleProgress {
     }
   }
 
-  /// False when it is over, or paused already.
   mutating func pause() -> Bool {
     guard !isPaused, !underlying.isOver else { return false }
     isPaused = true
     return true
   }
 
-  /// False when it is not paused.
   mutating func resume() -> Bool {
     guard state == .paused else { return false }
     isPaused = false
     return true
   }
 
-  /// Begins the next round; false unless the last one failed or was cancelled.
+  /// Begins the next run. Returns `false` unless the last one failed or was cancelled.
   mutating func retry() -> Bool {
     guard underlying == .failed || underlying == .cancelled else { return false }
     round += 1

@@ -1,10 +1,10 @@
-/// The work behind a handle: the call of the present round, the waiters for its value, the readers of its events.
+/// The work behind a handle: the call of the current run, the waiters for its value and the readers of its events.
+/// ``TaskHandle/retry()`` begins another run.
 final class HandleRegistry<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
   typealias Transfers = AsyncStream<TransferProgress>
 
-  /// A reader of the value of one round.
   private struct Reader {
     let round: Int
     let waiter: Waiter<Result<Value, any Error>>
@@ -14,20 +14,17 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     var progress = HandleProgress()
     var job: Task<Void, Never>?
     var gate: PauseGate?
-    /// True when the present round is to be cancelled as soon as it has a job.
+    /// Whether to cancel the current run as soon as it has a job.
     var isCancelled = false
-    /// The number of its handles.
     var handles = 0
     var result: Result<Value, any Error>?
     var lastID = 0
     var waiters: [Int: Reader] = [:]
     var events: [TaskEvent] = []
     var readers: [Events.Continuation] = []
-    /// The last progress of the present round, and those who watch it.
     var transfer: TransferProgress?
     var watchers: [Transfers.Continuation] = []
 
-    /// Ends what is read of the present round.
     mutating func finishReaders() {
       for reader in readers { reader.finish() }
       for watcher in watchers { watcher.finish() }
@@ -35,16 +32,17 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     }
   }
 
-  /// More events than any call has unless it is retried for days.
+  /// The maximum number of events kept. Only a call that is retried for days has more.
   private static var unreadEvents: Int { 1000 }
 
   private let operation: Operation
-  /// The plan of the call, and the desk where it can be cancelled from outside before it has begun; nil where there is none.
+  /// The plan of the call, and the registry through which it can be cancelled before it begins; `nil` if it is not
+  /// registered.
   private let work: (plan: TaskPlan, calls: CallRegistry)?
   private let mayWait: @Sendable () throws -> Void
   private let state = Lock(State())
 
-  /// Work that `operation` does; `mayWait` throws where waiting for it would never end.
+  /// Creates work that runs `operation`. `mayWait` throws if waiting for it would never end.
   init(
     of work: (plan: TaskPlan, calls: CallRegistry)? = nil, mayWait: @escaping @Sendable () throws -> Void = {},
     _ operation: @escaping Operation
@@ -58,7 +56,7 @@ final class HandleRegistry<Value: Sendable>: Sendable {
 
   // MARK: Running
 
-  /// Runs the present round. The job holds this object until it is done, with or without the handle.
+  /// Starts the current run. The job retains this object until it ends, even without a handle.
   func start() {
     let round = state.withLock { $0.progress.round }
     let number = work.map { work in
@@ -88,7 +86,6 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     if isCancelled { job.cancel() }
   }
 
-  /// Cancels a round; false where it is over.
   private func cancel(round: Int) -> Bool {
     let (isOurs, job) = state.withLock { state in
       guard state.progress.round == round, state.result == nil else { return (false, nil as Task<Void, Never>?) }
@@ -135,10 +132,10 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     return isBegun
   }
 
-  /// A handle is made.
   func retain() { state.withLock { $0.handles += 1 } }
 
-  /// Notes that a handle was released. The last one resumes a paused call, which nothing else could, and whose slot others may need.
+  /// Counts a released handle. The last one resumes a paused call, because nothing else can and others may need its
+  /// slot.
   func release() {
     let isLast = state.withLock { state in
       state.handles -= 1
@@ -149,7 +146,7 @@ final class HandleRegistry<Value: Sendable>: Sendable {
 
   // MARK: Results
 
-  /// The value of the present round. A cancelled waiter stops waiting; the round goes on.
+  /// The value of the current run. If the waiter is cancelled, it stops waiting and the run continues.
   func value() async throws -> Value {
     if state.withLock({ $0.result == nil }) { try mayWait() }
     let id = state.withLock { state in
@@ -169,7 +166,6 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     return try result.get()
   }
 
-  /// The events of the present round, past and to come.
   func events() -> Events {
     stream(.bufferingNewest(Self.unreadEvents), to: \.readers) { $0.events }
   }
@@ -178,7 +174,7 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     state.withLock { state in
       guard state.progress.round == round else { return }
       state.progress.note(event.moment)
-      if state.events.count == Self.unreadEvents { state.events.removeLast() }  // the last is kept, so that the end is
+      if state.events.count == Self.unreadEvents { state.events.removeLast() }  // keeps the end of the call
       state.events.append(event)
       for reader in state.readers { reader.yield(event) }
       guard state.progress.state.isOver else { return }
@@ -186,19 +182,16 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     }
   }
 
-  /// The progress of the present round, from the last that is known.
   func transfers() -> Transfers {
-    // A slow reader gets the newest: the others are past.
     stream(.bufferingNewest(1), to: \.watchers) { $0.transfer.map { [$0] } ?? [] }
   }
 
-  /// The elements of the present round that are known, followed by those that `readers` receive from now on.
   private func stream<Element: Sendable>(
     _ policy: AsyncStream<Element>.Continuation.BufferingPolicy,
     to readers: WritableKeyPath<State, [AsyncStream<Element>.Continuation]>, from known: (State) -> [Element]
   ) -> AsyncStream<Element> {
     let (stream, reader) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
-    // Under the lock, so that old and new come in order: a continuation takes an element and calls nothing.
+    // Yield under the lock, so that old and new elements stay in order. A continuation runs no other code.
     let isOver = state.withLock { state in
       for element in known(state) { reader.yield(element) }
       if !state.progress.state.isOver { state[keyPath: readers].append(reader) }

@@ -1,11 +1,11 @@
-/// The handle of a task that runs without being awaited.
+/// A handle to a task that was started without awaiting it.
 ///
 ///     let export = shop.manager.start(Export())
 ///     for await event in export.events { print(event.moment) }
 ///     let report = try await export.value
 ///
-/// The call goes on when the handle is released, unless it is ``scoped``. It is a call like any other: throttled,
-/// retried, recorded, and cancelled by `cancelAll()`, by tag and by type.
+/// The call continues if the handle is released, unless it is ``scoped``. It is throttled, retried and recorded like
+/// any other call, and `cancelAll()` and cancelling by tag or by type apply to it.
 public final class TaskHandle<Value: Sendable>: Sendable {
   private let desk: HandleRegistry<Value>
   private let lifetime: TaskHandleLifetime
@@ -21,83 +21,86 @@ public final class TaskHandle<Value: Sendable>: Sendable {
     desk.release()
   }
 
-  /// A handle of the same call that cancels it when released; this one stays as it is.
+  /// A handle to the same call that cancels it when released. The original handle does not change.
   public var scoped: TaskHandle<Value> { TaskHandle(desk, .scoped) }
 
   /// The state of the task.
   public var state: TaskHandleState { desk.handleState }
 
-  /// The value that the task gives, once it has.
+  /// The result of the task, once it is available.
   ///
-  /// May be read any number of times; after ``retry()`` it is what the new call gives. A Swift task that is cancelled
-  /// while it waits here stops waiting, and the call goes on.
+  /// It can be read any number of times. After ``retry()``, it is the result of the new call. If the Swift task that
+  /// waits here is cancelled, it stops waiting and the call continues.
   ///
-  /// Throws ``TaskError``, what a hook threw, or `CancellationError`: the call was cancelled, or the waiter.
+  /// Throws ``TaskError``, an error of a hook, or `CancellationError` if the call or the waiter was cancelled.
   public var value: Value {
     get async throws {
-      defer { withExtendedLifetime(self) {} }  // a scoped call lives while somebody waits for it
+      defer { withExtendedLifetime(self) {} }  // keeps a scoped call running while its value is awaited
       return try await desk.value()
     }
   }
 
-  /// The events of the call, from its start, whenever this is read; ends with the call.
+  /// The events of the call from its start. The stream ends with the call.
   ///
-  /// Each use is a sequence of its own. It keeps the newest thousand events that were not read; what had happened before is its
-  /// first 999 events and the last. It does not keep the handle: hold that as long as a ``scoped`` call is to live.
+  /// Every access returns a new stream. It begins with the earlier events (if there are more than 1,000, the first 999
+  /// and the last), and buffers the newest 1,000 unread events. The stream does not retain the handle: keep the handle
+  /// as long as a ``scoped`` call should run.
   public var events: AsyncStream<TaskEvent> { desk.events() }
 
-  /// The progress of the bodies that go up and come down, from the last that is known; ends with the call.
+  /// The progress of the request and response bodies, starting with the latest. The stream ends with the call.
   ///
   ///     for await progress in export.progress { bar.show(progress.fraction) }
   ///
-  /// It is told at most 20 times a second and at the end of each body; a slow reader gets the newest. Each use is a sequence of its
-  /// own, and does not keep the handle. A call that shares the request of another has no bodies of its own.
+  /// Updates arrive at most 20 times a second and at the end of each body. A slow reader gets only the newest. Every
+  /// access returns a new stream, which does not retain the handle. A call that shares another call's request reports
+  /// no progress.
   public var progress: AsyncStream<TransferProgress> { desk.transfers() }
 
-  /// Ends the call with `CancellationError`; nothing when it is over.
+  /// Cancels the call, which then throws `CancellationError`. Does nothing if the call is over.
   public func cancel() { desk.cancel() }
 
-  /// Pauses the call: before its next attempt, and while the body of the response is read.
+  /// Pauses the call before its next attempt and while it reads the response body.
   ///
-  /// An attempt that waits for its slot, or for its response, is not stopped: it goes on until the body comes, which
-  /// is then left unread, so that the server waits with the rest. Its slot, its connection and its turn in a serial
-  /// queue are kept. Time goes on as well: a pause that is longer than the attempt's time limit ends the attempt, and the
-  /// next one waits until the call is resumed; one that is longer than the deadline of the call ends the call. A paused call
-  /// whose last handle is released is resumed, for nothing else could resume it.
+  /// An attempt that waits for its slot or its response continues until the body arrives. The body is then left unread,
+  /// so the server has to wait. The call keeps its slot, its connection and its access to a serial queue.
   ///
-  /// - Returns: Whether it is paused because of this: false when it was already, or is over.
+  /// Time limits still apply. If the attempt's limit expires during a pause, the attempt ends, and the next one waits
+  /// until the call is resumed. If the call's deadline expires, the call ends. A paused call is resumed when its last
+  /// handle is released, because nothing else could resume it.
+  ///
+  /// - Returns: Whether this paused the call: `false` if it was already paused or is over.
   @discardableResult
   public func pause() -> Bool { desk.pause() }
 
-  /// Resumes a paused call where it is; the request of the next attempt is built only now.
+  /// Resumes a paused call where it stopped. The request of the next attempt is built only now.
   ///
-  /// - Returns: Whether it goes on because of this: false when it was not paused.
+  /// - Returns: Whether this resumed the call: `false` if it was not paused.
   @discardableResult
   public func resume() -> Bool { desk.resume() }
 
-  /// Runs the task anew when it has failed or was cancelled; the same handle then stands for the new call.
+  /// Runs the task again after it failed or was cancelled. The handle then stands for the new call.
   ///
-  /// - Returns: Whether it was begun: false while the task is under way, and when it has succeeded.
+  /// - Returns: Whether the task was started: `false` if it is still running or has succeeded.
   @discardableResult
   public func retry() -> Bool { desk.retry() }
 }
 
 /// The state of a started task.
 public enum TaskHandleState: Sendable, Hashable {
-  /// It waits: for its turn, for a slot, or for the next attempt.
+  /// Waiting for a serial queue, a slot or the next attempt.
   case waiting
-  /// An attempt is under way.
+  /// An attempt is running.
   case running
-  /// It goes no further until it is resumed.
+  /// Paused until it is resumed.
   case paused
-  /// It gave its value.
+  /// The task succeeded.
   case succeeded
-  /// It threw an error.
+  /// The task failed with an error.
   case failed
-  /// It was cancelled.
+  /// The task was cancelled.
   case cancelled
 
-  /// True when it is over.
+  /// Whether the task has succeeded, failed or was cancelled.
   public var isOver: Bool {
     switch self {
     case .waiting, .running, .paused: false
@@ -106,10 +109,10 @@ public enum TaskHandleState: Sendable, Hashable {
   }
 }
 
-/// The lifetime of a started task.
+/// How long a started task runs.
 public enum TaskHandleLifetime: Sendable, Hashable {
-  /// Until it is done, with or without the handle.
+  /// Until it ends, with or without the handle.
   case managed
-  /// Until it is done or the handle is released, whichever comes first.
+  /// Until it ends or the handle is released, whichever comes first.
   case scoped
 }

@@ -3,14 +3,14 @@ public import ErrandFoundation
 extension TaskManager {
   /// Starts a task without waiting for it, and returns its handle.
   ///
-  ///     shop.manager.start(Report(crash))                       // goes on by itself
+  ///     shop.manager.start(Report(crash))                       // runs without a handle
   ///     search = shop.manager.start(Search(text), lifetime: .scoped)   // ends when `search` is replaced
   ///
-  /// The task runs on its own server, as always, under the limits of that server's manager.
+  /// The task runs on its own server, under the limits of that server's manager.
   ///
   /// - Parameters:
   ///   - task: The task.
-  ///   - lifetime: Whether the call goes on when the handle is released; it does unless told otherwise.
+  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`, which does.
   /// - Returns: The handle, whose value is the payload.
   @discardableResult
   public nonisolated func start<Described: PayloadDownloadingTask>(
@@ -19,11 +19,11 @@ extension TaskManager {
     Self.begin(task, .memory, lifetime) { try $0.decoded(Described.DownloadPayload.self) }
   }
 
-  /// Starts a task that gives no payload without waiting for it.
+  /// Starts a task without a payload, and does not wait for it.
   ///
   /// - Parameters:
   ///   - task: The task.
-  ///   - lifetime: Whether the call goes on when the handle is released; it does unless told otherwise.
+  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`, which does.
   /// - Returns: The handle, whose value is the response.
   @discardableResult
   public nonisolated func start<Described: ServerTask>(
@@ -36,9 +36,9 @@ extension TaskManager {
   ///
   /// - Parameters:
   ///   - task: The task.
-  ///   - file: The file, which is replaced once the body is complete.
-  ///   - lifetime: Whether the call goes on when the handle is released; it does unless told otherwise.
-  /// - Returns: The handle, whose value is the response with the file for a payload.
+  ///   - file: The destination. It is replaced once the body is complete.
+  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`, which does.
+  /// - Returns: The handle, whose value is the response with the file as its payload.
   @discardableResult
   public nonisolated func start<Described: ServerTask>(
     _ task: Described, downloadingTo file: URL, lifetime: TaskHandleLifetime = .managed
@@ -50,7 +50,7 @@ extension TaskManager {
     _ task: some ServerTask, _ delivery: BodyDestination, _ lifetime: TaskHandleLifetime,
     finish: @escaping @Sendable (Outcome) async throws -> Value
   ) -> TaskHandle<Value> {
-    // A retry may come from anywhere: what is the default server here stays so.
+    // A retry may run in another context: keep the default server of this one.
     let scoped = ServerDefault.scoped
     let plan = task.plan
     let (queue, server) = (plan.serialQueue, plan.server)

@@ -1,13 +1,13 @@
-/// A piece of the way between a manager and a transport: sees each request on its way out and each response on its
-/// way back, and may change either, answer by itself, or send more than once.
+/// A link in the chain between a call and its transport. It sees each request before it is sent and each response, and
+/// may change either, answer a request itself, or send more than once.
 ///
-/// A step says in its type where it belongs: conform to ``PerCallStep`` or ``PerAttemptStep``.
+/// The type of a step says where it runs: conform to ``PerCallStep`` or ``PerAttemptStep``, not to this protocol.
 public protocol Step: Sendable {
-  /// The name by which other steps are placed before or after it; the name of its type unless stated.
+  /// The name by which other steps are placed before or after this one. Defaults to the name of its type.
   var name: String { get }
 
-  /// Passes `request` on with `next` and returns the response.
-  /// Throws what `next` throws, or an error of its own, which ends the attempt or the call.
+  /// Sends `request` with `next` and returns the response.
+  /// Throws what `next` throws, or another error, which ends the attempt or the call.
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse
 }
 
@@ -16,21 +16,20 @@ extension Step {
   public var name: String { "\(Self.self)" }
 }
 
-/// A step that sees a call once, however many attempts it takes.
+/// A step that runs once per call, however many attempts the call makes.
 public protocol PerCallStep: Step {}
 
-/// A step that sees every attempt.
+/// A step that runs for every attempt.
 ///
-/// It holds no slot, so it may make calls. The body of the response is complete by then: in memory, or in a file for a download to a
-/// file. Only a stream has its body still to be read.
+/// No slot is held while it runs, so it may make calls. The response body is already complete: in memory, or in a file
+/// for a file download. Only the body of a stream is still unread.
 public protocol PerAttemptStep: Step {}
 
-/// The rest of the way, as a step sees it.
+/// The rest of the chain after a step.
 ///
-/// A step has one response at a time: calling `next` again ends the body of the response before it, and so does returning
-/// another one. Their slots are free again, so that a step that sends twice needs no more than one.
+/// A step has one response at a time. Calling `next` again, or returning another response, ends the body of the
+/// previous one. This releases its stream, so a step that sends twice never needs more than one.
 public struct Next: Sendable {
-  /// The body of the response that a step was given last.
   private final class Given: Sendable {
     private struct State {
       weak var body: HTTPResponseBody?
@@ -42,7 +41,8 @@ public struct Next: Sendable {
 
     func release() { state.withLock { $0.body }?.cancel() }
 
-    /// Releases the last response where the step has returned another. One that comes from elsewhere may still read what it was given.
+    /// Releases the last response if the step returned another one. A response that is not in memory may still read
+    /// from it.
     func settle(for response: HTTPResponse) {
       guard response.body.isInMemory, let body = state.withLock({ $0.body }), body !== response.body else {
         return
@@ -60,8 +60,8 @@ public struct Next: Sendable {
     self.last = last
   }
 
-  /// Sends `request` the rest of the way. May be called again, with the same request or another; the response before is
-  /// released.
+  /// Sends `request` through the rest of the chain. Can be called again, with the same or another request; this
+  /// releases the previous response.
   public func callAsFunction(_ request: HTTPRequest) async throws -> HTTPResponse {
     given.release()
     let response = try await send(request)

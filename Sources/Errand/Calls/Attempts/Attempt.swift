@@ -1,8 +1,8 @@
 import ErrandFoundation
 
-/// One attempt of a call under way.
+/// An attempt of a call.
 ///
-/// It ends once: when its body is collected, or for a stream when the caller has read or released the body.
+/// It ends once: when its body has been read, or for a stream, when the caller has read or released the body.
 final class Attempt: Sendable {
   let call: Call
   let state: Lock<State>
@@ -10,35 +10,32 @@ final class Attempt: Sendable {
 
   struct State {
     var record: AttemptRecord
-    /// The time at which it got its slot, counted from the start of the call; that of its last hop.
+    /// When the last hop got its slot, relative to the start of the call.
     var start: Duration
-    /// The time at which the hop before had its slot, until the next one has its own.
+    /// When the previous hop got its slot; `nil` once the next hop has its own.
     var hopStart: Duration?
-    /// The time that the hops before that took.
+    /// The time that earlier hops took.
     var spent = Duration.zero
-    /// True once it had a slot.
     var isUnderWay = false
-    /// The number of its requests that may have reached a server, one a hop.
+    /// The number of requests, one per hop, that may have reached a server.
     var sent = 0
-    /// The reason why a 206 or 304 does not answer its request.
     var unexpected: String?
-    /// The method of a request that must not be sent again, if it has sent one.
+    /// The method of the non-repeatable request that was sent, if any.
     var onceOnly: HTTPMethod?
-    /// True when its own admission or transport said that nothing of the last request was sent.
+    /// Whether admission or transport reported that the last request was not sent.
     var saysNothingSent = false
-    /// True once its observers were told how the connection of the last request came about.
+    /// Whether observers were notified of the connection phases of the last request.
     var hasToldPhases = false
-    /// True where the host of the last request is a name, and no address.
+    /// Whether the host of the last request is a name, not an IP address.
     var looksUp = true
-    /// True when its time limit was cut to what the call has left.
+    /// Whether the time limit was reduced to the rest of the call's deadline.
     var isCut = false
-    /// True when the hops of redirects before the last one have left it less than half of a limit.
+    /// Whether earlier redirect hops left less than half of a time limit.
     var isHurried = false
-    /// The number of times that the gate of the call had changed when the last hop got its slot.
+    /// The change count of the call's pause gate when the last hop got its slot.
     var gateChanges = 0
     var hasEnded = false
 
-    /// Brings the record up to a time.
     mutating func keep(at now: Duration, _ status: HTTPStatus?, _ version: HTTPVersion?) {
       record.duration = spent + now - start
       record.status = status
@@ -54,7 +51,7 @@ final class Attempt: Sendable {
     state = Lock(State(record: AttemptRecord(number: number), start: start))
   }
 
-  /// An exchange of a race.
+  /// An exchange of a hedging race.
   init(_ call: Call, _ state: State, onSent: (@Sendable () -> Void)? = nil) {
     self.call = call
     self.state = Lock(state)
@@ -63,18 +60,16 @@ final class Attempt: Sendable {
 
   var number: Int { state.withLock { $0.record.number } }
 
-  /// Whether a request of it may have reached a server.
   var wasSent: Bool { state.withLock { $0.sent > 0 } }
 
-  /// The time at which it got its slot, counted from the start of the call.
   var startTime: Duration { state.withLock { $0.start } }
 
   // MARK: 8. One exchange
 
-  /// Sends one request once: checks, circuit breaker, slot, transport, and the body as far as the library reads it.
+  /// Sends one request once: checks, circuit breaker, slot, transport, and reading the body.
   ///
-  /// Nothing else holds a slot. If the caller reads the response, or the app produces the request's body, there is a stream permit
-  /// instead.
+  /// This is the only code that holds a slot. If the caller reads the response, or the app produces the request's body,
+  /// it uses a stream permit instead.
   func exchange(_ request: HTTPRequest, _ digest: DigestExchange? = nil) async throws -> HTTPResponse {
     try await request.renewingProxyCredential { try await exchangeOnce($0, digest) }
   }
@@ -86,7 +81,7 @@ final class Attempt: Sendable {
     var isAdmitted = false
     do {
       let host = try call.sendableOrigin(of: request)
-      // An attempt that would be refused afterwards need not wait.
+      // Check before waiting for a slot.
       if !call.snapshot.configuration.circuitBreaker.isOff { try manager.circuits.check(host) }
       var permit: StreamPermit?
       defer { withExtendedLifetime(permit) {} }
@@ -114,7 +109,7 @@ final class Attempt: Sendable {
     }
   }
 
-  /// Waits in line, within the limit for that; `queued` is how long this wait and the one before took.
+  /// Waits in line, within the queue timeout. `queued` is the total of this wait and the one before.
   private func wait(_ wait: @escaping @Sendable () async throws -> Void, _ queued: inout Duration?) async throws {
     let start = call.trace.elapsed
     if queued == nil { call.trace.note(.queued) }
@@ -146,8 +141,8 @@ final class Attempt: Sendable {
 
   // MARK: In the slot
 
-  /// Sends the request, if the host's circuit breaker lets it, and takes in the response. `digest` authenticates it, if it has such a
-  /// credential.
+  /// Sends the request if the host's circuit breaker allows it, and reads the response. `digest` authenticates it, if
+  /// it has such a credential.
   private func send(
     _ request: HTTPRequest, to host: Origin, _ digest: DigestExchange?, _ permit: StreamPermit?, after queued: Duration?
   ) async throws -> HTTPResponse {
@@ -159,7 +154,7 @@ final class Attempt: Sendable {
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
-      call.renewCookies(of: &request, number)  // after the wait for a slot: nothing stale is sent
+      call.renewCookies(of: &request, number)  // after waiting for a slot, so that nothing stale is sent
       let request = try prepared(request, digest)
       if let progress {
         response = try await progress.sending(request) { try await call.transport.send($0) }
@@ -170,7 +165,7 @@ final class Attempt: Sendable {
       report(error, to: circuit)
       throw error
     }
-    // Before its slot is free: the next request sends what it says.
+    // Inside the slot, so that the next request to the host sends these cookies.
     call.keepCookies(of: response, to: request)
     digest?.learn(from: response)
     if call.keepsRequests { response.request = request }
@@ -181,7 +176,7 @@ final class Attempt: Sendable {
     return response
   }
 
-  // Not inlined, nor the next two: what they put on the stack would otherwise be part of every call's memory.
+  // Not inlined, like the next two: they would enlarge the stack of every call.
   @inline(never)
   private func prepared(_ request: HTTPRequest, _ digest: DigestExchange?) throws -> HTTPRequest {
     var request = request
@@ -195,7 +190,7 @@ final class Attempt: Sendable {
       state.withLock { $0.onceOnly = request.method }
       call.state.withLock { $0.hasSentOnceOnly = true }
     }
-    // A stream lasts as long as its reader takes: its deadline is the call's alone.
+    // A stream lasts as long as its reader takes, so only the call's deadline applies.
     if let remaining = call.remaining {
       guard remaining > .zero else {
         var error = call.expired(.waiting)
@@ -213,10 +208,10 @@ final class Attempt: Sendable {
     permit?.end(verdict(error))
   }
 
-  /// Notes the head of a response, and has the circuit breaker judge its body.
+  /// Records the head of a response. The circuit breaker judges it when the body ends.
   @inline(never)
   private func note(_ response: HTTPResponse, _ circuit: CircuitPermit?) {
-    // Hours may pass until such a body ends, and all other requests would be refused until then.
+    // The body may take hours to end, and the circuit would refuse all other requests until then.
     if !call.delivery.isInMemory { circuit?.endProbe(response.status) }
     if let circuit {
       response.body.onEnd { [self, status = response.status] ending, _ in circuit.end(verdict(status, ending)) }
@@ -225,11 +220,11 @@ final class Attempt: Sendable {
     if call.isShown { call.noteResponse(response, of: number) }
   }
 
-  /// Reads what is left of the body as the call wants it, and ends the attempt.
+  /// Reads the rest of the body as the delivery requires, and ends the attempt.
   func received(_ response: consuming HTTPResponse) async -> AttemptResult {
     var outcome = Outcome(call, response)
     if outcome.response.status == .partialContent || outcome.response.status == .notModified {
-      // A step may have made another response of it.
+      // A step may have replaced the response.
       outcome.response.unexpected = outcome.response.unexpected ?? state.withLock { $0.unexpected }
     }
     if call.delivery.isStream, outcome.isAccepted { return .success(streaming(outcome)) }
@@ -244,7 +239,6 @@ final class Attempt: Sendable {
     }
   }
 
-  /// Ends the attempt with a response that is not used.
   func end(with response: HTTPResponse, at time: Duration) {
     let body = response.body
     end(at: time, response.status, response.version, body.timings, failure: body.failure.map(reason)) {
@@ -253,7 +247,6 @@ final class Attempt: Sendable {
     body.cancel()
   }
 
-  /// Ends the attempt with an error, after its response where one came.
   @inline(never)
   func failed(_ error: any Error, _ outcome: Outcome? = nil, at time: Duration? = nil) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
@@ -267,8 +260,8 @@ final class Attempt: Sendable {
     return .failure(error)
   }
 
-  /// Notes the failure of a request, and where that surely did not reach the server; from its own admission and transport
-  /// alone.
+  /// Records the failure of a request, and whether it was not sent. Only errors of admission and transport are passed
+  /// here.
   func note(_ error: any Error, hadSlot: Bool) {
     let error = TaskError.ofTransfer(error)
     if call.isShown, !isDeadline(error) { call.noteFailure(reason(error), of: number) }
@@ -279,7 +272,7 @@ final class Attempt: Sendable {
     }
   }
 
-  /// An error of this attempt, which says that nothing was sent only where that is so: it may come from a step.
+  /// Returns the error, marked as unsent only if nothing was sent. A step may have thrown an error of another request.
   func judged(_ error: any Error) -> any Error {
     let isUnsent = state.withLock { $0.sent == 0 && $0.saysNothingSent }
     if !isUnsent { call.state.withLock { $0.wasPerhapsSent = true } }
@@ -291,7 +284,7 @@ final class Attempt: Sendable {
   @inline(never)
   private func streaming(_ outcome: Outcome) -> Outcome {
     outcome.response.body.onChunk { [trace = call.trace] in trace.countStreamed($0) }
-    // Without the body, which would hold itself and never be released.
+    // Without the body: capturing it in its own end handler would leak it.
     var head = outcome
     head.response.body = HTTPResponseBody()
     outcome.response.body.onEnd { [self, head] ending, source in
@@ -306,7 +299,7 @@ final class Attempt: Sendable {
     return outcome
   }
 
-  /// Its record up to the head of its response; nil once it has ended, and is among those of its call.
+  /// The record up to the head of the response; `nil` if the attempt has ended, because the call then has its record.
   func record(upTo head: HTTPResponse) -> AttemptRecord? {
     let now = call.trace.elapsed
     return state.withLock { state in
@@ -321,7 +314,7 @@ final class Attempt: Sendable {
       ? "cancelled" : (error as? TaskError)?.shownReason(call.snapshot.configuration.redaction) ?? call.words(of: error)
   }
 
-  /// Ends the attempt, once; `show` notes its record for the echo and the recording.
+  /// Ends the attempt, at most once. `show` adds its record to echo and recording.
   @inline(never)
   private func end(
     at time: Duration? = nil, _ status: HTTPStatus?, _ version: HTTPVersion?, _ timings: TransferTimings?,

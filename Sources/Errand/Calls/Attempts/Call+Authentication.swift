@@ -1,23 +1,22 @@
 import ErrandFoundation
 
 extension Call {
-  /// The source that signs a request in, and its account; nil where there is none.
+  /// The credential source for a URL, and its account; `nil` if requests to it are not authenticated.
   private func signIn(for url: URL) -> (source: any CredentialSource, account: String)? {
     guard let authentication = rules.authentication else { return nil }
     let isServers = plan.authentication.isInherited
     return authentication.source(for: url) { isServers ? snapshot.isHome($0) : true }
   }
 
-  /// The account that a request will be signed in to; nil where there is none.
   func account(for url: URL) -> String? { signIn(for: url)?.account }
 
-  /// True where a response says that the token was refused, as the authenticator of its request judges it.
+  /// Whether the server refused the token, according to the request's authenticator.
   func refusesToken(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
     rules.authentication != nil
       && signIn(for: sent.url)?.source.isAuthenticationFailure(response) ?? false
   }
 
-  /// The request of a further hop, without the token of the one before where another place has another token or none.
+  /// The request of another hop. The token is removed if the new URL has a different one or none.
   func keepingTokensInPlace(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
     guard !next.options.credentialHeaders.isEmpty, signIn(for: next.url)?.source !== signIn(for: request.url)?.source
     else { return next }
@@ -50,7 +49,7 @@ extension Call {
       noteRefusal(obstacle)
       return response
     }
-    // Only a stream still has its connection, which is not needed during the wait for a token.
+    // Release a stream's connection while waiting for a token.
     if !response.body.isInMemory {
       response.body = HTTPResponseBody(await excerpt(of: response.body), trailers: response.body.trailers)
     }
@@ -76,7 +75,7 @@ extension Call {
     }
   }
 
-  /// Whether a response says anything about the token of its request: all redirects stayed where the token applies.
+  /// Whether a response says anything about the request's token: all redirects stayed where the token applies.
   private func judgesToken(
     _ response: HTTPResponse, to request: HTTPRequest, _ source: any CredentialSource
   ) -> Bool {
@@ -86,21 +85,20 @@ extension Call {
     }
   }
 
-  /// The reason not to send a refused request again; nil where there is none.
   private func obstacle(toReplaying request: HTTPRequest, after response: HTTPResponse) -> String? {
     if let obstacle = obstacle(toAnswering: request) { return obstacle }
-    // A refused request has done nothing (RFC 9110 §15.5.2), but one that was redirected on its way there may have.
+    // A refused request had no effect (RFC 9110 §15.5.2), but one that was redirected on its way may have.
     let isDirect = response.url == request.url && response.redirects.isEmpty
     return isDirect || request.isRepeatable(plan.idempotency) ? nil : Self.onceOnly(request.method)
   }
 
-  /// The reason not to send a request again that was challenged, and so has done nothing; nil where there is none.
+  /// The reason not to answer a challenge, which means that the request had no effect; otherwise `nil`.
   func obstacle(toAnswering request: HTTPRequest) -> String? {
     guard request.body.isReplayable else { return "its body comes once" }
     return plan.idempotency == .neverRepeat ? Self.onceOnly(request.method) : nil
   }
 
-  /// Spends what a replay costs from the host's retry budget: one repetition for all requests that a new token is for.
+  /// Charges a replay to the host's retry budget, once for all requests that use the same new token.
   private func spendReplay(of request: HTTPRequest, with source: any CredentialSource, version: Int) -> String? {
     guard let host = Origin(request.url) else { return nil }
     return source.spend(version) { manager.retries.spend(for: host) } ? nil : Self.exhausted(host)
@@ -113,7 +111,7 @@ extension Call {
       redaction: snapshot.configuration.redaction)
   }
 
-  /// Sends a request for a token as a call of its own, by a server that has nothing but the limits of this one.
+  /// Sends a token request as a separate call, with the settings in ``ServerConfiguration/forTokens``.
   private func send(tokenRequest request: HTTPRequest) async throws -> HTTPResponse {
     let server = ServerDefault.leavingDefault {
       Server(
@@ -124,7 +122,6 @@ extension Call {
   }
 }
 
-/// A request for a token.
 struct TokenTask: ServerTask, UnrecordedTask {
   let server: Server
   let request: HTTPRequest
@@ -136,7 +133,7 @@ struct TokenTask: ServerTask, UnrecordedTask {
   var acceptedStatuses: AcceptedStatuses { .all }
   var echoStyle: EchoStyle { .none }
   var authentication: Authentication { .none }
-  /// Secrets go to the remote that was named.
+  /// Secrets must not leave the configured URL.
   var redirectPolicy: RedirectPolicy { .refuse }
   var cookiePolicy: CookiePolicy { .none }
 
@@ -144,10 +141,10 @@ struct TokenTask: ServerTask, UnrecordedTask {
 }
 
 extension ServerConfiguration {
-  /// The largest answer to a request for a token, in bytes.
   private static let largestTokenAnswer = 1 << 20
 
-  /// The settings for requests for tokens: the limits, and what is seen; no hooks, no steps, no header fields of the server's.
+  /// The settings for token requests: limits, security, logging and recording, but no hooks, steps or server header
+  /// fields.
   var forTokens: ServerConfiguration {
     var settings = ServerConfiguration()
     settings.standardHeaders = [:]

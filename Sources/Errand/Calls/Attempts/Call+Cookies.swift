@@ -1,7 +1,8 @@
 import ErrandFoundation
 
 extension Call {
-  /// Adds the cookies that the call states, or those of its jar. Hooks and steps see them, and a cache selects by them.
+  /// Adds the cookies set by the task or the server, and those of the jar. Hooks and steps see them, and the cache key
+  /// can include them.
   func addCookies(to request: inout HTTPRequest) throws {
     if let line = try plan.cookiePolicy.statedLine() {
       request.headers.setDefault(line, for: .cookie)
@@ -11,22 +12,22 @@ extension Call {
     if let cookieJar, !cookieJar.isEmpty { request.renewCookies(cookieJar) }
   }
 
-  /// Adds the cookies that the server states, which stay with its remote's origin as its other fields do.
+  /// Adds the cookies from the server's policy. Like its other header fields, they are sent only to the remote's
+  /// origin.
   private func addServersCookies(_ line: String, to request: inout HTTPRequest) {
     guard snapshot.isHome(request.url), !request.headers.contains(.cookie) else { return }
     request.headers[.cookie] = line
     state.withLock { $0.note(serverHeaders: [.cookie: line]) }
   }
 
-  /// Gives the request of a hop the cookies that the jar has for its URL now.
+  /// Replaces the jar's cookies in the request with the current ones for its URL.
   func renewCookies(of request: inout HTTPRequest, _ attempt: Int) {
-    // Most servers set none: this is all that it costs their calls.
+    // Most servers set no cookies: keep this check cheap.
     guard let cookieJar, !cookieJar.isEmpty || request.options.jarCookies != nil else { return }
     request.renewCookies(cookieJar)
     noteAmended(request, of: attempt)
   }
 
-  /// Keeps the cookies that a response sets.
   func keepCookies(of response: HTTPResponse, to request: HTTPRequest) {
     guard let cookieJar, response.headers.contains(.setCookie) else { return }
     cookieJar.receive(response.headers.values(for: .setCookie), from: request.url)
@@ -34,7 +35,7 @@ extension Call {
 }
 
 extension HTTPRequest {
-  /// Sets the cookies of a jar, or those that it has now in the place of earlier ones. Those of a task or a step stay.
+  /// Sets the jar's cookies, replacing earlier ones from the jar. A `Cookie` field set by a task or a step stays.
   fileprivate mutating func renewCookies(_ jar: CookieJar) {
     let present = headers[.cookie]
     if present != nil, present != options.jarCookies { return }
@@ -46,7 +47,6 @@ extension HTTPRequest {
 }
 
 extension CookiePolicy {
-  /// The jar of a call of `plan`; nil where it has none.
   static func jar(of plan: TaskPlan, _ snapshot: ServerSnapshot) -> CookieJar? {
     let policy = plan.cookiePolicy.isInherited ? snapshot.configuration.cookiePolicy : plan.cookiePolicy
     return policy.jar(own: plan.server.ownCookies)

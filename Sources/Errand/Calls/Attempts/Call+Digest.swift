@@ -21,7 +21,7 @@ extension Call {
         return response
       }
       await leave(response, to: request.method, attempt)
-      attempt.endHop()  // the time until here includes what was read of the response
+      attempt.endHop()  // includes the time for reading the body
       try checkCancellation()
       response = try await further(request, of: attempt, since: start) { try await send($0, digest) }
     }

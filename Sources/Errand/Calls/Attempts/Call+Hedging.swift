@@ -4,14 +4,15 @@ extension Call {
     case ended(Attempt, Result<HTTPResponse, any Error>)
   }
 
-  /// Whether `request` is sent again on another connection if its response is slow.
+  /// Whether the request can be hedged: sent again on another connection if its response is slow.
   func mayHedge(_ request: HTTPRequest) -> Bool {
     !rules.hedging.isNone && request.body.isInMemory && request.isRepeatable(plan.idempotency)
   }
 
-  /// Sends `request`, and the same request again each time that ``Hedging/delay`` passes without a response.
+  /// Sends `request`, and sends it again each time that ``Hedging/delay`` passes without a response.
   ///
-  /// Returns the first acceptable response. Without one, the result of the first exchange counts. By then, all others have ended.
+  /// Returns the first acceptable response, or else the result of the first exchange. All other exchanges have ended by
+  /// then.
   func hedged(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     let (sent, signal) = AsyncStream<Void>.makeStream()
     let first = attempt.fork(onSent: { signal.finish() })
@@ -53,7 +54,7 @@ extension Call {
     do { return try (winner?.result ?? fallback.result).get() } catch { throw attempt.judged(error) }
   }
 
-  /// Waits until another request may be sent: for the delay, and again after each pause of the call. `nil` if the race ends first.
+  /// Waits for the hedging delay, and again after each pause of the call. Returns `nil` if the race ends first.
   private func hedgeDelay(after sent: AsyncStream<Void>? = nil) async -> HedgeEvent? {
     if let sent { for await _ in sent {} }
     do {
@@ -68,7 +69,8 @@ extension Call {
     }
   }
 
-  /// Pays for a hedge from its host's retry budget. `nil` if the budget is used up or the host's circuit is not closed.
+  /// Charges a hedge to its host's retry budget. Returns `nil` if the budget is used up or the host's circuit is not
+  /// closed.
   private func hedgePayment(for request: HTTPRequest) -> RetryPayment? {
     guard !Task.isCancelled, let host = Origin(request.url) else { return nil }
     let breaker = snapshot.configuration.circuitBreaker
@@ -78,7 +80,7 @@ extension Call {
     return payment
   }
 
-  /// Whether a result ends the race: a complete response, unless another one might be better.
+  /// Whether a result ends the race: a complete response whose status a hedge could not improve.
   private func isAcceptable(_ result: Result<HTTPResponse, any Error>) -> Bool {
     guard case .success(let response) = result, response.body.failure == nil else { return false }
     let status = response.status
@@ -97,12 +99,11 @@ extension Call {
 // MARK: The exchanges of a race
 
 extension Attempt {
-  /// The first exchange of a race. It continues this attempt. `onSent` is called when its request is sent.
+  /// The first exchange of a race, which continues this attempt. `onSent` is called when its request is sent.
   fileprivate func fork(onSent: @escaping @Sendable () -> Void) -> Attempt {
     Attempt(call, forked(state.withLock { $0 }), onSent: onSent)
   }
 
-  /// A hedge, with its own number.
   fileprivate func fork(_ number: Int) -> Attempt {
     call.trace.note(.hedgeSent(number))
     var hedge = forked(state.withLock { $0 })
@@ -117,12 +118,10 @@ extension Attempt {
     return state
   }
 
-  /// Sends the request of this exchange.
   fileprivate func result(of request: HTTPRequest) async -> Result<HTTPResponse, any Error> {
     do { return .success(try await exchange(request)) } catch { return .failure(error) }
   }
 
-  /// Ends an exchange whose result is not used.
   fileprivate func endUnused(_ result: Result<HTTPResponse, any Error>, at time: Duration) {
     switch result {
     case .success(let response): end(with: response, at: time)
@@ -130,7 +129,7 @@ extension Attempt {
     }
   }
 
-  /// Continues as `chosen`, one of the exchanges of a race.
+  /// Takes over the state of the chosen exchange.
   fileprivate func join(_ chosen: Attempt, of exchanges: [Attempt]) {
     let states = exchanges.map { $0.state.withLock { $0 } }
     let chosen = chosen.state.withLock { $0 }
@@ -139,7 +138,7 @@ extension Attempt {
         state.record.number, state.spent, state.sent, state.saysNothingSent
       )
       state = chosen
-      if chosen.record.number != number { state.spent += spent }  // later redirects have the rest of the time
+      if chosen.record.number != number { state.spent += spent }  // later redirects only get the rest of the time
       state.sent = states.reduce(sent) { $0 + $1.sent }
       state.saysNothingSent = saysNothingSent || states.contains { $0.saysNothingSent }
     }

@@ -1,13 +1,11 @@
 extension Call {
-  /// The task's rule for redirects, else the server's.
+  /// The task's redirect policy, or the server's.
   var redirectPolicy: RedirectPolicy {
     plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
   }
 
-  /// Sends a request, and follows redirects. Each request is admitted for its own host, all within the time of the attempt.
-  ///
-  /// - Returns: The first response that is not a redirect, or that the policy does not follow.
-  /// - Throws: ``TaskError`` for a redirect that must not be followed, and what the policy or `next` throws.
+  /// Sends a request and follows redirects. Every request waits for a slot of its host, and all share the time of the
+  /// attempt. Throws ``TaskError`` for a redirect that must not be followed, and what the policy throws.
   func followingRedirects(
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -26,7 +24,7 @@ extension Call {
     var chain = RedirectChain(request, policy, snapshot.configuration.redaction)
     var response = first
     while response.status.isRedirect {
-      await forget(response, to: chain.request)  // whatever becomes of the next hop
+      await forget(response, to: chain.request)  // even if the next hop fails
       do {
         guard let next = try await next(after: response, chain, policy, attempt) else { break }
         try chain.follow(response, with: next)
@@ -38,21 +36,20 @@ extension Call {
       try checkCancellation()
       trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
       var next = chain.request
-      next.options.firstURL = request.url  // by which cookies tell whether another site leads there
+      next.options.firstURL = request.url  // tells cookies whether another site led here
       response = try await further(next, of: attempt, send)
     }
     response.redirects = chain.redirects
     return response
   }
 
-  /// The next request; nil where the response stands.
   private func next(
     after response: HTTPResponse, _ chain: RedirectChain, _ policy: RedirectPolicy, _ attempt: Attempt
   ) async throws -> HTTPRequest? {
     let proposal = try chain.proposal(response) { field, url in
       snapshot.isHome(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
     }
-    // For good: a later hop that comes back does not get them again.
+    // Removed for good: a later hop back to the origin does not get these fields again.
     let home = proposal.map { keepingHome($0, after: chain.request) }
     guard let proposal = home else { return nil }
     attempt.endHop()
@@ -68,7 +65,7 @@ extension Call {
     keepingTokensInPlace(keepingEventIDHome(keepingHeadersHome(request)), after: previous)
   }
 
-  /// The request without the number of the last event, where that came from elsewhere: it says what was read there.
+  /// The request without `Last-Event-ID` if that came from another origin, because it reveals what was read there.
   private func keepingEventIDHome(_ request: HTTPRequest) -> HTTPRequest {
     guard let origins = plan.eventOrigins, Origin(request.url).map({ origins.contains($0) }) != true else {
       return request
@@ -78,22 +75,14 @@ extension Call {
     return request
   }
 
-  /// Ends the body of a response behind which another request goes out.
   func leave(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
     _ = await beginning(of: response, to: method)
     if trace.keepsNotes, let timings = response.body.timings { attempt.keepPhases(timings, at: trace.elapsed) }
   }
 
-  /// Sends another request of an attempt, with what is left of its time.
-  ///
-  /// - Parameters:
-  ///   - request: The request, with the limits that counted from `start` on.
-  ///   - attempt: The attempt.
-  ///   - start: What the hops before had taken by then; nil for the first request of a redirect's hop, whose limits counted from the
-  ///     start of the attempt.
-  ///   - send: Sends it.
-  /// - Returns: The response.
-  /// - Throws: What `send` throws, and ``TaskError`` where no time is left.
+  /// Sends another request within the rest of the attempt's time. The request's limits count from `start`, a value of
+  /// ``Attempt/spent``. If `start` is `nil`, it is the first request of a redirect hop, and they count from the start
+  /// of the attempt. Throws ``TaskError`` if no time is left.
   func further(
     _ request: HTTPRequest, of attempt: Attempt, since start: Duration? = nil,
     _ send: (HTTPRequest) async throws -> HTTPResponse
@@ -105,7 +94,7 @@ extension Call {
     do {
       return try await send(request)
     } catch var error as TaskError {
-      // The limit that was reached is the attempt's, not what was left of it.
+      // Report the attempt's limit, not the rest of it.
       let limit: Duration? =
         switch error.timer {
         case .attempt: limits.attempt
@@ -118,8 +107,7 @@ extension Call {
     }
   }
 
-  /// An error of a later hop, or of what decides on it. A request was sent, the first: a step around this must not take the
-  /// whole for unsent.
+  /// The error of a later hop or of the redirect policy. Not marked as unsent, because the first request was sent.
   private static func afterFirst(_ error: any Error) -> any Error {
     guard var error = error as? TaskError, error.isSurelyNotSent else { return error }
     error.isSurelyNotSent = false

@@ -1,14 +1,13 @@
-/// A race of exchanges of the same request: how many run, and when the race is over; pure.
+/// Decides a race between exchanges of the same request: when a hedge may start, and when the race is over. Pure.
 struct HedgeRace {
-  /// What to do with the result of an exchange.
   enum ResultAction: Equatable {
-    /// Return it. The others are no longer needed.
+    /// Return it. The other exchanges are not needed.
     case win
     /// Wait for a better one.
     case keep
     /// Return the first exchange's result, because none was acceptable.
     case lose
-    /// Ignore it, because another one has won.
+    /// Ignore it: another one has won.
     case discard
   }
 
@@ -16,25 +15,18 @@ struct HedgeRace {
   private var hedges = 0
   private var running = 1
   private var isOver = false
-  /// Whether the server has asked for a wait.
   private var isHeldBack = false
 
   init(_ hedging: Hedging) { maximum = hedging.maximum }
 
-  /// Whether another hedge may be sent.
   var mayLaunch: Bool { !isOver && !isHeldBack && hedges < maximum }
 
-  /// Notes that a hedge was sent.
   mutating func launched() {
     hedges += 1
     running += 1
   }
 
-  /// Notes the result of an exchange.
-  ///
-  /// - Parameters:
-  ///   - isAcceptable: Whether the result ends the race.
-  ///   - asksToWait: Whether the server asks for fewer requests.
+  /// Records the result of an exchange. An acceptable one ends the race.
   mutating func ended(isAcceptable: Bool, asksToWait: Bool = false) -> ResultAction {
     running -= 1
     if asksToWait { isHeldBack = true }

@@ -1,22 +1,16 @@
 import ErrandFoundation
 
 extension CacheRun {
-  /// Looks at a response when its head has come: what may be stored is stored while its body is read.
-  ///
-  /// - Parameters:
-  ///   - response: The response of an attempt.
-  ///   - sent: The request as it was sent.
-  ///   - requestTime: The moment at which it was sent.
-  /// - Returns: The response to be read.
+  /// Processes the response to `sent` when its head arrives. If it may be stored, it is stored while its body is read.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
-    // It would take the place of the stored response that is used instead of it.
+    // Not stored: it would replace the stored response that is served instead.
     if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
     {
       return response
     }
-    // What its authenticator takes for a refusal is no answer to the request: it would be found after the next sign-in.
+    // Not stored if it refuses the token: it would be served after the next sign-in.
     let isRefusal = call.refusesToken(response, to: sent)
     noteUpdate(response, sent, requestTime, isRefusal: isRefusal)
     if isRefusal { return response }
@@ -26,7 +20,7 @@ extension CacheRun {
     }
     var response = response
     if Outcome(call, response).isAccepted {
-      // What the hooks throw fails the call later, or each of those that share it by its own.
+      // Not stored if `verify` throws. The call throws that error later, as do calls that share the response.
       guard call.isVerified(response) else { return response }
       response.isVerified = true
     }
@@ -34,7 +28,7 @@ extension CacheRun {
       response, for: selecting, requestTime: requestTime, responseTime: now, unpacks: unpacks)
     guard let writer = try? await caching.store.store(stored, for: key) else {
       await removeReplaced(by: response)
-      return response  // not stored, then
+      return response  // a failing store doesn't fail the call
     }
     response.isStored = true
     let changes = state.withLock { state in
@@ -51,7 +45,6 @@ extension CacheRun {
     return response
   }
 
-  /// Notes a response that may update what is stored.
   private func noteUpdate(
     _ response: HTTPResponse, _ sent: HTTPRequest, _ requestTime: Date, isRefusal: Bool
   ) {
@@ -66,9 +59,9 @@ extension CacheRun {
     }
   }
 
-  /// True where a response is one to the request as the cache knows it: not from another URL, not a redirect, which calls
-  /// follow by their own policies, and not to a credential or another field it was chosen by that was changed on the way, which
-  /// its key does not have.
+  /// Whether a response answers the request that the cache key describes. Not if the URL differs, or for a redirect,
+  /// which calls follow by their own policies. Not if a credential or another selecting field changed on the way,
+  /// because the key does not include the change.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
       sent.options.digest == request.options.digest,
@@ -76,7 +69,7 @@ extension CacheRun {
     else { return false }
     var headers = sent.headers
     var named = request.options.credentialHeaders
-    // The key has the account in the place of what its authenticator sets.
+    // The key contains the account instead of the fields that its authenticator sets.
     if account != nil {
       for name in sent.options.credentialHeaders { headers.remove(name) }
     } else {
@@ -86,7 +79,7 @@ extension CacheRun {
     guard credentials.hash(of: headers, named: named) == credentials.hash(of: request.headers, named: named) else {
       return false
     }
-    // A 304 need not say again by which fields the stored response was chosen.
+    // A 304 may omit the `Vary` field of the stored response.
     let stored = state.withLock { $0.entry?.response.headers } ?? [:]
     func chosen(by headers: HTTPHeaders) -> [HTTPHeaders] {
       let headers = credentials.withoutSecrets(headers, named: named)
@@ -95,8 +88,8 @@ extension CacheRun {
     return chosen(by: headers) == chosen(by: request.headers)
   }
 
-  /// Removes the stored response where the remote has another one, which is not stored: what was found, and what an attempt
-  /// before has stored.
+  /// Removes stored responses that a new response, which is not stored, makes outdated: the one that was found, and
+  /// those that an earlier attempt stored.
   private func removeReplaced(by response: HTTPResponse) async {
     let isAnother = response.status.kind == .success || response.status == .notFound || response.status == 410
     guard isAnother, demand.method == .get, demand.range == nil, response.url == request.url, caching.policy.stores
@@ -107,10 +100,8 @@ extension CacheRun {
     for entry in await caching.store.entries(for: key) where fits(entry) { await caching.store.remove(entry, for: key) }
   }
 
-  /// True for a stored response that could be chosen for the request.
   private func fits(_ entry: CacheEntry) -> Bool { entry.response.fits(selecting, unpacks: unpacks) }
 
-  /// Makes the outcome of the call of the outcome of its attempts.
   func settle(_ outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
     let response = outcome.response
     let (entry, isConditional) = state.withLock { ($0.entry, $0.isConditional) }
@@ -122,7 +113,7 @@ extension CacheRun {
         }
         return try await validated(entry, by: outcome, attempts)
       }
-      // The caller's own condition: the 304 is for the caller, and says the same of what is stored.
+      // The caller set the condition, so the caller gets the 304. It validates the stored response too.
       if mayUpdate(response), Validation.isAbout(entry.response, response.headers),
         response.headers.contains(.eTag)
       {
@@ -139,13 +130,13 @@ extension CacheRun {
     return noted(outcome)
   }
 
-  /// True where a 304, or the response to HEAD, is one to the request as the cache knows it; that of a step, which has sent
-  /// nothing, counts as such.
+  /// Whether a 304 or a response to HEAD answers the request that the cache key describes. A step's response counts,
+  /// because nothing was sent.
   private func mayUpdate(_ response: HTTPResponse) -> Bool {
     response.url == request.url && state.withLock { $0.update?.isOurs ?? true }
   }
 
-  /// The stored response that a 304 is about, with the header of both.
+  /// The stored response that a 304 validates, with the header fields of both.
   private func validated(_ entry: CacheEntry, by outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
     let response = outcome.response
     let updated = await update(entry, by: response)
@@ -154,28 +145,27 @@ extension CacheRun {
     status.timeLeft = updated.response.terms.timeLeft(at: call.manager.dates.now)
     call.trace.note(.cacheValidated)
     let answer = try await serve(updated, status, age: nil, by: response)
-    response.body.cancel()  // it holds its stream, which another request may need
+    response.body.cancel()  // frees its stream, which another request may need
     if let answer { return answer }
     return try await askAgain(attempts)
   }
 
-  /// Updates a stored response by the header of a 304 or of a response to HEAD.
   private func update(_ entry: CacheEntry, by response: HTTPResponse) async -> CacheEntry {
     let now = call.manager.dates.now
     let updated = Validation.updated(
       entry.response, by: response.headers, for: selecting,
       requestTime: state.withLock { $0.update?.requestTime } ?? now, responseTime: now)
-    // One that is chosen by anything fits no request any more (RFC 9111 §4.1).
+    // `Vary: *` never matches a request (RFC 9111 §4.1).
     if CacheControl(response.headers).contains("no-store") || updated.varying == nil {
       await caching.store.remove(entry, for: key)
     } else if caching.policy.stores, demand.mayStore {
       let kept = Validation.reusable(updated)
-      try? await caching.store.update(entry, to: kept, for: key)  // it then stays as old as it was
+      try? await caching.store.update(entry, to: kept, for: key)  // on failure, it keeps its age
     }
     return entry.with(updated)
   }
 
-  // RFC 9111 §4.3.5: all stored responses that could have been chosen are updated, or removed.
+  // RFC 9111 §4.3.5: all stored responses that could have been selected are updated or removed.
   private func updateAll(by response: HTTPResponse) async {
     guard caching.policy.stores else { return }
     for entry in await caching.store.entries(for: key) where fits(entry) {
@@ -187,7 +177,7 @@ extension CacheRun {
     }
   }
 
-  /// The remote's own response, with the word of the cache.
+  /// The remote's response with a `Cache-Status` field.
   private func noted(_ outcome: Outcome) -> Outcome {
     var outcome = outcome
     var status = state.withLock { $0.status }

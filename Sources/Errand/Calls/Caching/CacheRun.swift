@@ -1,28 +1,25 @@
 import ErrandFoundation
 
-/// The use of the cache by one call: what it finds, and what becomes of the response.
+/// A call's use of the cache: looks up stored responses, and stores new ones.
 final class CacheRun: Sendable {
   typealias Attempts = @Sendable (HTTPRequest) async throws -> Outcome
 
   struct State {
     var status = CacheStatus()
-    /// The stored response that the request asks about.
+    /// The stored response that was found but not served directly.
     var entry: CacheEntry?
-    /// True where the request has its validators.
     var isConditional = false
-    /// True once an attempt has stored its response; one after it may bring another.
+    /// Whether an attempt has stored its response. A later attempt may get another.
     var hasStored = false
-    /// The number of changes when the request was sent.
+    /// The number of invalidations when the request was sent.
     var changes = 0
-    /// The responses without a body of their own that came; nil where none did.
     var update: Update?
   }
 
-  /// A 304, or a response to HEAD, which may update what is stored. Where attempts run beside one another these are of all of them.
+  /// A summary of the call's 304 and HEAD responses, which may update stored ones. Covers concurrent attempts.
   struct Update {
-    /// The moment at which the first of their requests was sent.
     var requestTime: Date
-    /// True where all of them are responses to the request as the cache knows it.
+    /// Whether they all answer the request that the cache key describes.
     var isOurs: Bool
   }
 
@@ -30,7 +27,7 @@ final class CacheRun: Sendable {
   let caching: Caching
   let request: HTTPRequest
   let key: CacheKey
-  /// The account that the request will be authenticated for, whatever the steps have made of its URL.
+  /// The account that the request will be authenticated for, by its URL after the steps.
   let account: String?
   let demand: CacheDemand
   let state = Lock(State())
@@ -48,15 +45,14 @@ final class CacheRun: Sendable {
         digest: request.options.digest, target: CacheKey.Target(request)))
   }
 
-  /// The header by which responses are chosen.
+  /// The header fields that select a stored response.
   var selecting: HTTPHeaders {
     caching.credentials.withoutSecrets(request.headers, named: request.options.credentialHeaders)
   }
 
-  /// True where the caller gets bodies unpacked.
+  /// Whether the caller gets decompressed bodies.
   var unpacks: Bool { request.options.decodesBody && !request.headers.contains(.acceptEncoding) }
 
-  /// Answers the request from the cache, or by `attempts`.
   func answer(_ attempts: @escaping Attempts) async throws -> Outcome {
     let readsNothing = !demand.isCacheable || caching.policy.mode == .none
     let validations = call.manager.revalidations.count
@@ -77,7 +73,7 @@ final class CacheRun: Sendable {
     case .ask(let reason, let validates):
       return try await ask(reason, entry, validates: validates, attempts)
     }
-    // What was found is gone, or does not have the part: the remote knows.
+    // The stored response is gone or lacks the requested part: ask the remote.
     return try await ask(demand.range == nil ? .uriMiss : .partial, nil, validates: false, attempts)
   }
 
@@ -86,7 +82,7 @@ final class CacheRun: Sendable {
     return CacheEntry.preloaded(file)
   }
 
-  // RFC 9111 §4.1: of several that fit, the most recent.
+  // RFC 9111 §4.1: the most recent of several matching responses.
   private func choose(among entries: [CacheEntry]) -> CacheEntry? {
     let selecting = entries.contains { $0.response.varying?.isEmpty == false } ? selecting : [:]
     var best: CacheEntry?
@@ -99,13 +95,8 @@ final class CacheRun: Sendable {
 
   // MARK: Answering from the cache
 
-  /// The outcome of a stored response; nil where it is gone, or lacks the requested part.
-  ///
-  /// - Parameters:
-  ///   - entry: The stored response.
-  ///   - status: What the cache says of it.
-  ///   - age: Its age; nil where it was just validated.
-  ///   - carrier: The response that validated it.
+  /// The outcome for a stored response; `nil` if it is gone or lacks the requested part. `age` is `nil` if the response
+  /// was just validated, by `carrier`.
   func serve(
     _ entry: CacheEntry, _ status: CacheStatus, age: Duration?, by carrier: HTTPResponse? = nil
   ) async throws -> Outcome? {
@@ -123,7 +114,7 @@ final class CacheRun: Sendable {
       response.body = HTTPResponseBody(bytes)
     case .file, .stream:
       guard let range = answer.range else { break }
-      guard let body = try? entry.open(range) else { return nil }  // removed meanwhile: the remote has it
+      guard let body = try? entry.open(range) else { return nil }  // just removed: ask the remote
       response.body = body
     }
     if carrier == nil {
@@ -140,7 +131,7 @@ final class CacheRun: Sendable {
     guard let range else { return Data() }
     let limit = call.snapshot.configuration.maximumBodySize
     if case .bytes(let data) = entry.body, range.count == data.count, data.count <= limit { return data }
-    guard let body = try? entry.open(range) else { return nil }  // removed meanwhile: the remote has it
+    guard let body = try? entry.open(range) else { return nil }  // just removed: ask the remote
     return try await call.gather(body)
   }
 
@@ -178,7 +169,8 @@ final class CacheRun: Sendable {
     }
   }
 
-  /// Has caches on the way not answer a request either (RFC 9111 §5.2.1.1 and §5.2.1.4), with the fields of Fetch.
+  /// Asks caches on the way not to answer the request either (RFC 9111 §5.2.1.1 and §5.2.1.4), with the header fields
+  /// of the Fetch standard.
   private func keepSharedCachesOut(of request: inout HTTPRequest) {
     switch caching.policy.mode {
     case .reload:
@@ -189,7 +181,7 @@ final class CacheRun: Sendable {
     }
   }
 
-  /// Runs the attempts within the limit of the policy, where there is a stored response to fall back on.
+  /// Runs the attempts within the policy's limit if there is a stored response to fall back on.
   private func limited(
     _ entry: CacheEntry?, _ attempts: @escaping @Sendable () async throws -> Outcome
   ) async throws -> Outcome {
@@ -199,7 +191,7 @@ final class CacheRun: Sendable {
     return try await call.manager.clock.limiting(limit, .attempt, phase: .awaitingResponse, attempts)
   }
 
-  /// The outcome of the stored response in the place of a failure; nil where it may not be used.
+  /// The outcome for the stored response, used instead of a failure; `nil` if it may not be used.
   func serveInstead(of response: HTTPResponse?) async throws -> Outcome? {
     let now = call.manager.dates.now
     guard let entry = state.withLock({ $0.entry }),
@@ -212,7 +204,7 @@ final class CacheRun: Sendable {
     return try await serve(entry, status, age: entry.response.age(at: now))
   }
 
-  /// Asks once more without a condition: the 304 was about something else.
+  /// Sends the request again without a condition, because the 304 did not match the stored response.
   func askAgain(_ attempts: Attempts) async throws -> Outcome {
     state.withLock { state in
       state.entry = nil
@@ -223,8 +215,8 @@ final class CacheRun: Sendable {
 }
 
 extension TaskError {
-  /// True where the remote could not be reached, or did not answer as it should: what a stored response may stand in for. Not
-  /// where it is perhaps not the remote at all that answered.
+  /// Whether the remote could not be reached or did not answer properly, so that a stored response may be used instead.
+  /// Excludes errors where something other than the remote may have answered.
   var isFailureOfRemote: Bool {
     switch code {
     case .cannotResolveHost, .cannotConnect, .offline, .connectionLost, .badResponse, .truncatedBody, .circuitOpen,

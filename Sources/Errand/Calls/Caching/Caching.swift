@@ -1,22 +1,20 @@
-/// The cache that a call uses, and how.
 struct Caching: Sendable {
   let store: any CacheStore
   let policy: CachePolicy
   let credentials: CacheCredentials
 
-  /// The same for a call that neither reads nor stores.
+  /// A copy for a call that neither reads nor stores, but removes stale responses.
   var onlyRemoving: Caching { Caching(store: RemovingStore(base: store), policy: policy, credentials: credentials) }
 }
 
 extension Caching {
-  /// The cache of a call; `nil` if it has none.
   static func of(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Caching? {
     let policy = cachePolicy(plan, snapshot)
     if let store = snapshot.configuration.cache, let credentials = snapshot.credentials {
       return Caching(store: store, policy: policy, credentials: credentials)
     }
     if plan.preloaded != nil || policy.sendsNothing {
-      // Neither needs a store: a preloaded response is in its file, and a call that wants nothing sent finds nothing.
+      // Neither needs a store: a preloaded response is in its file, and a cache-only call finds nothing.
       let credentials = CacheCredentials(snapshot.configuration.redaction)
       return Caching(store: MemoryCache(byteLimit: 0), policy: policy, credentials: credentials)
     }

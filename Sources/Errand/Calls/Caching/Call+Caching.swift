@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// 5. The cache, where there is one: answers by itself, or by `attempts`.
+  /// 5. Answers the request from the cache, if there is one, or by `attempts`.
   func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Outcome {
     guard let caching = rules.caching else { return try await attempts(request) }
     return try await answer(request, from: caching, attempts)
@@ -15,20 +15,19 @@ extension Call {
     return try await run.answer(attempts)
   }
 
-  // What is stored came over a connection that the rules of the call were not asked about, and a hit would get past them.
+  // Stored responses came over connections that these rules did not check, so a hit would bypass them.
   private func judgesConnections(_ request: HTTPRequest) -> Bool {
     if !plan.addressPolicy.isInherited || request.options.pins != snapshot.configuration.pins { return true }
     let policy = request.options.addressPolicy
     return !policy.allowsAll && policy.identity != snapshot.configuration.addressPolicy.identity
   }
 
-  /// True where requests are kept as they are sent, for the cache and for calls that share them.
+  /// Whether responses keep the request as it was sent. The cache and coalescing need it.
   var keepsRequests: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
-  /// The response of an attempt as it is read: stored meanwhile, where it may be.
   func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
     var response = response
-    (response.isVerified, response.isStored) = (false, false)  // a step may give the response of another call
+    (response.isVerified, response.isStored) = (false, false)  // a step may return another call's response
     guard let sent = response.request else { return response }  // a step has answered
     await forget(response, to: sent)
     guard let run = state.withLock({ $0.cacheRun }) else { return response }
@@ -36,7 +35,7 @@ extension Call {
     return await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
   }
 
-  /// Removes what a response to a request says is stale, and has no call join what was sent before.
+  /// Removes stored responses that this response invalidates, and closes flights for their URLs to new calls.
   func forget(_ response: HTTPResponse, to sent: HTTPRequest) async {
     guard keepsRequests else { return }
     for url in Invalidation.urls(sent, response) {
@@ -46,7 +45,6 @@ extension Call {
     }
   }
 
-  /// Notes that a stored response answers.
   func noteStored(_ request: HTTPRequest, _ status: CacheStatus) {
     state.withLock { state in
       state.method = request.method

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// Sends one request for all concurrent calls that send the same, if the server's configuration says so.
+  /// Sends one request for all concurrent calls that send the same, if the server's configuration enables that.
   func coalesced(
     _ request: HTTPRequest, built: HTTPRequest, _ send: CacheRun.Attempts
   ) async throws -> Outcome {
@@ -25,13 +25,12 @@ extension Call {
         state.refusal = shared.refusal
         state.shared.append(flight.call.trace.flightRecord.inner(since: start, notBefore: joined))
       }
-      // The shared call was cancelled with others, and not for this one.
+      // The shared call was cancelled, but this one was not: join or start another.
       if case .failure(is CancellationError) = result, !isCancelled, shared.life.cause != nil { continue }
       return own(try result.get(), isFirst: isFirst)
     }
   }
 
-  /// The outcome of a shared call as one of this call.
   private func own(_ shared: Outcome, isFirst: Bool) -> Outcome {
     var response = shared.response
     response.body = HTTPResponseBody(shared.data, trailers: shared.response.body.trailers)
@@ -47,8 +46,8 @@ extension Call {
 }
 
 extension TaskPlan {
-  /// True where the rules that the exchange depends on are the server's, so that another call's response is the same. Steps may
-  /// make another request of each context.
+  /// Whether all settings that affect the exchange are the server's, so that another call's response is the same. The
+  /// context must be empty, because steps may change the request according to it.
   var keepsToServer: Bool {
     acceptedStatuses.isInherited && retryPolicy.isInherited && redirectPolicy.kind == .inherited
       && addressPolicy.isInherited && cookiePolicy.isInherited && context.isEmpty && preloaded == nil

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// The conditions under which the call's file is replaced; none unless the task asks for them.
+  /// Adds the conditions under which the call's file is replaced, if its version is known.
   func addFileConditions(to request: inout HTTPRequest) {
     guard case .file(.exact(let file)) = delivery, request.method == .get else { return }
     let selection = withoutCredentials(request)
@@ -15,18 +15,18 @@ extension Call {
     known?.add(to: &request.headers)
   }
 
-  /// The fields of a request by which its file may be chosen: the file is the same for all accounts.
+  /// The header fields that can select the file, without credentials: the file is the same for all accounts.
   private func withoutCredentials(_ request: HTTPRequest) -> HTTPHeaders {
     let redaction = snapshot.configuration.redaction
     return HTTPHeaders(request.headers.filter { !redaction.keepsHome($0, named: request.options.credentialHeaders) })
   }
 
-  /// True where the response says that the call's file is still good: one that a redirect leads to is about another file.
+  /// Whether the response says that the call's file is current. Not after a redirect, which leads to another file.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
     response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.hasCurrentFile }
   }
 
-  /// Puts a file in its place, and notes by what it is known there. Returns the place.
+  /// Moves the file to its destination and records its stamp. Returns the destination.
   func publish(_ file: PartialFile) throws -> URL {
     if plan.keepsCurrentFile {
       let stamp = file.stamp
@@ -35,7 +35,6 @@ extension Call {
     return try file.publish()
   }
 
-  /// Keeps what is known of the version of the call's file.
   func keepFileValidators(_ response: HTTPResponse) {
     guard plan.keepsCurrentFile, case .file(.exact(let file)) = delivery, response.status == .ok else { return }
     let (stamp, selection) = state.withLock { ($0.fileStamp, $0.fileSelection ?? [:]) }
@@ -43,9 +42,8 @@ extension Call {
     FileValidators.keep(validators, for: file, stamp: stamp)
   }
 
-  // RFC 9111 §4.1.
-  /// The URL and the fields of a request, as they stand beside the file: hashed, for there may be a token in them, and without the
-  /// password of the URL, which could be guessed.
+  /// A hash of a request's URL and the fields that its response varies by (RFC 9111 §4.1), stored with the file. Hashed
+  /// because they may contain a token. The URL's password is left out, because it could be guessed.
   private static func mark(of url: URL, _ varying: [HTTPHeaderName], in headers: HTTPHeaders)
     -> String
   {
@@ -57,9 +55,9 @@ extension Call {
 }
 
 extension CacheEntry {
-  /// A file as a stored response: stale, without anything to validate it by, and good enough where its server fails.
+  /// A file as a stored response: stale, without a validator, and used if the server fails.
   static func preloaded(_ file: URL) -> CacheEntry? {
-    guard let data = try? Data(contentsOf: file) else { return nil }  // then there is none
+    guard let data = try? Data(contentsOf: file) else { return nil }
     let headers: HTTPHeaders = [
       .cacheControl: "stale-if-error=\(DeltaSeconds.largest)", .contentLength: "\(data.count)",
     ]

@@ -1,6 +1,7 @@
 import ErrandFoundation
 
-/// A request in flight that several calls wait for. It ends with its response, or when the last of them is cancelled.
+/// A request in flight that several calls share. It ends with its response, or when the last of these calls is
+/// cancelled.
 final class Flight: Sendable {
   private struct State {
     var lastID = 0
@@ -11,7 +12,7 @@ final class Flight: Sendable {
 
   let call: Call
   private let request: HTTPRequest
-  /// The request before the steps of the call.
+  /// The request before the per-call steps.
   private let built: HTTPRequest
   private let state = Lock(State())
 
@@ -21,7 +22,7 @@ final class Flight: Sendable {
     self.built = built
   }
 
-  /// Counts one more call; false where none can join any more.
+  /// Adds a call. Returns `false` if the flight has ended.
   func join() -> Bool {
     state.withLock { state in
       guard state.result == nil else { return false }
@@ -30,7 +31,6 @@ final class Flight: Sendable {
     }
   }
 
-  /// Sends the request, for all.
   func start(_ ended: @escaping @Sendable () -> Void) {
     Task { [self] in
       let result: AttemptResult
@@ -49,7 +49,7 @@ final class Flight: Sendable {
     for waiter in waiters { waiter.resume(returning: result) }
   }
 
-  /// The outcome; a call that is cancelled gets its own error, and `leave` is called.
+  /// Waits for the result. If the surrounding task is cancelled, calls `leave` and returns `CancellationError`.
   func outcome(onLeaving leave: @escaping @Sendable () -> Void) async -> AttemptResult {
     let id = state.withLock { state in
       state.lastID += 1
@@ -67,7 +67,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Counts one call less; true where it was the last, and none may join any more.
+  /// Removes a call. Returns `true` if it was the last one, which ends the flight.
   func left() -> Bool {
     state.withLock { state in
       state.waiting -= 1
@@ -79,11 +79,11 @@ final class Flight: Sendable {
 }
 
 extension Call {
-  /// The call that sends a request for all who wait for it: which no hook is told of, and without the deadline of any.
+  /// The internal call that sends the shared request. It calls no hooks and has no deadline.
   fileprivate convenience init(sharing call: Call) {
     var plan = call.plan.asInternal
-    plan.tag = "errand.shared"  // who cancels the calls of a tag means those that wait
-    plan.timeouts.call = .unlimited  // nil would be the server's
+    plan.tag = "errand.shared"  // cancelling by tag must hit the waiting calls, not this one
+    plan.timeouts.call = .unlimited  // `nil` would inherit the server's
     self.init(plan, .memory, idempotencyKey: call.idempotencyKey)
     let headers = call.state.withLock { $0.serverHeaders }
     state.withLock { $0.serverHeaders = headers }

@@ -1,16 +1,14 @@
 import ErrandFoundation
 
-/// The requests in flight that may be joined.
 final class FlightRegistry: Sendable {
   private let flights = Lock<[FlightKey: Flight]>([:])
 
-  /// The flight for a request: the one under way, or a new one, which starts.
   func join(_ key: FlightKey, _ make: () -> Flight) -> (flight: Flight, isFirst: Bool) {
     if let flight = flights.withLock({ $0[key] }), flight.join() { return (flight, false) }
     let new = make()
     _ = new.join()
     let (flight, isFirst) = flights.withLock { flights in
-      // Another call may have begun one meanwhile.
+      // Another call may have started one in between.
       if let flight = flights[key], flight.join() { return (flight, false) }
       flights[key] = new
       return (new, true)
@@ -19,15 +17,15 @@ final class FlightRegistry: Sendable {
     return (flight, isFirst)
   }
 
-  /// A call is cancelled: the last one ends the flight.
+  /// Removes a cancelled call from a flight, and cancels the flight if that was the last one.
   func leave(_ key: FlightKey, _ flight: Flight) {
     guard flight.left() else { return }
     remove(key, flight)
     flight.call.cancel()
   }
 
-  /// No further call joins the flights for a URL: what they bring may be older than a change that has ended. Those who wait
-  /// for one keep it.
+  /// Closes the flights for a URL to new calls, because their responses may predate a change. Calls that already wait
+  /// are not affected.
   func close(_ url: String) {
     flights.withLock { flights in
       guard !flights.isEmpty else { return }
@@ -40,7 +38,7 @@ final class FlightRegistry: Sendable {
   }
 }
 
-/// The identity of a request: those with the same one share a flight.
+/// Identifies a request. Concurrent calls with equal keys share a flight.
 struct FlightKey: Hashable, Sendable {
   private let server: ObjectIdentifier
   private let method: String
@@ -73,13 +71,13 @@ struct FlightKey: Hashable, Sendable {
     addresses = request.options.addressPolicy.identity
     pins = request.options.pins
     networks = [request.options.allowsExpensiveNetworkAccess, request.options.allowsConstrainedNetworkAccess]
-    priority = plan.priority  // an urgent call waits in no line of others
+    priority = plan.priority  // an urgent call must not wait behind others
     var timeouts = request.options.timeouts
-    timeouts.call = nil  // a deadline is each call's own
+    timeouts.call = nil  // each call has its own deadline
     self.timeouts = timeouts
     policy = plan.cachePolicy
     hedging = plan.hedging
     idempotency = plan.idempotency
-    queues = SerialQueues.heldNames  // a step of the shared call may wait for one that a call which joined it holds
+    queues = SerialQueues.heldNames  // so that a shared call can't wait for a queue that a joined call holds
   }
 }

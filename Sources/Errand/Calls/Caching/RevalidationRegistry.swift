@@ -1,4 +1,3 @@
-/// The validations under way.
 final class RevalidationRegistry: Sendable {
   private struct Place: Hashable {
     let server: ObjectIdentifier
@@ -7,21 +6,19 @@ final class RevalidationRegistry: Sendable {
 
   private struct State {
     var underWay: Set<Place> = []
-    /// The number of those that have ended.
     var count = 0
-    /// The value of `count` when the last validation of each key ended.
     var ended: [Place: Int] = [:]
   }
 
-  /// The most whose end is remembered.
+  /// The maximum number of keys in `ended`.
   private static let room = 1000
 
   private let state = Lock(State())
 
-  /// The number of those that have ended.
   var count: Int { state.withLock { $0.count } }
 
-  /// Begins a validation. False if one is under way, or has ended since the lookup at `count`, which is then out of date.
+  /// Begins a validation. Returns `false` if one is in progress, or has ended since the lookup at `count`, which is
+  /// then outdated.
   func begin(_ key: CacheKey, of server: Server, since count: Int) -> Bool {
     let place = Place(server: ObjectIdentifier(server), key: key)
     return state.withLock { state in
@@ -42,14 +39,11 @@ final class RevalidationRegistry: Sendable {
 }
 
 extension Call {
-  /// Validates a stored response that was used stale, in a call of its own: one at a time for each URL and credential.
-  ///
-  /// - Parameters:
-  ///   - key: What is stored.
-  ///   - count: The number of validations that had ended as it was looked up.
+  /// Validates a stored response that was served stale, in a separate call. Only one runs at a time for each URL and
+  /// credential. `count` is the number of ended validations at the time of the lookup.
   func validateAfterwards(_ key: CacheKey, since count: Int) {
     var plan = plan.asInternal
-    do { plan.headers = try plan.presentHeaders } catch { return }  // as those of the call itself may be by now
+    do { plan.headers = try plan.presentHeaders } catch { return }  // the plan's header fields may be stale
     plan.cachePolicy = .validatedAfterwards
     plan.priority = .low
     plan.timeouts.call = nil
@@ -58,7 +52,7 @@ extension Call {
     _ = SerialQueues.leavingHeld {
       Task { [plan] in
         defer { desk.end(key, of: plan.server) }
-        // The caller has a response; what fails here is in the events.
+        // Errors are ignored: the caller has its response, and observers see the events.
         _ = try? await Call.perform(plan, .discarded) { $0.response }
       }
     }
