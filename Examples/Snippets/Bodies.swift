@@ -26,7 +26,7 @@ struct PlaceOrder: ServerPOSTTask, PayloadUploadingTask {
 func order(_ widget: Widget, from shop: Server) async throws -> Bool? {
   var soldOut: Bool?
   do {
-    try await PlaceOrder(uploadPayload: widget).on(shop).upload()
+    try await shop.send(PlaceOrder(uploadPayload: widget))
   } catch let error as TaskError where error.status == 422 {
     soldOut = error.payload(as: ShopProblem.self)?.code == "sold-out"
   } catch TaskError.Code.timedOut {
@@ -67,5 +67,5 @@ struct AddReadings: ServerPOSTTask, PayloadUploadingTask, GZipUploadingTask {
 }
 
 func add(_ widgets: [Widget], to shop: Server) async throws {
-  try await AddWidgets(uploadPayload: widgets).gzipped(above: 1024).on(shop).upload()
+  try await AddWidgets(uploadPayload: widgets).gzipped(above: 1024).on(shop).send()
 }

@@ -15,9 +15,9 @@ func cachedOnDisk(_ shop: Server, _ folder: URL) async throws {
 }
 
 func policies(_ shop: Server) async throws -> [Widget] {
-  let newest = try await GetWidget(id: 7).caching(.reload).on(shop).download()
-  let known = try await GetWidget(id: 7).caching(.cacheOnly).on(shop).download()
-  let either = try await GetWidget(id: 7).caching(.networkFirst(limit: .seconds(2))).on(shop).download()
+  let newest = try await GetWidget(id: 7).caching(.reload).on(shop).send()
+  let known = try await GetWidget(id: 7).caching(.cacheOnly).on(shop).send()
+  let either = try await GetWidget(id: 7).caching(.networkFirst(limit: .seconds(2))).on(shop).send()
   return [newest, known, either]
 }
 
@@ -42,7 +42,7 @@ func refreshed(_ folder: URL) async throws -> Data {
 
 func preloaded(_ shop: Server, _ bundled: URL) async throws -> Widget {
   let shown = try await GetWidget(id: 7).preloaded(from: bundled).caching(.networkFirst(limit: .seconds(2))).on(shop)
-    .download()
+    .send()
   return shown
 }
 

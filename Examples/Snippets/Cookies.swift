@@ -10,15 +10,15 @@ struct SignIn: ServerPOSTTask, PayloadUploadingTask {
 
 func session(at shop: Server, secret: String, log: TextSink) async throws -> Widget {
   try await SignIn(user: "ada", password: secret).on(shop).run()  // 303, and Set-Cookie
-  let widget = try await GetWidget(id: 7).on(shop).download()  // with the session
+  let widget = try await shop.send(GetWidget(id: 7))  // with the session
   for cookie in shop.cookieJar?.cookies ?? [] { log.write("\(cookie)") }
   return widget
 }
 
 func otherCookies(of shop: Server, _ jar: CookieJar) async throws -> [Widget] {
   await shop.update { $0.cookiePolicy = .shared(jar) }
-  let page = try await GetWidget(id: 7).cookies(.none).on(shop).download()
-  let other = try await GetWidget(id: 7).cookies(.sending(["session": "abc"])).on(shop).download()
+  let page = try await GetWidget(id: 7).cookies(.none).on(shop).send()
+  let other = try await GetWidget(id: 7).cookies(.sending(["session": "abc"])).on(shop).send()
   return [page, other]
 }
 

@@ -6,7 +6,7 @@ protocol WidgetShelf: Sendable {
 
 func widgetOrNone(from shop: Server, shelf: any WidgetShelf, log: TextSink) async throws -> Widget? {
   do {
-    return try await GetWidget(id: 7).on(shop).download()
+    return try await shop.send(GetWidget(id: 7))
   } catch let error as TaskError where error.status == .notFound {
     return nil
   } catch let error as TaskError where error.isOffline {
@@ -25,7 +25,7 @@ func send(
   _ order: Endpoint<Widget, Void>, outbox: any Outbox, check: (Endpoint<Widget, Void>) async throws -> Void
 ) async throws {
   do {
-    try await order.upload()
+    try await order.send()
   } catch let error as TaskError where error.isSurelyNotSent {
     outbox.keep(order)  // safe: the server saw nothing
   } catch let error as TaskError where error.status == nil && error.isRetryable {

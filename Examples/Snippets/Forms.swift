@@ -54,7 +54,7 @@ struct Export: ServerGETTask { let path = "export" }
 func exchange(_ title: String, _ photo: URL, _ file: URL, _ shop: Server, show: @escaping @Sendable (Double?) -> Void)
   async throws
 {
-  try await AddPhoto(title: title, photo: photo).progress { show($0.fraction) }.on(shop).upload()
+  try await AddPhoto(title: title, photo: photo).progress { show($0.fraction) }.on(shop).send()
   try await Export().on(shop).download(to: file) { progress in
     show(progress.fraction)
     print(progress.completed, progress.rate ?? 0, progress.remaining ?? .zero)

@@ -4,7 +4,7 @@ import ErrandFoundation
 func lookAtCalls(of shop: Server, in file: URL) async throws {
   let calls = RecordedCalls()
   await shop.update { $0.recorders.append(calls) }
-  _ = try await GetWidget(id: 7).download()
+  _ = try await GetWidget(id: 7).send()
   for call in calls.calls where call.duration > .seconds(1) { print(call) }
   try calls.archive.write(to: file)  // HAR 1.2
 }
@@ -12,7 +12,7 @@ func lookAtCalls(of shop: Server, in file: URL) async throws {
 func writePage(of shop: Server, in folder: URL) async throws {
   let log = try HTTPLog(in: folder)
   await shop.update { $0.recorders.append(log) }
-  _ = try await GetWidget(id: 7).download()
+  _ = try await GetWidget(id: 7).send()
   await log.finish()  // returns when all is written
   print("look at \(log.page.path)")
 }
@@ -23,7 +23,7 @@ func savePage(of log: HTTPLog, to report: URL) throws {
 
 func logCalls(of shop: Server) async throws {
   await shop.update { $0.logOptions = .standard }  // GET https://shop.example/widgets/7 200 OK 0.031 s
-  _ = try await GetWidget(id: 7).logging([.standard, .responseHeaders]).download()
+  _ = try await GetWidget(id: 7).logging([.standard, .responseHeaders]).send()
 }
 
 func showCommand(for url: URL) {
@@ -34,6 +34,6 @@ func showCommand(for url: URL) {
 
 func runPastedLine() async throws -> Data {
   let command = try CurlCommand("curl -L https://shop.example/widgets -H 'Accept: application/json' -d name=Sprocket")
-  let data = try await command.task.download()
+  let data = try await command.task.send()
   return data
 }

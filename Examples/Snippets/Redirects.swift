@@ -11,7 +11,7 @@ func wayOfAWidget(from shop: Server, log: TextSink) async throws {
 
 func preview(of url: URL, by shop: Server) async throws -> Data {
   let preview = try await URLTask(url).addresses(.publicOnly).cookies(.none).redirects(.follow(maximum: 5)).on(shop)
-    .download()
+    .send()
   return preview
 }
 

@@ -3,13 +3,13 @@ import ErrandFoundation
 
 func replayOnce(from file: URL) async throws -> Widget {
   let recorded = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .once))
-  let widget = try await GetWidget(id: 7).on(recorded).download()
+  let widget = try await recorded.send(GetWidget(id: 7))
   return widget
 }
 
 func recordMissing(in file: URL) async throws {
   let transport = try ReplayTransport(from: file, options: ReplayOptions(recording: .missing))
-  _ = try await GetWidget(id: 7).replay(from: transport).download()
+  _ = try await GetWidget(id: 7).replay(from: transport).send()
   try await transport.finish()  // returns when all is written, throws where that failed
 }
 
@@ -28,7 +28,7 @@ func optionsOfReplay() -> ReplayOptions {
 func replayOthers(of shop: Server, export: URL) async throws -> [Server] {
   let calls = RecordedCalls()
   await shop.update { $0.recorders.append(calls) }
-  _ = try await GetWidget(id: 7).download()
+  _ = try await GetWidget(id: 7).send()
   let replayed = shop.replaying(.replay(from: calls))
   let archive = try HTTPArchive(data: Data(contentsOf: export))
   let browsed = shop.replaying(.replay(from: archive))

@@ -10,5 +10,5 @@ func retry() async throws -> String {
 }
 
 func retryOfAPost(_ widget: Widget) async throws -> Widget {
-  try await Endpoint<Widget, Widget>.post("widgets", body: widget).idempotency(.key).download()
+  try await Endpoint<Widget, Widget>.post("widgets", body: widget).idempotency(.key).send()
 }

@@ -18,7 +18,7 @@ func change(_ shop: Server, observer: any TaskObserver) async {
 }
 
 func overridden(_ shop: Server) async throws -> Widget {
-  let widget = try await GetWidget(id: 7).timeout(.seconds(2)).retry(.never).on(shop).download()
+  let widget = try await GetWidget(id: 7).timeout(.seconds(2)).retry(.never).on(shop).send()
   return widget
 }
 

@@ -3,7 +3,7 @@ import Foundation
 
 func signingIn(_ shop: Server, password: String, token: String, tokens: any TokenSource) async throws {
   await shop.update { $0.authentication = .bearer { try await tokens.current() } }
-  let widget = try await GetWidget(id: 7).authenticated(.basic(user: "ann", password: password)).on(shop).download()
+  let widget = try await GetWidget(id: 7).authenticated(.basic(user: "ann", password: password)).on(shop).send()
   _ = widget
   await shop.update {
     $0.authentication = [
@@ -12,7 +12,7 @@ func signingIn(_ shop: Server, password: String, token: String, tokens: any Toke
       .bearer { try await tokens.current() },
     ]
   }
-  let sign = try await GetWidget(id: 7).authenticated(.none).on(shop).download()
+  let sign = try await GetWidget(id: 7).authenticated(.none).on(shop).send()
   _ = sign
 }
 
@@ -75,7 +75,7 @@ func ownTokens(_ signIn: inout OAuth2) {
 
 func expired(_ authentication: Authentication, _ shop: Server, showSignIn: () async -> Void) async throws -> Widget? {
   do {
-    return try await GetWidget(id: 7).on(shop).download()
+    return try await shop.send(GetWidget(id: 7))
   } catch let error as TaskError where error.code == .signInRequired {
     try await authentication.forget()
     await showSignIn()

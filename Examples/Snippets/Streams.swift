@@ -35,8 +35,7 @@ func events(_ shop: Server, question: [String: String], show: (Price) -> Void) a
   return text
 }
 
-struct ListWidgets: ServerGETTask, PayloadDownloadingTask {
-  typealias DownloadPayload = [Widget]
+struct ListWidgets: GET<[Widget]> {
   let path = "widgets"
 }
 
@@ -48,8 +47,7 @@ struct ListOrders: ServerGETTask, PayloadDownloadingTask {
   let path = "orders"
 }
 
-struct Page: ServerGETTask, PayloadDownloadingTask {
-  typealias DownloadPayload = [Widget]
+struct Page: GET<[Widget]> {
   let number: Int
   let path = "widgets"
   var query: [String: Int] { ["page": number] }

@@ -1,7 +1,6 @@
 import Errand
 
-struct SearchWidgets: ServerGETTask, PayloadDownloadingTask {
-  typealias DownloadPayload = [Widget]
+struct SearchWidgets: GET<[Widget]> {
   let text: String
   var path: String { "widgets" }
   var query: HTTPQuery { ["q": text, "limit": "20"] }
@@ -9,8 +8,7 @@ struct SearchWidgets: ServerGETTask, PayloadDownloadingTask {
   var timeout: Duration { .seconds(5) }
 }
 
-struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
-  typealias DownloadPayload = Widget
+struct AddWidget: POST<Widget, Widget> {
   let uploadPayload: Widget
   var path: String { "widgets" }
 }
@@ -21,8 +19,7 @@ extension Endpoint<Void, [Widget]> {
 
 struct User: TaskPayload { let name: String }
 
-struct FindUser: ServerGETTask, PayloadDownloadingTask {
-  typealias DownloadPayload = User
+struct FindUser: GET<User> {
   let name: String
   var path: String { "users/\(segment: name)" }  // users/a%2Fb
   var query: HTTPQuery { ["fields": "name,mail", "exact": nil] }  // fields=name%2Cmail
@@ -35,8 +32,8 @@ struct Comment: ServerPOSTTask, UploadingTask {
 }
 
 func search(_ shop: Server) async throws -> [[Widget]] {
-  let found = try await SearchWidgets(text: "cog").timeout(.seconds(2)).priority(.high).on(shop).download()
-  let same = try await Endpoint<Void, [Widget]>.search("cog").on(shop).download()
+  let found = try await SearchWidgets(text: "cog").timeout(.seconds(2)).priority(.high).on(shop).send()
+  let same = try await Endpoint<Void, [Widget]>.search("cog").on(shop).send()
   return [found, same]
 }
 

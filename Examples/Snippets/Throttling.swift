@@ -14,7 +14,7 @@ func guardedServer(_ shop: Server) async {
 }
 
 func hedged() async throws -> Widget {
-  try await GetWidget(id: 7).hedged(after: .milliseconds(200)).download()
+  try await GetWidget(id: 7).hedged(after: .milliseconds(200)).send()
 }
 
 func busy(_ shop: Server) -> String {

@@ -72,7 +72,7 @@ extension EmbeddedShops {
         grant: .clientCredentials)
       let (guarded, authentication) = (Server(shop.url, asDefault: false), Authentication.oauth2(signIn))
       await guarded.update { $0.authentication = authentication }
-      _ = try await GetWidget(id: 1).on(guarded).send()
+      _ = try await guarded.send(GetWidget(id: 1))
       issued.withLock { $0 += 1 }
       page.say("a first call has got a token, and now the shop takes it no longer")
       let widgets = try await guarded.manager.downloads(of: (1...10).map { GetWidget(id: $0).on(guarded) }, limit: 10)
@@ -86,14 +86,14 @@ extension EmbeddedShops {
     TourStep(
       "A cancelled call ends at once, and lets its connection go",
       #"""
-      let work = Task { try await GetWidget(id: 7).on(sleepy).send() }
+      let work = Task { try await sleepy.send(GetWidget(id: 7)) }
       work.cancel()
       """#
     ) { page in
       let shop = try MockServer()
       shop.route("/*", answer: .hang)
       let sleepy = Server(shop.url, asDefault: false)
-      let work = Task { try await GetWidget(id: 7).on(sleepy).send() }
+      let work = Task { try await sleepy.send(GetWidget(id: 7)) }
       _ = try await shop.nextRequest()
       page.say("the shop has the request, and will never answer")
       let start = ContinuousClock.now

@@ -10,21 +10,19 @@ import Testing
     let name: String
   }
 
-  struct GetWidget: ServerGETTask, PayloadDownloadingTask {
-    typealias DownloadPayload = Widget
+  struct GetWidget: GET<Widget> {
     let id: Int
     var path: String { "widgets/\(id)" }
   }
 
-  struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
-    typealias DownloadPayload = Widget
+  struct AddWidget: POST<Widget, Widget> {
     let uploadPayload: Widget
     var path: String { "widgets" }
   }
 
   /// The code of an app: it names no server.
   struct Catalogue {
-    func name(of id: Int) async throws -> String { try await GetWidget(id: id).download().name }
+    func name(of id: Int) async throws -> String { try await GetWidget(id: id).send().name }
   }
 
   let cog = Widget(id: 7, name: "Cog")
@@ -62,7 +60,7 @@ import Testing
     mock.enqueue(.drop)
     let shop = Server(remote: Remote(mock.url))
     let error = await #expect(throws: TaskError.self) {
-      try await AddWidget(uploadPayload: cog).on(shop).download()
+      try await shop.send(AddWidget(uploadPayload: cog))
     }
     #expect(error?.code == .connectionLost && error?.isSurelyNotSent == false)
     #expect(mock.requestCount == 1)
@@ -75,7 +73,7 @@ import Testing
     mock.route(.get, "/widgets/:id") { _ in .json(#"{"id": 7, "name": "Cog"}"#) }
     let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
 
-    async let widget = GetWidget(id: 7).on(shop).download()
+    async let widget = shop.send(GetWidget(id: 7))
     await clock.sleepers(count: 1)  // the call waits for its second attempt
     #expect(mock.requestCount == 1)
     clock.advance(by: .seconds(20))
@@ -86,7 +84,7 @@ import Testing
     let mock = try MockServer()
     mock.route("/widgets/:id", answer: .hang)
     let shop = Server(remote: Remote(mock.url))
-    let call = Task { try await GetWidget(id: 7).on(shop).download() }
+    let call = Task { try await shop.send(GetWidget(id: 7)) }
     _ = try await mock.nextRequest()
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
@@ -98,7 +96,7 @@ import Testing
     let shop = Server(remote: "https://shop.test", transport: StubTransport { .status(.badGateway, for: $0) })
     await shop.update { $0.observers = [recorder] }
     await #expect(throws: TaskError.self) {
-      try await GetWidget(id: 7).on(shop).retry(upTo: 2, after: .zero).download()
+      try await GetWidget(id: 7).on(shop).retry(upTo: 2, after: .zero).send()
     }
     await recorder.balanced()
     #expect(recorder.moments().filter { $0.hasPrefix("attempt") && $0.hasSuffix("started") }.count == 3)
@@ -110,7 +108,7 @@ import Testing
     let shop = Server(remote: "https://shop.test", transport: StubTransport { .status(.notFound, for: $0) })
 
     try await shop.manager.recordTaskPath(to: folder)
-    _ = try? await GetWidget(id: 7).on(shop).download()
+    _ = try? await shop.send(GetWidget(id: 7))
     await shop.manager.endTaskPathRecording()  // returns when all is written
 
     let index = try String(contentsOf: folder.appendingPathComponent("index.json"), encoding: .utf8)

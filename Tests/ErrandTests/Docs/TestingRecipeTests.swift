@@ -9,8 +9,7 @@ import Testing
     let name: String
   }
 
-  struct GetWidget: ServerGETTask, PayloadDownloadingTask {
-    typealias DownloadPayload = Widget
+  struct GetWidget: GET<Widget> {
     let id: Int
     var path: String { "widgets/\(id)" }
   }
