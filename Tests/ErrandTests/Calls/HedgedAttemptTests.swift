@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `ends every exchange when a step sends a hedged request again`() async throws {
+  @Test func `ends every exchange when a step resends a hedged request`() async throws {
     let shop = VirtualShop(configure: {
       $0.hedging = .after(.seconds(1))
       $0.retryPolicy = .never
