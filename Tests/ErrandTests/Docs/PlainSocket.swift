@@ -3,7 +3,7 @@
   import Foundation
   import Glibc
 
-  /// A socket whose calls block a thread of Dispatch; `end` wakes all of them.
+  /// A socket whose calls block a thread of Dispatch; `end` wakes them.
   final class PlainSocket: Sendable {
     private let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The guide "Testing your app", which is made of these tests.
+/// The tests shown in the guide "Testing your app".
 @Suite(.timeLimit(.minutes(1))) struct TestingGuideTests {
   struct Widget: TaskPayload, Equatable {
     let id: Int
@@ -22,7 +22,7 @@ import Testing
     var path: String { "widgets" }
   }
 
-  /// The code of an app: it names no server.
+  /// App code that names no server.
   struct Catalogue {
     func name(of id: Int) async throws -> String { try await GetWidget(id: id).download().name }
   }
