@@ -8,8 +8,8 @@ import Testing
     Server(remote: Remote("https://\(host)"), transport: StubTransport { .status(.ok, for: $0) }, asDefault: asDefault)
   }
 
-  // A process of its own, for there is one first server in each.
-  @Test func `the first server made is the default one, and another only where it says so`() async {
+  // Exit tests, because the first server is per process.
+  @Test func `the first server becomes the default, others only if requested`() async {
     await #expect(processExitsWith: .success) {
       let stub = StubTransport { .status(.ok, for: $0) }
       let first = Server(remote: "https://first.test", transport: stub)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `the default server is held until another takes its place, and no other server is`() async {
+  @Test func `only the default server is retained, until another replaces it`() async {
     await #expect(processExitsWith: .success) {
       weak var first: Server?
       weak var second: Server?
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `asking for the default before there is one does not take its place`() async {
+  @Test func `reading the default early does not take its place`() async {
     await #expect(processExitsWith: .success) {
       #expect(Server.default.remote == .none)
       let first = Server(remote: "https://first.test", transport: StubTransport { .status(.ok, for: $0) })
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `without any server a call says what is missing`() async {
+  @Test func `without a server a call throws an error that says what is missing`() async {
     await #expect(processExitsWith: .success) {
       let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").run() }
       #expect(error?.code == .noRemote)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a default can be set for one Swift task and its children`() async throws {
+  @Test func `withDefault sets the default for a Swift task and its children`() async throws {
     let a = make("a.test")
     let b = make("b.test")
     try await withThrowingTaskGroup { group in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `settings change through update, and a change that throws changes nothing`() async throws {
+  @Test func `update changes settings, and changes nothing if it throws`() async throws {
     struct No: Error {}
     let server = make("a.test")
     await server.update { $0.defaultTimeout = .seconds(3) }
@@ -94,7 +94,7 @@ import Testing
     #expect(server.configuration.standardHeaders["X"] == "1")
   }
 
-  @Test func `a call keeps the settings with which it began`() async throws {
+  @Test func `a call keeps the settings it started with`() async throws {
     let stub = StubServer(.status(503), .status(.ok), remote: "https://old.test")
     let server = stub.server
     await server.update { configuration in
@@ -112,7 +112,7 @@ import Testing
     #expect(stub.requests.map { $0.headers["X-Version"] } == ["old", "old", "new"])
   }
 
-  @Test func `changes made at the same time are all made`() async {
+  @Test func `applies concurrent changes without losing any`() async {
     let server = make("a.test")
     await withTaskGroup { group in
       for number in 0..<200 { group.addTask { await server.update { $0.insecureHosts.insert("\(number)") } } }
@@ -120,7 +120,7 @@ import Testing
     #expect(server.configuration.insecureHosts.count == 200)
   }
 
-  @Test func `a disabled server sends nothing and says so`() async {
+  @Test func `a disabled server sends nothing and throws .disabled`() async {
     let stub = StubServer(.status(.ok)) { $0.disabled = true }
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
     #expect(error?.code == .disabled)
@@ -128,7 +128,7 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
-  @Test func `a shared manager shares its limits`() async throws {
+  @Test func `servers that share a manager share its limits`() async throws {
     let manager = TaskManager(limits: ThrottleLimits(total: 1))
     let gate = Gate()
     let transport = StubTransport { request in
@@ -145,7 +145,7 @@ import Testing
     for call in calls { #expect(try await call.value == 200) }
   }
 
-  @Test func `hooks see the response after it was accepted, the task's own first`() async throws {
+  @Test func `hooks see an accepted response, the task's hooks first`() async throws {
     struct Hooked: ServerGETTask {
       let log: Counter
       func postProcess(response: HTTPResponse) async throws { #expect(log.count == 0); log.add() }
