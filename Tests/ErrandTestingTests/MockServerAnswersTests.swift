@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)])
-  func `some responses have no body`(method: String, status: Int) throws {
+  func `HEAD, 204 and 304 responses have no body`(method: String, status: Int) throws {
     server.enqueue(.status(HTTPStatus(status), body: "body"))
     server.enqueue(.text("next"))
     let head = try client.hear(head: "\(method) / HTTP/1.1\r\n\r\n")
@@ -116,7 +116,7 @@ import Testing
     #expect(all.contains("Connection: close\r\n") && all.hasSuffix("bye"))
   }
 
-  @Test func `a large body arrives whole`() throws {
+  @Test func `a large body arrives completely`() throws {
     let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
     server.enqueue(.data(body))
     _ = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")

@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["aws-chunked", "identity"]) func `the total of a body with an unknown coding is its length`(
+  @Test(arguments: ["aws-chunked", "identity"]) func `the total of a body with an unknown encoding is its length`(
     coding: String
   ) async throws {
     let shop = try Shop()

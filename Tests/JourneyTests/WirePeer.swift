@@ -77,9 +77,8 @@
     /// The path of the Unix socket, which is removed at the end, or `nil` for TCP.
     let socketPath: String?
 
-    /// - Parameter serve: Called on its own thread for each connection, with the number of earlier connections. The
-    /// connection
-    ///   closes when it returns.
+    /// - Parameter serve: Called on its own thread for each connection, with the number of earlier connections.
+    ///   The connection closes when it returns.
     init(socketPath: String? = nil, _ serve: @escaping @Sendable (Connection, Int) -> Void) throws {
       self.socketPath = socketPath
       let family = socketPath == nil ? AF_INET : AF_UNIX

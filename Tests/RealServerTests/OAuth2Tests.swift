@@ -31,7 +31,7 @@
 
     private struct PlainWidget: ServerGETTask { var path: String { "widgets" } }
 
-    @Test func `client credentials in the header and in the body`() async throws {
+    @Test func `sends client credentials in the header or in the body`() async throws {
       for placement in [OAuth2.Client.Placement.header, .body] {
         var settings = settings(.clientCredentials)
         settings.client = .init(id: "shop", secret: "s3:cret %", placement: placement)
@@ -50,7 +50,7 @@
       #expect(error?.code == .authenticationFailed && (error?.underlying as? OAuth2.Refusal)?.code == "invalid_client")
     }
 
-    @Test func `a password grant is followed by refresh tokens, none of which is used twice`() async throws {
+    @Test func `a password grant continues with refresh tokens, none of which is used twice`() async throws {
       let shop = shop(settings(.password(user: "ann", password: "open sesame")))
       for round in 1...4 {
         let widgets = try await withThrowingTaskGroup(of: String.self) { group in
@@ -77,7 +77,7 @@
       #expect(error?.code == .signInRequired && (error?.underlying as? OAuth2.Refusal)?.code == "invalid_grant")
     }
 
-    @Test func `an authorization code grant with PKCE`() async throws {
+    @Test func `redeems an authorization code only with its PKCE verifier`() async throws {
       let (pkce, redirect) = (OAuth2.PKCE(), try #require(URL(string: "http://127.0.0.1/back")))
       var settings = settings(.clientCredentials, isPublic: true)
       settings.scopes = ["widgets"]
@@ -93,7 +93,7 @@
       #expect(try await widget(shop(settings)) == #"{"id":7}"#)
     }
 
-    @Test func `a device code grant`() async throws {
+    @Test func `obtains a token with a device code once it is approved`() async throws {
       let codes = AsyncStream<String>.makeStream()
       let shop = shop(
         settings(.deviceCode(at: authlib.url("device")) { codes.continuation.yield($0.userCode) }, isPublic: true))

@@ -61,7 +61,7 @@ import Testing
     #expect(shop.events.isBalanced, "\(shop.events.problems)")
   }
 
-  @Test(arguments: [false, true]) func `records the body of a refused response`(isHedged: Bool) async throws {
+  @Test(arguments: [false, true]) func `records the body of a rejected response`(isHedged: Bool) async throws {
     let calls = RecordedCalls()
     let shop = VirtualShop(configure: {
       $0.recorders = [calls]

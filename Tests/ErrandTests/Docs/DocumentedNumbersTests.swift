@@ -20,7 +20,7 @@ import Testing
   private let seeing = "Sources/Errand/Errand.docc/SeeingWhatHappens.md"
   private let changes = "Docs/CHANGELOG.md"
 
-  @Test func `the limits of a request head and of a collected body`() throws {
+  @Test func `the guides state the limits of a request head and of a collected body`() throws {
     let head = HTTPRequest.maximumHeadSize >> 10
     try check(transports, says: "a head (method, URL, header fields) above \(head) KiB")
     try check(changes, says: "a limit of \(head) KiB for the head of a request")
@@ -29,7 +29,7 @@ import Testing
     try check(changes, says: "A body in memory may have up to \(body) MiB (`maximumBodySize`)")
   }
 
-  @Test func `the limits on concurrency and retries`() throws {
+  @Test func `the guides state the limits on concurrency and retries`() throws {
     #expect(ThrottleLimits().perHost == 10 && ThrottleLimits().streamsPerHost == 0 && ThrottleLimits().total == 0)
     try check(throttling, says: "ten attempts run per host (scheme, host and port), and nothing else is limited")
     let policy = RetryPolicy.standard
@@ -46,7 +46,7 @@ import Testing
       throttling, says: "at most \(1 + RetryBudget.standard.ratio) times the number of calls, plus ten requests")
   }
 
-  @Test func `the limits that the README lists`() throws {
+  @Test func `the README lists the limits`() throws {
     let (configuration, policy) = (ServerConfiguration(), RetryPolicy.standard)
     let connect = try #require(configuration.timeouts.connect)
     #expect(configuration.timeouts == Timeouts(connect: connect))
@@ -67,7 +67,7 @@ import Testing
     try check("README.md", says: "the newest 1,000 are kept, up to \(kept.bytes >> 20) MiB")
   }
 
-  @Test func `the circuit breaker's defaults and the longest wait for a network`() throws {
+  @Test func `the guides state the circuit breaker's defaults and the longest wait for a network`() throws {
     let breaker = CircuitBreaker.standard
     #expect(breaker == CircuitBreaker(window: .seconds(30), minimumCalls: 10, failureRatio: 0.5, probes: 1))
     #expect(breaker.openDuration == .seconds(30))
@@ -78,7 +78,7 @@ import Testing
     try check(guide, says: "The default waits 0.5 s, 1 s, 2 s and so on up to \(longest) s")
   }
 
-  @Test func `the sizes of the event queues`() throws {
+  @Test func `the guides state the sizes of the event queues`() throws {
     #expect(ObserverQueue.capacity == 1000)
     let watching = "Sources/Errand/Errand.docc/Watching.md"
     try check(watching, says: "Up to 1,000 events wait for it")
@@ -91,7 +91,7 @@ import Testing
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
-  @Test func `the waits for recordings and the number kept`() throws {
+  @Test func `the guides state how long recordings are waited for and how many are kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
     try check(seeing, says: "a process that exits waits a second for it")
     #expect(TaskRecorder.patience == .seconds(10))
@@ -101,13 +101,13 @@ import Testing
     try check("Sources/Errand/Policies/RecordingStyle.swift", says: "Defaults to 1000 recordings of any age and 256 MiB.")
   }
 
-  @Test func `the number of transport conformance checks`() throws {
+  @Test func `the change log states the number of conformance checks`() throws {
     let count = TransportConformance { StubTransport { .status(.ok, for: $0) } }.cases.count
     try check(changes, says: "`TransportConformance`, \(count) checks for your transport")
   }
 
   #if os(Linux)
-    @Test func `the memory limits of a transfer`() throws {
+    @Test func `the guide states the memory limits of a transfer`() throws {
       // Plus what libcurl reads at once from the socket of an endless body.
       let ahead = (TransferInbox.highWater >> 10) + 256
       try check(
@@ -117,7 +117,7 @@ import Testing
         "A streamed upload holds at most \(TransferOutbox.highWater >> 10) KiB and one chunk")
     }
 
-    @Test func `the limits of a response's head and body`() throws {
+    @Test func `the guide states the limits of a response's head and body`() throws {
       try check(
         transports, says: "has a head above \(HeadLines.largestHead >> 10) KiB",
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
@@ -127,19 +127,19 @@ import Testing
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
-    @Test func `an idle connection is closed before servers close it`() throws {
+    @Test func `the guide states the lifetime of idle connections, which is below that of servers`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
       #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
       try check(transports, says: "as soon as the server closes it, and after \(seconds) seconds")
       try check(changes, says: "when the server closes it, or after \(seconds) s")
     }
 
-    @Test func `the number of compression layers of a body`() throws {
+    @Test func `the guide states the maximum number of compression layers`() throws {
       #expect(ContentCoding.mostLayers == 4)
       try check(transports, says: "was compressed up to four times")
     }
 
-    @Test func `when another thread starts to help`() throws {
+    @Test func `the guide states when another thread starts to help`() throws {
       try check(transports, says: "once one carries \(CurlShard.worthwhile) of its transfers")
       let count = try CurlLoop.all.get().count
       #expect(count == min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)))

@@ -46,7 +46,7 @@
       }
     }
 
-    /// The next bytes; empty at the end.
+    /// The next bytes, or empty data at the end.
     func read() async throws -> Data {
       try await blocking { descriptor in
         var bytes = Data(count: 64 << 10)

@@ -104,7 +104,7 @@ import Testing
     #expect(recorder.moments().filter { $0.hasPrefix("attempt") && $0.hasSuffix("started") }.count == 3)
   }
 
-  @Test func `a failing run is recorded`() async throws {
+  @Test func `records a failing run`() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("run-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let shop = Server(remote: "https://shop.test", transport: StubTransport { .status(.notFound, for: $0) })

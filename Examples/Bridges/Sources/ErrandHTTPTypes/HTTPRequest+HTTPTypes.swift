@@ -13,9 +13,9 @@ extension HTTPTypes.HTTPRequest {
   /// The URL becomes `:scheme`, `:authority` and `:path`. Its fragment, the body and the transfer options are dropped.
   /// A `Host` field that matches the URL is left out.
   ///
-  /// - Throws: ``TaskError`` with code `.badURL` for a URL with a user or another scheme than http and https; with
-  /// code `.badRequest` for
-  ///   CONNECT, an invalid method, an invalid field, and a `Host` that does not match the URL.
+  /// - Throws: ``TaskError`` with code `.badURL` for a URL with a user or another scheme than http and https;
+  ///   with code `.badRequest` for CONNECT, an invalid method, an invalid field, and a `Host` that does not
+  ///   match the URL.
   public init(_ request: Errand.HTTPRequest) throws(TaskError) {
     guard let method = Method(request.method.rawValue), method != .connect else {
       throw TaskError(.badRequest, "HTTPTypes cannot carry the method '\(request.method)' of this request")
@@ -42,9 +42,9 @@ extension Errand.HTTPRequest {
   ///
   /// Repeated `Cookie` fields become one. Indexing strategies of fields are dropped.
   ///
-  /// - Throws: ``TaskError`` with code `.badURL` if `:scheme`, `:authority` and `:path` form no http or https URL, as
-  /// for `OPTIONS *`, or one
-  ///   with another path; with code `.badRequest` for CONNECT, `:protocol` and a field whose value is not UTF-8.
+  /// - Throws: ``TaskError`` with code `.badURL` if `:scheme`, `:authority` and `:path` form no http or https
+  ///   URL, as for `OPTIONS *`, or one with another path; with code `.badRequest` for CONNECT, `:protocol` and
+  ///   a field whose value is not UTF-8.
   public init(_ request: HTTPTypes.HTTPRequest, body: HTTPBody = .empty) throws(TaskError) {
     guard request.method != .connect, request.extendedConnectProtocol == nil else {
       throw TaskError(.badRequest, "CONNECT and :protocol are no requests of their own here")
