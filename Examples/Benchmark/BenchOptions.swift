@@ -1,31 +1,31 @@
 import Errand
 import ErrandFoundation
 
-/// What the command line asks for.
+/// The command line's options.
 struct BenchOptions {
   let scenario: any Scenario
   let url: URL
-  /// Whether the command line named it.
+  /// Whether the command line has a URL.
   let hasURL: Bool
   private(set) var requests: Int
   private(set) var concurrency: Int
   private(set) var file: URL?
   var authorities: URL?
-  /// The folder for a log of all calls; nil for none.
+  /// The folder for a log of all calls, or `nil`.
   private(set) var log: URL?
-  /// The file for spans of all calls, `-` to drop them; nil for none.
+  /// The file for spans of all calls, `-` to drop them, or `nil`.
   private(set) var spans: String?
-  /// How many recordings a folder keeps.
+  /// The number of recordings that a folder keeps.
   private(set) var recordings = 1000
-  /// What chance is drawn from.
+  /// The seed of random numbers.
   private(set) var seed = 1
-  /// How long a run may take.
+  /// The maximum duration of a run.
   private(set) var seconds = 3600
-  /// How many ranges of a file are fetched at a time.
+  /// The number of ranges of a file fetched concurrently.
   private(set) var ranges = 1
   /// The number of the first exchange.
   private(set) var first = 0
-  /// The kinds of mutations that are left out, and those that alone are not, with commas between them.
+  /// The kinds of mutations to leave out, and the only ones to use, separated by commas.
   private(set) var without = ""
   private(set) var only = ""
 
@@ -83,14 +83,14 @@ struct BenchOptions {
     self.url = url
   }
 
-  /// The same for another number of requests.
+  /// A copy with another number of requests.
   func with(requests: Int) -> BenchOptions {
     var copy = self
     copy.requests = requests
     return copy
   }
 
-  /// The platform's transport, with the authorities that were asked for.
+  /// The platform's transport with the given authorities.
   func transport() throws -> any Transport {
     #if os(Linux)
       var configuration = CurlTransport.Configuration()
@@ -107,7 +107,7 @@ struct BenchOptions {
   }
 }
 
-/// A command line or a run that is no good.
+/// An invalid command line or a failed run.
 struct BenchError: Error, CustomStringConvertible {
   let description: String
 

@@ -1,10 +1,10 @@
-/// What a scenario found: one line of JSON, and what of it must not be.
+/// A scenario's result: one line of JSON, and its failures.
 protocol BenchReport: CustomStringConvertible, Sendable {
-  /// Why the run is no good; empty when it is.
+  /// Why the run failed, or empty.
   var failures: [String] { get }
 }
 
 extension BenchReport {
-  /// Numbers are neither good nor bad.
+  /// Measurements alone never fail a run.
   var failures: [String] { [] }
 }

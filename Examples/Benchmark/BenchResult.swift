@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// What a run measured, as one line of JSON.
+/// The measurements of a run as one line of JSON.
 struct BenchResult: BenchReport {
   let scenario: String
   let requests: Int
@@ -19,8 +19,8 @@ struct BenchResult: BenchReport {
     """
   }
 
-  /// Runs `once` as often as asked, as many at a time as asked; `once` returns the bytes of a body. What `end` waits for costs processor time
-  /// that counts.
+  /// Runs `once` as often and as concurrently as the options say. `once` returns the size of a body. The CPU time of
+  /// `end` is included.
   static func measure(
     _ scenario: String, _ options: BenchOptions, end: () async -> Void = {},
     _ once: @escaping @Sendable () async throws -> Int
@@ -46,7 +46,7 @@ struct BenchResult: BenchReport {
   }
 }
 
-/// What the process has used of the machine.
+/// The process's resource usage.
 struct ProcessUsage {
   let processorSeconds: Double
   let peakMegabytes: Double

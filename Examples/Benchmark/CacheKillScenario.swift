@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Kills processes that write to one cache on disk, two at a time, `--requests` times (200 unless given); reads what they leave
-/// behind. A torn or wrong byte, or a file that nobody clears away, makes the process end with 1.
+/// Kills processes that write to one disk cache, two concurrently, `--requests` times (default 200), and reads what
+/// they leave behind. Exits with 1 if a byte is torn or wrong, or if a temporary file is never removed.
 struct CacheKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 200
@@ -10,7 +10,7 @@ struct CacheKillScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let load = try CacheLoad(folder, seed: 1 << 20)
     var report = CacheKillReport()
     var processes = [try start(folder, seed: 1), try start(folder, seed: 2)]
@@ -37,7 +37,7 @@ struct CacheKillScenario: Scenario {
   }
 }
 
-/// What the killed left behind, as one line of JSON.
+/// The results after killing the processes, as one line of JSON.
 struct CacheKillReport: BenchReport {
   var kills = 0
   var reads = 0

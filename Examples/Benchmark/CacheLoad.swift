@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// A server without a network whose every answer can be told from every other, over a cache on disk.
+/// A server without a network and with a disk cache. Every response is unique.
 struct CacheLoad: Sendable {
   static let keys = 40
 
@@ -32,7 +32,7 @@ struct CacheLoad: Sendable {
       manager: TaskManager(limits: .unlimited), environment: [:])
   }
 
-  /// The body of an answer: its number again and again, in a length of its own.
+  /// The body of a response: its number, repeated up to a length derived from it.
   static func body(_ number: Int) -> Data {
     let count = number &* 2_654_435_761 % 25_000
     var data = Data(capacity: count * 8)
@@ -40,12 +40,12 @@ struct CacheLoad: Sendable {
     return data
   }
 
-  /// Stores an answer.
+  /// Stores a response.
   func store(_ key: Int) async throws {
     try await GetPage(server: server, path: "\(key)").caching(.reload).run()
   }
 
-  /// Reads what is stored; false where nothing is. Throws where it is not what was stored.
+  /// Reads the stored response. Returns false if the cache has none, and throws if it is corrupt.
   func check(_ key: Int) async throws -> Bool {
     let response: TaskResponse<Data>
     do {
@@ -60,7 +60,7 @@ struct CacheLoad: Sendable {
   }
 }
 
-/// Stores and reads answers in the folder of `--file` without end. Made to be killed while it writes.
+/// Stores and reads responses in the folder of `--file` endlessly. Made to be killed while it writes.
 struct CacheWriteScenario: Scenario {
   let isEmbedded = true
   let defaultConcurrency = 4

@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Opens a folder of `--requests` stored responses, 100,000 unless given, and finds one of them. More than half a second makes
-/// the process end with 1.
+/// Opens a folder of `--requests` stored responses (default 100,000) and finds one. Exits with 1 if that takes more
+/// than half a second.
 struct CacheOpenScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 100_000
@@ -10,7 +10,7 @@ struct CacheOpenScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let filled = try DiskCache(at: folder, sizeLimit: 8 << 30)
     let response = StoredResponse(
       status: .ok, headers: [.cacheControl: "max-age=3600"], requestTime: Date(), responseTime: Date())
@@ -32,7 +32,7 @@ struct CacheOpenScenario: Scenario {
   }
 }
 
-/// How long a folder took to open and to count, as one line of JSON.
+/// How long it took to open and to count a folder, as one line of JSON.
 struct CacheOpenReport: BenchReport {
   let entries: Int
   let bytes: Int

@@ -1,13 +1,13 @@
 import Errand
 import ErrandFoundation
 
-/// What a fresh small response costs that comes from a cache, its body not decoded, beside the same request to the server at
-/// `--url`. More than a fifth of that makes the process end with 1.
+/// Compares the cost of a small fresh response from a cache, without decoding, to the same request to `--url`. Exits
+/// with 1 if it is more than a fifth.
 struct CacheScenario: Scenario {
   let defaultRequests = 20_000
   let defaultConcurrency = 8
 
-  /// Makes every response one that is fresh for an hour, whatever the server says.
+  /// Makes every response fresh for an hour.
   private struct Freshening: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       var response = try await next(request)
@@ -20,14 +20,14 @@ struct CacheScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let network = try options.server()
     let memory = try await server(options, MemoryCache())
     let disk = try await server(options, DiskCache(at: folder))
     let servers = [network, memory, disk]
     for server in servers { _ = try await cost(options.with(requests: 100), server) }
     var costs: [[Double]] = [[], [], []]
-    // In turns, so that a machine that becomes busier meanwhile is so for all of them.
+    // Alternate, so that a change of the machine's load affects each server.
     for _ in 0..<Self.rounds {
       for (index, server) in servers.enumerated() { costs[index].append(try await cost(options, server)) }
     }
@@ -46,7 +46,7 @@ struct CacheScenario: Scenario {
     return server
   }
 
-  /// The processor time of a request, in microseconds.
+  /// The CPU time per request in microseconds.
   private func cost(_ options: BenchOptions, _ server: Server) async throws -> Double {
     let task = URLTask(options.url).on(server)
     let result = try await BenchResult.measure("cache", options) { try await task.downloadData().count }
@@ -60,11 +60,11 @@ struct CacheScenario: Scenario {
   }
 }
 
-/// What the same small response costs from the server, from memory and from disk, as one line of JSON.
+/// The cost of the same small response from the server, from memory and from disk, as one line of JSON.
 struct CacheReport: BenchReport {
   let requests: Int
   let concurrency: Int
-  /// Of the server, the memory and the disk.
+  /// For the server, the memory and the disk.
   let microseconds: [Double]
 
   private var ratio: Double { microseconds[1] / microseconds[0] }

@@ -1,17 +1,17 @@
 import ErrandFoundation
 import ErrandTesting
 
-/// Another program, spoken to by its standard input and output. Its input ends with this process at the latest.
+/// A child process connected by its standard input and output. Its input ends when this process exits.
 final class ChildProcess: Sendable {
   private let number: pid_t
   private let output: Int32
   private let input: Shared<Int32>
 
-  /// Starts a program, given by its path.
+  /// Starts a program by its path.
   ///
   /// - Parameters:
-  ///   - arguments: The path, and the arguments.
-  ///   - log: The file for its standard error; this process's unless given.
+  ///   - arguments: The path and the arguments.
+  ///   - log: The file for its standard error. Defaults to this process's standard error.
   init(_ arguments: [String], log: URL? = nil) throws {
     let (childInput, input) = try Self.makePipe()
     let (output, childOutput) = try Self.makePipe()
@@ -50,14 +50,14 @@ final class ChildProcess: Sendable {
     close(output)
   }
 
-  /// The next piece of its standard output; empty at the end.
+  /// The next piece of its standard output, or empty at the end.
   func nextOutput() -> Data {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     let count = read(output, &buffer, buffer.count)
     return Data(buffer.prefix(max(0, count)))
   }
 
-  /// All that is left of its standard output, once it has ended.
+  /// The rest of its standard output.
   func allOutput() -> String {
     var all = Data()
     while true {
@@ -67,7 +67,7 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// The most memory that it has had, in megabytes; 0 where the system does not say.
+  /// Its peak memory in megabytes, or 0 if the system does not report it.
   var peakMegabytes: Double {
     let text = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -75,13 +75,13 @@ final class ChildProcess: Sendable {
     return (kilobytes ?? 0) * 1024 / 1e6
   }
 
-  /// The exit code of the program, once it has ended by itself; nil until then.
+  /// The exit code if the process has exited, or `nil`.
   func ended() -> Int32? {
     var status: Int32 = 0
     return waitpid(number, &status, WNOHANG) == number ? (status & 0x7F == 0 ? status >> 8 & 0xFF : -1) : nil
   }
 
-  /// Ends its input, waits until the program has ended, and returns its exit code.
+  /// Closes its input, waits until it exits and returns its exit code.
   @discardableResult
   func wait() -> Int32 {
     closeInput()
@@ -90,27 +90,27 @@ final class ChildProcess: Sendable {
     return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
   }
 
-  /// Ends the program.
+  /// Terminates the process.
   func terminate() {
     _ = ErrandFoundation.kill(number, SIGTERM)
     wait()
   }
 
-  /// Kills the program. Throws where it had ended by itself.
+  /// Kills the process. Throws if it had already exited.
   func kill() throws {
     _ = ErrandFoundation.kill(number, SIGKILL)
     let code = wait()
     guard code == -1 else { throw BenchError("a program ended by itself, with \(code)") }
   }
 
-  /// Kills the program; the exit code where it had ended by itself.
+  /// Kills the process. Returns the exit code if it had already exited.
   func killed() -> Int32? {
     _ = ErrandFoundation.kill(number, SIGKILL)
     let code = wait()
     return code == -1 ? nil : code
   }
 
-  /// Ends its input.
+  /// Closes its input.
   func closeInput() {
     input.withLock { input in
       if input >= 0 { close(input) }
@@ -118,7 +118,7 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Neither end is for other children, which would keep it open.
+  /// Neither end is inherited by other children, which would keep it open.
   private static func makePipe() throws -> (reader: Int32, writer: Int32) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw BenchError("no pipe: \(String(cString: strerror(errno)))") }

@@ -2,9 +2,9 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// A great many calls over TLS to a server that ends its connections at random: announced, after an answer, while idle,
-/// before an answer, in its head, in its body, with a reset. Descriptors stay where they are, no POST is read twice, and
-/// what comes is right.
+/// Many TLS calls to a server that closes connections at random: announced, after a response, while idle, before a
+/// response, in its head or body, or with a reset. The number of descriptors must not grow, no POST may be received
+/// twice, and every body must be correct.
 struct ClosingSoakScenario: Scenario {
   let defaultRequests = 200_000
   let defaultConcurrency = 16
@@ -45,7 +45,7 @@ struct ClosingSoakScenario: Scenario {
 
   private struct Summary: Decodable { let sentTwice: Int }
 
-  /// One call: how it ended.
+  /// Makes a call and returns its outcome.
   private static func once(_ number: Int, _ url: URL, on server: Server) async -> String {
     let isPost = number.isMultiple(of: 4)
     let task = URLTask(url, method: isPost ? .post : .get, body: isPost ? .text("call") : .empty).on(server)
@@ -61,7 +61,7 @@ struct ClosingSoakScenario: Scenario {
   }
 }
 
-/// What came of it: descriptors after each twentieth.
+/// The results, with the number of descriptors after each twentieth.
 struct ClosingSoakReport: BenchReport {
   let concurrency: Int
   var calls = 0
@@ -69,10 +69,10 @@ struct ClosingSoakReport: BenchReport {
   var ends: [String: Int] = [:]
   var samples: [Int] = []
   var sentTwice = 0
-  /// What the server counted.
+  /// The server's counters.
   var peer = ""
 
-  /// By how many descriptors went past what they were after the first tenth.
+  /// The growth in descriptors since the first sample.
   var descriptorsGrown: Int {
     let later = samples.dropFirst()
     return (later.max() ?? 0) - (later.first ?? 0)

@@ -1,18 +1,18 @@
-/// What came of a crowd.
+/// The results of a crowd run.
 struct CrowdReport: BenchReport {
   let requests: Int
   let concurrency: Int
   let crowd: Int
   let kinds: [CrowdKind]
-  /// The CPU of one request in microseconds, round by round.
+  /// The CPU time of a request in microseconds, round by round.
   var costs: [CrowdKind: [Double]] = [:]
 
-  /// How many times dearer a request may be for the crowd.
+  /// The maximum cost of a request relative to one without the crowd.
   static let limit = 1.10
 
   private func cost(_ kind: CrowdKind) -> Double { Self.median(costs[kind] ?? []) }
 
-  /// How many times dearer a request was than alone, in the same round.
+  /// The median cost relative to a request without the crowd in the same round.
   private func ratio(_ kind: CrowdKind) -> Double {
     Self.median(zip(costs[kind] ?? [], costs[.nobody] ?? []).map { $0 / $1 })
   }

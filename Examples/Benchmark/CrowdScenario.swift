@@ -1,11 +1,12 @@
 import Errand
 import ErrandFoundation
 
-/// What a crowd costs that does nothing: busy requests alone, beside 2,000 idle connections, and beside 2,000 streams
-/// whose head came and whose body stands still. Either may make the busy ones dearer by a tenth, in CPU per request.
+/// The cost of an inactive crowd: busy requests alone, next to 2,000 idle connections, and next to 2,000 streams whose
+/// body stalls after the head. Neither crowd may increase the CPU time per request by more than a tenth.
 ///
-/// The servers are in processes of their own, so that only the client's CPU counts. The three take turns, each with a
-/// transport of its own that is gone before the next, and a ratio is the median over the rounds: the machine is noisy.
+/// The servers run in their own processes, so only the client's CPU time counts. The three kinds alternate, each with
+/// its own transport that is gone before the next, and a ratio is the median over the rounds, because machines are
+/// noisy.
 struct CrowdScenario: Scenario {
   let defaultRequests = 15_000
   let defaultConcurrency = 64
@@ -31,7 +32,7 @@ struct CrowdScenario: Scenario {
     return report
   }
 
-  /// The CPU of one busy request, in microseconds.
+  /// The CPU time of a busy request in microseconds.
   private func cost(of kind: CrowdKind, _ options: BenchOptions, busy: URL, remote: URL) async throws -> Double {
     let transport = try options.transport()
     let bodies = try await kind.gather(Self.crowd, at: remote, over: transport)
@@ -48,18 +49,18 @@ struct CrowdScenario: Scenario {
   }
 }
 
-/// Who is there beside the busy ones.
+/// The crowd next to the busy requests.
 enum CrowdKind: String, CaseIterable {
   case nobody
   case idleConnections
   case stalledStreams
 
-  /// Brings them in; the bodies of those that are not over.
+  /// Creates the crowd. Returns the bodies of open streams.
   func gather(_ count: Int, at remote: URL, over transport: any Transport) async throws -> [HTTPResponseBody] {
     guard self != .nobody else { return [] }
     var options = TransferOptions()
     options.isLongLived = self == .stalledStreams
-    // The idle ones are answered once all of them are there: none finds the connection of another.
+    // Idle connections get their response once the whole crowd is connected, so none is reused.
     let path = self == .stalledStreams ? "stalled" : "later"
     let request = HTTPRequest(.get, remote.appendingPathComponent(path), options: options)
     let bodies = try await withThrowingTaskGroup(of: HTTPResponseBody.self) { group in

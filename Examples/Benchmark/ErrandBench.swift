@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// Exits with 1 when a run was no good, 2 when there was none.
+/// Exits with 1 if a run failed, and with 2 if it could not start.
 ///
 /// `errand-bench SCENARIO --url URL [--requests N] [--concurrency C] [--file PATH] [--ca PEM]`
 @main

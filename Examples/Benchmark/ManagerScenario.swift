@@ -2,10 +2,10 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// What server and manager cost by themselves: trivial tasks over a stub transport, a window at a time.
+/// The overhead of server and manager: trivial tasks over a stub transport in a window.
 ///
-/// `--requests` says how many, a million unless given. A task may cost 1.2 times as much as in a hundredth of that
-/// many, and the memory may grow by eight megabytes; more makes the process end with 1.
+/// `--requests` sets the number of tasks (default one million). Exits with 1 if a task costs more than 1.2 times as
+/// much as in a run of a hundredth of that number, or if memory grows by more than eight megabytes.
 struct ManagerScenario: Scenario {
   struct Trivial: ServerGETTask, PayloadDownloadingTask {
     typealias DownloadPayload = Data
@@ -32,7 +32,7 @@ struct ManagerScenario: Scenario {
     let memory = ProcessUsage.now.peakMegabytes
     let large = try await cost(of: options.requests) { try await tasks($0, on: server) }
     let growth = ProcessUsage.now.peakMegabytes - memory
-    // Before and after, so that a machine that has become busier meanwhile does not count.
+    // Before and after, so that a change of the machine's load does not count.
     for _ in 0..<6 { small.append(try await cost(of: few) { try await tasks($0, on: server) }) }
     small.sort { $0.processorMicroseconds < $1.processorMicroseconds }
     return ManagerReport(
@@ -68,13 +68,13 @@ struct ManagerScenario: Scenario {
   }
 }
 
-/// What one task took.
+/// The cost of a task.
 struct TaskCost {
   let microseconds: Double
   let processorMicroseconds: Double
 }
 
-/// What server and manager cost a task, few or many of them, as one line of JSON.
+/// The cost of server and manager per task, for few and many tasks, as one line of JSON.
 struct ManagerReport: BenchReport {
   let requests: Int
   let few: Int

@@ -1,28 +1,28 @@
 import ErrandFoundation
 
-/// What the process holds of the machine at one moment.
+/// The memory and descriptors of the process at one moment.
 struct ProcessFootprint: Sendable {
   let residentMegabytes: Double
   let descriptors: Int
 
-  /// As it is now.
+  /// The current footprint.
   static var now: ProcessFootprint {
     let limit = min(getdtablesize(), 65_536)
     let open = (0..<limit).filter { fcntl($0, F_GETFD) >= 0 }.count
     return ProcessFootprint(residentMegabytes: residentMegabytes, descriptors: open)
   }
 
-  /// As it is once the allocator has given back what nobody uses: what is left is in use, or lost.
+  /// The footprint after the allocator has released unused memory. The rest is in use or leaked.
   static var trimmed: ProcessFootprint {
     trimAllocator()
     return now
   }
 
-  /// The footprint once loops and servers have closed what they are to close.
+  /// The footprint once loops and servers have closed their descriptors.
   static func settled(atMost descriptors: Int) async -> ProcessFootprint {
     var footprint = ProcessFootprint.trimmed
     for _ in 0..<40 {
-      try? await Task.sleep(for: .milliseconds(50))  // nobody cancels this one
+      try? await Task.sleep(for: .milliseconds(50))  // this task is never cancelled
       let next = ProcessFootprint.trimmed
       let isSteady = next.descriptors == footprint.descriptors
       footprint = next
@@ -33,7 +33,7 @@ struct ProcessFootprint: Sendable {
 }
 
 extension ProcessFootprint {
-  /// Lets the process have as many descriptors as it may; throws where that is not enough.
+  /// Raises the descriptor limit to the maximum. Throws if that is not enough.
   static func raiseDescriptorLimit(toAtLeast count: UInt64) throws {
     #if canImport(Glibc)
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -48,7 +48,7 @@ extension ProcessFootprint {
     }
   }
 
-  /// Calls glibc's `malloc_trim`, which Swift's overlay leaves out; elsewhere there is nothing of that name.
+  /// Calls glibc's `malloc_trim`, which Swift's overlay does not have. Does nothing elsewhere.
   private static func trimAllocator() {
     typealias Trim = @convention(c) (Int) -> Int32
     guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "malloc_trim") else { return }

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// Something to measure.
+/// A benchmark.
 protocol Scenario: Sendable {
   var defaultRequests: Int { get }
   var defaultConcurrency: Int { get }
@@ -17,7 +17,7 @@ extension Scenario {
   var isEmbedded: Bool { false }
 }
 
-/// `Transport.send` with the body collected; no server, no manager.
+/// `Transport.send` and collecting the body, without a server or manager.
 struct TransportScenario: Scenario {
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let transport = try options.transport()
@@ -99,7 +99,7 @@ struct FileScenario: Scenario {
   }
 }
 
-/// A file that is streamed up.
+/// A streamed upload of a file.
 struct UploadScenario: Scenario {
   struct PostFile: ServerPOSTTask, FileUploadingTask {
     let server: Server
@@ -120,7 +120,7 @@ struct UploadScenario: Scenario {
 }
 
 extension BenchOptions {
-  /// A server at the URL's origin with its defaults, and room for what is asked.
+  /// A server at the URL's origin with defaults and enough slots for the concurrency.
   func server(recorders: [any CallRecorder] = [], observers: [any TaskObserver] = []) throws -> Server {
     guard let remote = URL(string: "/", relativeTo: url)?.absoluteURL else { throw BenchError("no remote in \(url)") }
     var configuration = ServerConfiguration()

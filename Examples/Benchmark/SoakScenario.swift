@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// A great many calls one after the other: after the first tenth, memory stays where it is.
+/// Many calls in sequence. Memory must not grow after the first tenth.
 struct SoakScenario: Scenario {
   let defaultRequests = 1_000_000
   let defaultConcurrency = 16
@@ -31,14 +31,14 @@ struct SoakScenario: Scenario {
   }
 }
 
-/// What came of a soak: resident megabytes after each twentieth.
+/// The results of a soak test, with the resident megabytes after each twentieth.
 struct SoakReport: BenchReport {
   let concurrency: Int
   var requests = 0
   var seconds = 0.0
   var samples: [Double] = []
 
-  /// By how much memory went past what it was after the first tenth.
+  /// The growth in memory since the second sample.
   var megabytesGrown: Double {
     let later = samples.dropFirst()
     guard let first = later.first, let most = later.max() else { return 0 }

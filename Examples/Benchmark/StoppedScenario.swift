@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// Sends a GET to `--url` with limits of 500 ms. A test stops the process while it waits for the answer.
+/// Sends a GET to `--url` with timeouts of 500 ms. A test suspends the process while it waits for the response.
 struct StoppedScenario: Scenario {
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let limit = Duration.milliseconds(500)

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// One storm: so many calls, so many at a time, each cancelled after a random time.
+/// A storm: many concurrent calls, each cancelled after a random time.
 struct Storm: Sendable {
   private let requests: Int
   private let concurrency: Int
@@ -19,7 +19,7 @@ struct Storm: Sendable {
       manager: TaskManager(limits: ThrottleLimits(perHost: concurrency)))
   }
 
-  /// Answers at once, a little later, in drips, and at length: cancels meet every stage.
+  /// Responses are immediate, delayed, dripping and long, so that cancelling meets every stage.
   private static func makeRemote() throws -> MockServer {
     let remote = try MockServer(keeping: 0)
     remote.route(.get, "/now", answer: .json(#"{"id":7}"#))
@@ -31,7 +31,7 @@ struct Storm: Sendable {
     return remote
   }
 
-  /// Runs it, and waits for its end as long as anything ends at all.
+  /// Runs the storm and waits for its end as long as there is progress.
   func blow() async throws -> StormReport {
     let share = (requests + concurrency - 1) / concurrency
     let workers = (0..<concurrency).map { index in
@@ -65,7 +65,7 @@ struct Storm: Sendable {
     }
     tally.begin()
     switch dice.roll(6) {
-    case 0: break  // at once
+    case 0: break  // immediately
     case 1: await Task.yield()
     case let speed: try? await Task.sleep(for: .microseconds(dice.roll(50 << (2 * speed))))  // up to 51 ms
     }
@@ -77,7 +77,7 @@ struct Storm: Sendable {
     var last = -1
     var idleSeconds = 0.0
     while tally.counts.ended < total, idleSeconds < 10 {
-      try? await Task.sleep(for: .milliseconds(100))  // nobody cancels this one
+      try? await Task.sleep(for: .milliseconds(100))  // this task is never cancelled
       let ended = tally.counts.ended
       idleSeconds = ended == last ? idleSeconds + 0.1 : 0
       last = ended
@@ -85,7 +85,7 @@ struct Storm: Sendable {
   }
 }
 
-/// What has become of the calls of a storm.
+/// The outcomes of a storm's calls.
 private final class Tally: Sendable {
   struct Counts {
     var begun = 0

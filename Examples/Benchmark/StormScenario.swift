@@ -2,23 +2,23 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Calls that are cancelled at random moments, over real sockets, through everything: none may hang, keep its slot, its
-/// memory or its connection, or end in anything but success or `CancellationError`.
+/// Cancels calls at random over real sockets through the whole stack. None may hang, leak its slot, memory or
+/// connection, or end with anything but success or `CancellationError`.
 ///
-/// The server is in the process. Where the run is cancelled is drawn from a fixed seed; how it interleaves is not.
+/// The server is in the process. Cancellation follows a fixed seed, but interleaving varies.
 struct StormScenario: Scenario {
   let defaultRequests = 100_000
   let defaultConcurrency = 64
   let isEmbedded = true
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
-    // The first storm, as long as the second, fills the pools and caches of the process, and spreads its heap; what is
-    // there after it must not grow.
+    // The first storm, as long as the second, fills pools and caches and spreads the heap. The footprint must not grow
+    // after it.
     let first = try await Storm(options).blow()
     let before = await ProcessFootprint.settled(atMost: 0)
     let start = ContinuousClock.now
     var report = try await Storm(options).blow()
-    report.add(first)  // what went wrong in it is wrong, too
+    report.add(first)  // its errors count too
     report.seconds = (ContinuousClock.now - start) / .seconds(1)
     let after = await ProcessFootprint.settled(atMost: before.descriptors)
     report.descriptorsLost = after.descriptors - before.descriptors
@@ -27,7 +27,7 @@ struct StormScenario: Scenario {
   }
 }
 
-/// What came of a storm.
+/// The results of a storm.
 struct StormReport: BenchReport {
   let requests: Int
   let concurrency: Int
@@ -40,14 +40,14 @@ struct StormReport: BenchReport {
   var descriptorsLost = 0
   var megabytesGrown = 0.0
 
-  /// Counts what went wrong in another storm.
+  /// Adds the errors of another storm.
   mutating func add(_ other: StormReport) {
     hung += other.hung
     wrong += other.wrong
     slotsLost += other.slotsLost
   }
 
-  /// What a run may grow by: the allocator's own room, not a leak that grows with the requests.
+  /// The allowed growth in megabytes: the allocator's slack, not a leak that grows with the requests.
   static let tolerance = 5.0
 
   var failures: [String] {

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension URL {
-  /// The bytes of a file; 0 where there is none. Foundation's attributes have numbers of another type on each platform.
+  /// The size of a file, or 0 if it does not exist. Foundation's attribute types differ between platforms.
   var byteCount: Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0

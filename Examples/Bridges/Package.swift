@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// What connects Errand with packages of others. It is a package of its own, for that of Errand names none.
+// Connects Errand with other packages. This is a separate package because Errand has no dependencies.
 
-// The settings are those of Errand's own manifest.
+// The settings are those of Errand's manifest.
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),  // SE-0480
   .enableUpcomingFeature("ExistentialAny"),  // SE-0335

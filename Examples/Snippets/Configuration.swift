@@ -1,6 +1,6 @@
 import Errand
 
-/// The app's own source of tokens.
+/// The app's token source.
 protocol TokenSource: Sendable {
   func current() async throws -> String
 }

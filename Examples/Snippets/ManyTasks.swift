@@ -52,7 +52,7 @@ func oneByOne(of shop: Server, from file: TextFile, on shelf: any Shelf) async t
   }
 }
 
-/// A file whose lines come as they are read.
+/// A file whose lines are streamed.
 struct TextFile {
   let lines: AsyncThrowingStream<String, any Error>
 }

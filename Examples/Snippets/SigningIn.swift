@@ -30,7 +30,7 @@ func clientCredentials(_ shop: Server, _ tokenURL: URL, secret: String) async {
   await shop.update { $0.authentication = authentication }
 }
 
-/// Opens a page, and returns the code and the state of the redirect that ends it.
+/// Opens a page and returns the code and state of the final redirect.
 typealias Browser = @Sendable (_ page: URL) async throws -> (code: String, state: String)
 
 struct WrongState: Error {}
@@ -90,7 +90,7 @@ struct NoWayIn: Error {
   let schemes: [String]
 }
 
-/// The session of the shop, which is opened with a key.
+/// The shop's session, opened with a key.
 struct SessionKey: Authenticator {
   let key: String
   let loginURL: URL
@@ -115,7 +115,7 @@ func custom(_ shop: Server, key: String, loginURL: URL) async {
   await shop.update { $0.authentication = authentication }
 }
 
-/// The key of a partner, and its algorithm.
+/// A partner's key and its algorithm.
 protocol SigningKey: Sendable {
   func signature(of data: Data) throws -> String
 }

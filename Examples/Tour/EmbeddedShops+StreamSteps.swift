@@ -81,7 +81,7 @@ extension EmbeddedShops {
       let archive = Server(mock.url, asDefault: false)
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tour-\(UUID().uuidString)")
       let file = folder.appendingPathComponent("backup")
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let backup = ResumableDownload(GetBackup().on(archive), to: file)
       let states = backup.states
       let watching = Task {
@@ -98,7 +98,7 @@ extension EmbeddedShops {
     }
   }
 
-  /// The rest of a file, whose connection breaks after so many bytes.
+  /// The rest of a file, whose connection breaks after `count` bytes.
   private static func cut(_ data: Data, from first: Int, after count: Int) -> MockAnswer {
     let rest = data.dropFirst(first)
     let status =

@@ -1,18 +1,19 @@
 import Errand
 import ErrandTesting
 
-/// Three shops that run inside of the tour, and a server that talks to one of them.
+/// Three shops inside the tour, and a server connected to the chosen shop.
 struct EmbeddedShops: Sendable {
   let all: [EmbeddedShop]
-  /// What the steps talk to: the first server made, so the default of every task.
+  /// The server of the steps. As the first server, it is the default of every task.
   let shop: Server
-  /// The shop that the environment chose.
+  /// The shop selected by the environment.
   let chosen: EmbeddedShop
-  /// The place for the page of all calls; nil where none is written.
+  /// The files for the page of all calls, or `nil`.
   let page: PagePlace?
 
   /// Opens the shops.
-  /// Throws `TaskError` with code `.unknownRemote` where the environment asks for a fourth one.
+  ///
+  /// Throws `TaskError` with code `.unknownRemote` if the environment names another one.
   init(writing page: PagePlace? = nil) throws {
     self.page = page
     let local = try EmbeddedShop("local", shortName: "loc", sign: "The shop under your desk.", discount: 1)

@@ -6,7 +6,7 @@ import Errand
   import Foundation
 #endif
 
-/// `swift run errand-tour`: the whole product in a few seconds, against shops that it brings along.
+/// `swift run errand-tour`: the whole product in a few seconds, with built-in shops.
 @main
 struct ErrandTour {
   static func main() async {
@@ -32,7 +32,7 @@ struct ErrandTour {
     }
   }
 
-  /// Takes the whole tour, and writes the page of its calls to `file`, and their HAR beside it.
+  /// Runs the whole tour and writes the page of its calls to `file`, with their HAR next to it.
   private static func walk(writing file: URL?, on page: Page) async throws {
     let place = file.map { PagePlace(file: $0) }
     let shops = try EmbeddedShops(writing: place)
@@ -47,7 +47,7 @@ struct ErrandTour {
   }
 }
 
-/// The place for the page of the tour's calls, and for their HAR.
+/// The files for the page of the tour's calls and for their HAR.
 struct PagePlace: Sendable {
   let file: URL
 

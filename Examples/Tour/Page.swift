@@ -12,12 +12,12 @@ import Errand
   import Musl
 #endif
 
-/// Where the tour is printed: with colours and a live line on a terminal, as plain lines anywhere else.
+/// The tour's output: colors and a live line on a terminal, plain lines elsewhere.
 struct Page: Sendable {
   let isTerminal: Bool
   let hasColors: Bool
 
-  /// The standard output as it is: no colours where it is no terminal, or where `NO_COLOR` is set.
+  /// The standard output, without colors if it is not a terminal or `NO_COLOR` is set.
   static let standardOutput: Page = {
     let environment = ProcessInfo.processInfo.environment
     let isTerminal = isatty(1) == 1 && environment["TERM"] != "dumb"
@@ -35,10 +35,10 @@ struct Page: Sendable {
     line("")
   }
 
-  /// What happened.
+  /// Prints what happened.
   func say(_ text: String) { line("  → \(text)") }
 
-  /// Text that somebody else wrote: an echo, a record.
+  /// Prints foreign text: an echo or a record.
   func quote(_ text: String) {
     var rows = text.split(separator: "\n", omittingEmptySubsequences: false)
     while rows.last?.isEmpty == true { rows.removeLast() }
@@ -47,7 +47,7 @@ struct Page: Sendable {
 
   func done(_ time: Duration) { line("  \(styled("✓", .green)) \(styled(time.inWords, .dim))") }
 
-  /// How far something is: one line that changes on a terminal, a line for every quarter elsewhere.
+  /// Prints progress: one changing line on a terminal, elsewhere a line per quarter.
   func progress(_ count: Int, of total: Int, _ remark: String) {
     let text = "\(count)/\(total)\(remark)"
     guard isTerminal else {
@@ -57,17 +57,17 @@ struct Page: Sendable {
     let filled = 32 * count / total
     let bar = String(repeating: "━", count: filled)
     let rest = String(repeating: "━", count: 32 - filled)
-    // Back to the start of the line, and erase it.
+    // Return to the start of the line and erase it.
     put("\r\u{1B}[2K  → \(styled(bar, .green) + styled(rest, .dim)) \(text)" + (count == total ? "\n" : ""))
   }
 
-  /// What went wrong, on the standard error.
+  /// Prints an error to standard error.
   func complain(_ text: String) {
     let start = isTerminal ? "\r\u{1B}[2K" : ""
     TextSink.standardError.write("\(start)errand-tour: \(text)")
   }
 
-  /// Ends the program with this exit code.
+  /// Exits with this code.
   func leave(_ code: Int32) -> Never { exit(code) }
 
   private enum Style: Int {
@@ -82,14 +82,14 @@ struct Page: Sendable {
   }
 
   private func put(_ text: String) {
-    // A reader that went away, as `head` does, is no failure of the tour.
+    // A closed pipe, as with `head`, must not fail the tour.
     var text = text
     text.withUTF8 { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
   }
 }
 
 extension Duration {
-  /// `4 ms`, `1.25 s`: for people.
+  /// Formatted for people: `4 ms`, `1.25 s`.
   var inWords: String {
     let milliseconds = Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
     if milliseconds < 10 { return "\((milliseconds * 10).rounded() / 10) ms" }

@@ -1,24 +1,24 @@
 import Errand
 
-/// What the shop sells.
+/// A product of the shop.
 struct Widget: TaskPayload, Equatable {
   let id: Int
   var name: String
   var price: Double
 }
 
-/// A widget that the shop has not numbered yet.
+/// A widget that has no ID yet.
 struct NewWidget: TaskPayload {
   let name: String
   let price: Double
 }
 
-/// What a widget costs from now on.
+/// A widget's new price.
 struct Price: TaskPayload {
   let price: Double
 }
 
-/// The sign over the door: which shop this is.
+/// The sign over the door, which identifies the shop.
 struct Sign: TaskPayload {
   let shop: String
   let text: String

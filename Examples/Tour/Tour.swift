@@ -1,10 +1,10 @@
-/// Steps in order, with what is said before and after them.
+/// Steps in order, with an introduction and an ending.
 struct Tour: Sendable {
   let greeting: String
   let steps: [TourStep]
   let farewell: String
 
-  /// Takes every step; throws ``TourFailure`` at the first that does not do what it says.
+  /// Runs every step. Throws ``TourFailure`` at the first one that fails.
   func walk(on page: Page) async throws {
     page.line("\n\(greeting)")
     let start = ContinuousClock.now
@@ -24,12 +24,12 @@ struct Tour: Sendable {
   }
 }
 
-/// One thing that Errand does: what it is, the code that does it, and that code.
+/// A feature of Errand: its title, the code shown, and the code that runs.
 struct TourStep: Sendable {
   let title: String
-  /// The lines that matter; a test holds that each of them is a line of the tour.
+  /// The relevant lines. A test checks that the tour also runs them.
   let code: String
-  /// Does it, says what happened, and throws unless that is what was to happen.
+  /// Runs the step, prints what happened, and throws if that is wrong.
   let run: @Sendable (Page) async throws -> Void
 }
 

@@ -1,6 +1,6 @@
 import Errand
 
-/// A step that did not do what it says.
+/// A failed step.
 struct TourFailure: Error, CustomStringConvertible {
   let step: String
   let error: any Error
@@ -13,7 +13,7 @@ struct TourFailure: Error, CustomStringConvertible {
   }
 }
 
-/// Something that was not as it has to be.
+/// An unexpected result.
 struct Unexpected: Error, CustomStringConvertible {
   let description: String
 }

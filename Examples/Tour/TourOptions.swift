@@ -4,10 +4,10 @@
   import Foundation
 #endif
 
-/// What the command line asks for.
+/// The command line's options.
 enum TourOptions: Equatable {
   case help
-  /// The whole tour; its calls go into this file, where there is one.
+  /// The whole tour. Its calls are written to `page`, if set.
   case embedded(page: URL?)
   case url(URL)
 

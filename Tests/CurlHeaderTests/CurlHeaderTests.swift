@@ -5,28 +5,28 @@
 
   @Suite(.timeLimit(.minutes(1))) struct CurlHeaderTests {
     @Test(.enabled(if: Header.isExpected, "no <curl/curl.h> of 7.85 or later when CCurl was compiled"))
-    func `the constants are those of libcurl's own header`() {
+    func `the constants match libcurl's header`() {
       let header = Header.check()
       #expect(header.compared > 0, "no header, or CurlHeaderCheck.c was compiled before it was installed")
       #expect(header.firstDifference == nil)
     }
 
     @Test(.enabled(if: Decoders.isExpected, "no header of zlib, brotli or zstd when CCurl was compiled"))
-    func `what is known of the decoders is what their own headers say`() {
+    func `the decoder constants match their headers`() {
       let header = Decoders.check()
       #expect(header.compared > 0, "no header, or DecoderHeaderCheck.c was compiled before it was installed")
       #expect(header.firstDifference == nil)
     }
 
     @Test(arguments: [CDECODER_GZIP, CDECODER_ZLIB, CDECODER_DEFLATE, CDECODER_BROTLI, CDECODER_ZSTD, 99])
-    func `a decoder is there where its library is`(format: Int32) {
+    func `a decoder exists if its library does`(format: Int32) {
       let decoder = cdecoder_create(format)
       #expect((decoder != nil) == (cdecoder_is_available(format) != 0))
       if let decoder { cdecoder_free(decoder) }
     }
 
     @Test(.enabled(if: Library.isPresent, "no libcurl.so.4 of 7.85 or later on this machine"))
-    func `the library on this machine loads`() throws {
+    func `loads the system's libcurl`() throws {
       #expect(ccurl_load() == CCURL_LOADED)
       let version = try #require(ccurl_version())
       #expect(ccurl_version_number() >= 0x075500, "\(String(cString: version))")
@@ -39,8 +39,8 @@
       (block: "Accept;|X-A: 1|", lines: ["Accept;", "X-A: 1"]),
       (block: "X-A: 1|unfinished", lines: ["X-A: 1"]),
     ])
-    func `a header list has the finished lines of its block`(block: String, lines: [String]) {
-      // A bar stands for NUL, which would end the test's own name.
+    func `a header list contains the complete lines of its block`(block: String, lines: [String]) {
+      // A bar stands for NUL, which would truncate the test's name.
       let bytes = block.utf8.map { $0 == UInt8(ascii: "|") ? 0 : CChar($0) }
       let list = ccurl_header_list(bytes, bytes.count)
       defer { ccurl_header_list_free(list) }

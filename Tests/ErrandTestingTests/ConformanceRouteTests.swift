@@ -3,11 +3,11 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ConformanceRouteTests {
-  @Test func `a direct route leaves nothing out`() {
+  @Test func `a direct route omits no checks`() {
     #expect(TransportConformance { PlatformTransport() }.omissions.isEmpty)
   }
 
-  @Test func `a check that needs what a route hides is left out by its name, and no other`() {
+  @Test func `omits only the checks that need what the route hides`() {
     let all = TransportConformance { PlatformTransport() }.cases.map(\.name)
     for hidden in [ConformanceRoute.Traits.target, .trailers, [.methods, .expectations]] {
       let route = ConformanceRoute(preserves: .all.subtracting(hidden)) {
@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a check runs over its route, and fails where that does not lead to the server`() async throws {
+  @Test func `a check fails if its route does not lead to the server`() async throws {
     let elsewhere = try MockServer()
     let route = ConformanceRoute(preserves: .all) { _ in
       .init(transport: PlatformTransport(), origin: elsewhere.url, intermediary: elsewhere)

@@ -2,16 +2,16 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
-  @Test func `what ends in time has its result`() async throws {
+  @Test func `returns or rethrows a result that arrives in time`() async throws {
     #expect(try await Deadline(.seconds(60)).run { 7 } == 7)
     await #expect(throws: CancellationError.self) { try await Deadline(.seconds(60)).run { throw CancellationError() } }
   }
 
-  @Test func `what heeds nothing is left behind`() async throws {
+  @Test func `abandons work that ignores cancellation`() async throws {
     let (hung, continuation) = AsyncStream<Void>.makeStream()
     await #expect(throws: TransportConformance.Failure.self) {
       try await Deadline(.milliseconds(20)).run {
-        // Cancelling does not end this: another task waits.
+        // Cancelling does not end this: it awaits another task.
         await Task { for await _ in hung {} }.value
       }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandTesting
 
 @Suite(.timeLimit(.minutes(1))) struct EventBalanceTests {
-  /// The problems of one call to which this happens.
+  /// The problems of a call with these moments.
   private func problems(_ moments: CallMoment...) -> [String] {
     var balance = EventBalance()
     for moment in moments {
@@ -17,7 +17,7 @@ import Testing
   private let end = CallMoment.callEnded(.cancelled)
   private let attemptEnded = CallMoment.attemptEnded(1, AttemptRecord(number: 1))
 
-  @Test func `what starts and ends once is balanced`() {
+  @Test func `a call whose moments start and end once is balanced`() {
     #expect(
       problems(
         .callStarted, .turnWaitStarted(queue: "a"), .turnWaitEnded, .attemptStarted(1), .queued,
@@ -26,7 +26,7 @@ import Testing
     #expect(problems(.callStarted, .queued, .queued, .leftQueue(after: .zero), .admitted(after: .zero), end) == [])
   }
 
-  @Test func `what does not end, ends twice or comes too late is said`() {
+  @Test func `reports what does not end, ends twice or comes too late`() {
     #expect(problems(.callStarted) == ["call 1: the call has not ended"])
     #expect(problems(.callStarted, .attemptStarted(1), end) == ["call 1: attempt 1 had not ended when the call did"])
     #expect(

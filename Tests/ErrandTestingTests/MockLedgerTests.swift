@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandTesting
 
 @Suite(.timeLimit(.minutes(1))) struct MockLedgerTests {
-  @Test func `a wait for a request is over when one is recorded`() async throws {
+  @Test func `a wait for a request ends when one is recorded`() async throws {
     var ledger = MockLedger(requestLimit: .max)
     let request = try await withCheckedThrowingContinuation { continuation in
       #expect(ledger.wait(ledger.newID(), for: .request, continuation).isEmpty)
@@ -13,7 +13,7 @@ import Testing
     #expect(request?.target == "/x")
   }
 
-  @Test func `a wait for connections is over when as many are open`() async throws {
+  @Test func `a wait for connections ends when the count is reached`() async throws {
     var ledger = MockLedger(requestLimit: .max)
     _ = ledger.open(MockSocket(descriptor: -1))
     _ = ledger.open(MockSocket(descriptor: -2))
@@ -29,7 +29,7 @@ import Testing
     MockRequest(MockRequestHead(method: .get, target: target))
   }
 
-  /// Ends the wait as the ledger says, or in vain where it says nothing.
+  /// Resumes with the ledger's arrival, or throws without one.
   private static func resume(
     _ arrivals: [MockLedger.Arrival], or continuation: CheckedContinuation<MockRequest?, any Error>
   ) {

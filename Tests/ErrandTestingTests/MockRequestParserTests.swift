@@ -13,7 +13,7 @@ import Testing
     """
 
   @Test(arguments: [1, 2, 3, 7, 64, 10_000])
-  func `requests are read the same however their bytes are cut`(size: Int) {
+  func `reads the same requests however their bytes are split`(size: Int) {
     let read = Self.read(Self.several, inPiecesOf: size)
     #expect(read.map(\.head.method) == [.post, .put, .get])
     #expect(read.map(\.head.target) == ["/a?b=c", "/chunks", "/"])
@@ -22,16 +22,16 @@ import Testing
     #expect(read.map(\.head.closes) == [false, false, true])
   }
 
-  @Test func `fields keep their order and case and duplicates`() {
+  @Test func `header fields keep their order, case and duplicates`() {
     let read = Self.read("GET / HTTP/1.1\r\nb: 1\r\nAccept:2\r\nB:  3 \t\r\nEmpty:\r\n\r\n")
     #expect(read.first?.head.headers.map { "\($0.name)=\($0.value)" } == ["b=1", "Accept=2", "B=3", "Empty="])
   }
 
-  @Test func `empty lines before a request are skipped`() {
+  @Test func `skips empty lines before a request`() {
     #expect(Self.read("\r\n\r\nGET /x HTTP/1.1\r\n\r\n").map(\.head.target) == ["/x"])
   }
 
-  @Test func `a body that is not all there is incomplete`() {
+  @Test func `a partial body is incomplete`() {
     let read = Self.read("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhel")
     #expect(read.map(\.body) == ["hel"])
     #expect(read.map(\.isComplete) == [false])
@@ -54,7 +54,7 @@ import Testing
     "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n",
     "GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
   ])
-  func `bytes that are no request are malformed`(text: String) {
+  func `rejects malformed requests`(text: String) {
     var parser = MockRequestParser()
     parser.append(Array(text.utf8))
     #expect(Self.isMalformed(&parser))
@@ -62,7 +62,7 @@ import Testing
     #expect(Self.isMalformed(&parser), "nothing after it is understood either")
   }
 
-  @Test func `a head without end is malformed`() {
+  @Test func `rejects an endless head`() {
     var parser = MockRequestParser()
     parser.append(Array("GET / HTTP/1.1\r\n".utf8))
     #expect(parser.next() == .incomplete)

@@ -12,7 +12,7 @@ import Testing
     client = try PlainClient(server)
   }
 
-  @Test func `a response says what its body is and how long`() throws {
+  @Test func `a response states its content type and length`() throws {
     server.enqueue(.json("{}", status: .created))
     let answer = try client.get("/")
     #expect(
@@ -20,26 +20,26 @@ import Testing
     #expect(answer.body == "{}")
   }
 
-  @Test func `a small answer comes in one piece`() throws {
+  @Test func `sends a small answer in one piece`() throws {
     server.enqueue(.text("hello"))
     client.say("GET / HTTP/1.1\r\n\r\n")
     let some = String(decoding: try client.hearSome() ?? Data(), as: UTF8.self)
     #expect(some.hasPrefix("HTTP/1.1 200 OK\r\n") && some.hasSuffix("\r\n\r\nhello"))
   }
 
-  @Test func `fields of the answer's own win`() throws {
+  @Test func `the answer's own headers win`() throws {
     server.enqueue(.status(200, headers: ["content-type": "x/y", "content-length": "0"], body: "no"))
     let head = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
     #expect(head == "HTTP/1.1 200 OK\r\ncontent-type: x/y\r\ncontent-length: 0\r\n\r\n")
   }
 
-  @Test func `a field may come more than once`() throws {
+  @Test func `a header can be repeated`() throws {
     server.enqueue(.status(200).header("Set-Cookie", "a=1").header("Set-Cookie", "b=2"))
     #expect(try client.get("/").head.contains("Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n"))
   }
 
   @Test(arguments: [("HEAD", 200), ("GET", 204), ("GET", 304)])
-  func `some responses have no body`(method: String, status: Int) throws {
+  func `HEAD, 204 and 304 responses have no body`(method: String, status: Int) throws {
     server.enqueue(.status(HTTPStatus(status), body: "body"))
     server.enqueue(.text("next"))
     let head = try client.hear(head: "\(method) / HTTP/1.1\r\n\r\n")
@@ -49,14 +49,14 @@ import Testing
     #expect(next.body == "next")
   }
 
-  @Test func `a 304 has a length only where it is stated, which is that of the 200`() throws {
+  @Test func `a 304 has a Content-Length only if the answer sets it`() throws {
     server.enqueue(.status(304))
     #expect(try client.hear(head: "GET / HTTP/1.1\r\n\r\n") == "HTTP/1.1 304 Not Modified\r\n\r\n")
     server.enqueue(.status(304, headers: ["Content-Length": "7"]))
     #expect(try client.hear(head: "GET / HTTP/1.1\r\n\r\n").contains("Content-Length: 7\r\n"))
   }
 
-  @Test func `a chunked body comes in its chunks`() throws {
+  @Test func `sends a chunked body in the given chunks`() throws {
     server.enqueue(.chunked([Data("hello".utf8), Data(), Data(repeating: 0x61, count: 26)]))
     let head = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
     #expect(head.contains("Transfer-Encoding: chunked\r\n"))
@@ -64,7 +64,7 @@ import Testing
     #expect(body == "5\r\nhello\r\n1a\r\n" + String(repeating: "a", count: 26) + "\r\n0\r\n\r\n")
   }
 
-  @Test func `an endless body ends with the client`() async throws {
+  @Test func `an endless body ends when the client disconnects`() async throws {
     server.enqueue(.endless(chunk: Data(repeating: 0x61, count: 10_000)))
     client.say("GET / HTTP/1.1\r\n\r\n")
     #expect(try client.hear(count: 5_000_000).count == 5_000_000)
@@ -73,20 +73,20 @@ import Testing
     try await server.waitForOpenConnections(0)
   }
 
-  @Test func `a dropped request is read and the connection ends`() throws {
+  @Test func `drop reads the request and closes the connection`() throws {
     server.enqueue(.drop)
     client.say("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")
     #expect(try client.hearAll() == "")
     #expect(server.requests.map(\.body) == [Data("hello".utf8)])
   }
 
-  @Test func `a reset is a reset`() throws {
+  @Test func `reset resets the connection`() throws {
     server.enqueue(.reset)
     client.say("GET / HTTP/1.1\r\n\r\n")
     #expect(throws: PlainClient.Failure.reset) { try client.hearAll() }
   }
 
-  @Test func `a truncated body is shorter than it says`() throws {
+  @Test func `a truncated body is shorter than its Content-Length`() throws {
     server.enqueue(.truncated(body: Data("0123456789".utf8), after: 4))
     client.say("GET / HTTP/1.1\r\n\r\n")
     let all = try client.hearAll()
@@ -94,7 +94,7 @@ import Testing
     #expect(all.hasSuffix("\r\n\r\n0123"))
   }
 
-  @Test func `a hanging request is read and ends with the client`() async throws {
+  @Test func `hang reads the request and waits until the client disconnects`() async throws {
     server.enqueue(.hang)
     client.say("GET /hang HTTP/1.1\r\n\r\n")
     #expect(try await server.nextRequest().path == "/hang")
@@ -103,20 +103,20 @@ import Testing
     try await server.waitForOpenConnections(0)
   }
 
-  @Test func `raw bytes are sent as they are`() throws {
+  @Test func `sends raw bytes unchanged`() throws {
     server.enqueue(.raw(Data("SSH-2.0-none\n".utf8)))
     client.say("GET / HTTP/1.1\r\n\r\n")
     #expect(try client.hearAll() == "SSH-2.0-none\n")
   }
 
-  @Test func `a closing answer says so and closes`() throws {
+  @Test func `a closing answer sends Connection: close and closes`() throws {
     server.enqueue(.text("bye").closing())
     client.say("GET / HTTP/1.1\r\n\r\n")
     let all = try client.hearAll()
     #expect(all.contains("Connection: close\r\n") && all.hasSuffix("bye"))
   }
 
-  @Test func `a large body arrives whole`() throws {
+  @Test func `a large body arrives completely`() throws {
     let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
     server.enqueue(.data(body))
     _ = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
@@ -125,7 +125,7 @@ import Testing
 }
 
 extension PlainClient {
-  /// Sends a request and hears the head of the answer only.
+  /// Sends a request and reads only the response head.
   func hear(head request: String) throws -> String {
     say(request)
     return try hear(through: "\r\n\r\n")

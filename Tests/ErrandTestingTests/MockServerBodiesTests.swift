@@ -17,7 +17,7 @@ import Testing
     "Content-Length: 11\r\n\r\nhello world",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n",
   ])
-  func `a body is read however it is framed`(rest: String) throws {
+  func `reads a body with either framing`(rest: String) throws {
     client.say("POST /x HTTP/1.1\r\n" + rest)
     #expect(try client.hearResponse().body == "done")
     let request = try #require(server.requests.first)
@@ -27,7 +27,7 @@ import Testing
     #expect(request.isBodyComplete)
   }
 
-  @Test func `a client that waits for a go-ahead gets it`() throws {
+  @Test func `sends 100 Continue to a client that expects it`() throws {
     let head = try client.hear(
       head: "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
     #expect(head == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -44,7 +44,7 @@ import Testing
     #expect(try client.get("/").body == "done", "the body is skipped")
   }
 
-  @Test func `an early closing answer is seen by a client that still sends`() throws {
+  @Test func `a client that is still sending sees an early closing answer`() throws {
     server.route(.post, "/big", answer: .status(.contentTooLarge).earlyAnswer().closing())
     client.say("POST /big HTTP/1.1\r\nContent-Length: 10000000\r\n\r\n")
     #expect(client.say(Data(count: 5_000_000)), "the server reads on, for a reset might overtake the answer")
@@ -52,7 +52,7 @@ import Testing
     #expect(all.hasPrefix("HTTP/1.1 413 ") && all.contains("Connection: close\r\n"))
   }
 
-  @Test func `a request that breaks off is noted as incomplete`() async throws {
+  @Test func `marks an aborted request as incomplete`() async throws {
     client.say("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhel")
     client.hangUp()
     let request = try await server.nextRequest()
@@ -60,7 +60,7 @@ import Testing
     #expect(!request.isBodyComplete)
   }
 
-  @Test func `a very long body is counted but not kept`() throws {
+  @Test func `counts but does not keep the end of a very long body`() throws {
     let length = (64 << 20) + 1000
     client.say("POST / HTTP/1.1\r\nContent-Length: \(length)\r\n\r\n")
     client.say(Data(count: length))
@@ -70,7 +70,7 @@ import Testing
     #expect(server.requests.map(\.isBodyComplete) == [true])
   }
 
-  @Test func `what is no request is refused`() throws {
+  @Test func `answers a malformed request with 400`() throws {
     client.say("hello\r\n\r\n and much more")
     let all = try client.hearAll()
     #expect(all.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))

@@ -18,7 +18,7 @@ import Testing
     #expect(server.connectionCount == 2)
   }
 
-  @Test func `requests that come at once are answered in order`() throws {
+  @Test func `answers pipelined requests in order`() throws {
     let server = try MockServer()
     server.route("/:name") { .text($0.parameters["name"] ?? "") }
     let client = try PlainClient(server)
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"])
-  func `a client that wants no further exchange gets none`(request: String) throws {
+  func `closes the connection if the client asks for it`(request: String) throws {
     let server = try MockServer()
     server.enqueue(.text("last"))
     let client = try PlainClient(server)
@@ -35,7 +35,7 @@ import Testing
     #expect(try client.hearAll().hasSuffix("last"))
   }
 
-  @Test func `two hundred connections are served at once`() async throws {
+  @Test func `serves two hundred connections concurrently`() async throws {
     let server = try MockServer()
     server.route("/*", answer: .text("ok"))
     let clients = try (0..<200).map { _ in try PlainClient(server) }
@@ -48,7 +48,7 @@ import Testing
     #expect(server.connectionCount == 200)
   }
 
-  @Test func `a stopped server closes its connections and takes no more`() throws {
+  @Test func `a stopped server closes its connections and accepts no more`() throws {
     let server = try MockServer()
     server.route("/*", answer: .text("ok"))
     let client = try PlainClient(server)
@@ -60,7 +60,7 @@ import Testing
     #expect(server.requestCount == 1, "what it received can still be read")
   }
 
-  @Test func `a server that nobody holds stops`() throws {
+  @Test func `stops when released`() throws {
     var server = try Optional(MockServer())
     let client = try PlainClient(#require(server))
     _ = try client.get("/")
@@ -68,7 +68,7 @@ import Testing
     #expect(try client.hearAll() == "")
   }
 
-  @Test func `a route's closure may stop its server`() async throws {
+  @Test func `a route's closure can stop its server`() async throws {
     let server = try MockServer()
     let client = try PlainClient(server)
     let time = await withCheckedContinuation { continuation in
@@ -83,8 +83,8 @@ import Testing
   }
 
   #if os(Linux)
-    // In a process of its own, where nobody else opens descriptors meanwhile.
-    @Test func `a stopped server leaves no descriptor behind`() async {
+    // An exit test, so that no other test opens descriptors.
+    @Test func `stopping leaks no descriptors`() async {
       await #expect(processExitsWith: .success) {
         let before = try Self.socketsAndPipes()
         try Self.useAndStop()
@@ -92,10 +92,10 @@ import Testing
       }
     }
 
-    /// What is open, but for what the runtime opens when it likes, such as timers.
+    /// Open sockets and pipes. The runtime may open other descriptors at any time.
     private static func socketsAndPipes() throws -> Set<String> {
       let folder = "/proc/self/fd/"
-      // The descriptor with which the folder is read is in the list, and gone afterwards.
+      // The listing includes the descriptor used to read the folder, which is closed by now.
       let open = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { number in
         try? FileManager.default.destinationOfSymbolicLink(atPath: folder + number)
       }

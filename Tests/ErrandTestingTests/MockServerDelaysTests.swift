@@ -12,46 +12,46 @@ import Testing
     client = try PlainClient(server)
   }
 
-  @Test func `an answer waits as long as it is told to`() throws {
+  @Test func `an answer is delayed by the given time`() throws {
     server.enqueue(.text("late").after(.milliseconds(30)))
     let start = ContinuousClock.now
     #expect(try client.get("/").body == "late")
     #expect(ContinuousClock.now - start >= .milliseconds(30))
   }
 
-  @Test func `a body waits as long as it is told to`() throws {
+  @Test func `a body is delayed by the given time`() throws {
     server.enqueue(.text("late").bodyAfter(.milliseconds(30)))
     let start = ContinuousClock.now
     #expect(try client.get("/").body == "late")
     #expect(ContinuousClock.now - start >= .milliseconds(30))
   }
 
-  @Test func `a head does not wait for its body`() throws {
+  @Test func `the head does not wait for a delayed body`() throws {
     server.enqueue(.text("late").bodyAfter(.seconds(60)))
     #expect(try client.hear(head: "GET / HTTP/1.1\r\n\r\n").contains("Content-Length: 4\r\n"))
   }
 
-  @Test func `a throttled body comes in pieces`() throws {
+  @Test func `sends a throttled body in pieces`() throws {
     server.enqueue(.text("0123456789").throttled(bytes: 4, every: .milliseconds(10)))
     let start = ContinuousClock.now
     #expect(try client.get("/").body == "0123456789")
     #expect(ContinuousClock.now - start >= .milliseconds(20), "three pieces and two pauses")
   }
 
-  @Test func `the first piece of a throttled body comes at once`() throws {
+  @Test func `sends the first piece of a throttled body immediately`() throws {
     server.enqueue(.text("0123456789").throttled(bytes: 4, every: .seconds(60)))
     _ = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
     #expect(try client.hear(count: 4) == Data("0123".utf8))
   }
 
-  @Test func `a throttled chunked body has a pause after every chunk`() throws {
+  @Test func `pauses after every chunk of a throttled chunked body`() throws {
     let chunks = ["one", "three", "x"].map { Data($0.utf8) }
     server.enqueue(.chunked(chunks).throttled(bytes: 4, every: .milliseconds(1)))
     _ = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
     #expect(try client.hear(through: "0\r\n\r\n") == "3\r\none\r\n4\r\nthre\r\n1\r\ne\r\n1\r\nx\r\n0\r\n\r\n")
   }
 
-  @Test func `a client that goes away ends the delay`() async throws {
+  @Test func `a client that disconnects ends the delay`() async throws {
     server.enqueue(.text("never").after(.seconds(60)))
     client.say("GET / HTTP/1.1\r\n\r\n")
     _ = try await server.nextRequest()
@@ -59,7 +59,7 @@ import Testing
     try await server.waitForOpenConnections(0)
   }
 
-  @Test func `bytes that come during a delay do not end it`() async throws {
+  @Test func `bytes that arrive during a delay do not end it`() async throws {
     server.enqueue(.text("first").after(.milliseconds(20)))
     server.enqueue(.text("second"))
     client.say("GET / HTTP/1.1\r\n\r\n")
@@ -76,7 +76,7 @@ import Testing
     .hang,
     .endless(chunk: Data(repeating: 0x61, count: 10_000)),
   ])
-  func `stopping ends whatever an answer waits for`(answer: MockAnswer) async throws {
+  func `stopping ends any pending answer`(answer: MockAnswer) async throws {
     server.enqueue(answer)
     client.say("GET / HTTP/1.1\r\n\r\n")
     _ = try await server.nextRequest()

@@ -22,7 +22,7 @@ import Testing
     for method in ["GET", "DELETE", "PURGE"] { #expect(try client.get("/x", method: method).body == method) }
   }
 
-  @Test func `of several routes that match the last one answers`() throws {
+  @Test func `the last matching route wins`() throws {
     let server = try MockServer()
     server.route("/*") { .text("any: \($0.parameters["*"] ?? "")") }
     server.route(.get, "/x", answer: .text("first"))
@@ -33,7 +33,7 @@ import Testing
     #expect(try client.get("/deep/down").body == "any: deep/down")
   }
 
-  @Test func `an unknown path is a 404 that names what is known`() throws {
+  @Test func `an unknown path gets a 404 that lists the routes`() throws {
     let server = try MockServer()
     let client = try PlainClient(server)
     #expect(try client.get("/").body == "No route for GET /. Known routes: none.")
@@ -44,7 +44,7 @@ import Testing
     #expect(answer.body == "No route for GET /c. Known routes: GET /a, any /b.")
   }
 
-  @Test func `queued answers are used first and in order`() throws {
+  @Test func `uses queued answers first and in order`() throws {
     let server = try MockServer()
     server.route("/x", answer: .text("route"))
     server.enqueue(.status(503, headers: ["Retry-After": "1"]))
@@ -55,7 +55,7 @@ import Testing
     #expect(try client.get("/x").body == "route")
   }
 
-  @Test func `target and path and query are those that were asked for`() throws {
+  @Test func `requests record target, path and query as sent`() throws {
     let server = try MockServer()
     server.route("/a/:segment") { .text($0.parameters["segment"] ?? "") }
     let client = try PlainClient(server)
@@ -66,7 +66,7 @@ import Testing
     #expect(request.query == HTTPQuery([.init("x", "1&2"), .init("y", nil), .init("x", "ä+b=c")]))
   }
 
-  @Test func `a whole URL is asked for by its path`() throws {
+  @Test func `routes an absolute-form target by its path`() throws {
     let server = try MockServer()
     server.route("/x", answer: .text("proxied"))
     #expect(try PlainClient(server).get("http://example.org/x?y").body == "proxied")

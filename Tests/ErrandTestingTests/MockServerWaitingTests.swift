@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MockServerWaitingTests {
-  @Test func `requests are handed out in order`() async throws {
+  @Test func `returns requests in order`() async throws {
     let server = try MockServer()
     let client = try PlainClient(server)
     _ = try client.get("/0")
@@ -13,14 +13,14 @@ import Testing
     #expect(server.requests.count == 2, "they stay in the list")
   }
 
-  @Test func `a request that has yet to come is waited for`() async throws {
+  @Test func `nextRequest waits for a request`() async throws {
     let server = try MockServer()
     async let request = server.nextRequest()
     _ = try PlainClient(server).get("/late")
     #expect(try await request.path == "/late")
   }
 
-  @Test func `every waiting caller gets a request of its own`() async throws {
+  @Test func `every waiting caller gets its own request`() async throws {
     let server = try MockServer()
     let client = try PlainClient(server)
     let paths = try await withThrowingTaskGroup { group in
@@ -31,7 +31,7 @@ import Testing
     #expect(paths.count == 10)
   }
 
-  @Test func `a cancelled wait throws and takes no request`() async throws {
+  @Test func `a cancelled wait throws and consumes no request`() async throws {
     let server = try MockServer()
     for isCancelledFirst in [true, false] {
       let task = Task {
@@ -55,7 +55,7 @@ import Testing
     await #expect(throws: MockServerError.self) { _ = try await server.nextRequest() }
   }
 
-  @Test func `only as many requests are kept as were asked for`() throws {
+  @Test func `keeps only the given number of requests`() throws {
     let server = try MockServer(keeping: 2)
     let client = try PlainClient(server)
     for index in 0..<5 { _ = try client.get("/\(index)") }

@@ -15,7 +15,7 @@ import Foundation
   private let sendFlags = Int32(MSG_NOSIGNAL)
 #endif
 
-/// One connection to a mock server, byte by byte. A read that takes five seconds throws.
+/// A connection to a mock server, byte by byte. Reads time out after five seconds.
 final class PlainClient {
   enum Failure: Error, Equatable {
     case refused
@@ -29,7 +29,7 @@ final class PlainClient {
 
   init(_ server: MockServer) throws {
     descriptor = socket(AF_INET, streamType, 0)
-    // A child process that held it too would keep the connection open after we hang up.
+    // A child process that inherited it would keep the connection open.
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     var patience = timeval()
     patience.tv_sec = 5
@@ -53,7 +53,7 @@ final class PlainClient {
     descriptor = -1
   }
 
-  /// Sends text; false when the server has closed.
+  /// Sends text. Returns false if the server has closed the connection.
   @discardableResult func say(_ text: String) -> Bool { say(Data(text.utf8)) }
 
   @discardableResult func say(_ data: Data) -> Bool {
@@ -69,7 +69,7 @@ final class PlainClient {
     }
   }
 
-  /// What the next read gives; nil at the end.
+  /// The next bytes, or `nil` at the end.
   func hearSome() throws -> Data? {
     if !unread.isEmpty {
       defer { unread = Data() }
@@ -81,14 +81,14 @@ final class PlainClient {
     return count == 0 ? nil : Data(buffer[..<count])
   }
 
-  /// Everything up to the end of the connection.
+  /// Everything until the connection ends.
   func hearAll() throws -> String {
     var all = Data()
     while let some = try hearSome() { all += some }
     return String(decoding: all, as: UTF8.self)
   }
 
-  /// Up to and including `mark`.
+  /// Everything up to and including `mark`.
   func hear(through mark: String) throws -> String {
     var heard = Data()
     while let some = try hearSome() {
@@ -111,7 +111,7 @@ final class PlainClient {
     return Data(heard.prefix(count))
   }
 
-  /// A response with a `Content-Length` or none, the head of which is in `head`.
+  /// The head and body of a response. Without a `Content-Length` the body is empty.
   func hearResponse() throws -> (head: String, body: String) {
     let head = try hear(through: "\r\n\r\n")
     let length = head.lowercased().components(separatedBy: "content-length: ").dropFirst().first
@@ -119,7 +119,7 @@ final class PlainClient {
     return (head, String(decoding: try hear(count: count), as: UTF8.self))
   }
 
-  /// Sends a request without a body and hears the answer.
+  /// Sends a request without a body and reads the response.
   func get(_ target: String, method: String = "GET") throws -> (head: String, body: String) {
     say("\(method) \(target) HTTP/1.1\r\nHost: mock\r\n\r\n")
     return try hearResponse()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
-  @Test func `sleepers wake when the time has come, the earliest first`() async throws {
+  @Test func `sleepers wake in order of their deadlines`() async throws {
     let clock = ManualClock()
     let order = Shared<[Int]>([])
     let tasks = [3, 1, 2].map { number in
@@ -26,7 +26,7 @@ import Testing
     #expect(clock.now.offset == .milliseconds(3999))
   }
 
-  @Test func `a cancelled sleeper throws at once`() async {
+  @Test func `a cancelled sleeper throws immediately`() async {
     let clock = ManualClock()
     let task = Task { try await clock.sleep(for: .seconds(1)) }
     await clock.sleepers(count: 1)
@@ -35,14 +35,14 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `a clock that advances by itself never makes anybody wait`() async throws {
+  @Test func `an auto-advancing clock never waits`() async throws {
     let clock = ManualClock(.autoAdvancing)
     try await clock.sleep(for: .seconds(3600))
     try await clock.sleep(for: .seconds(-5))
     #expect(clock.now.offset == .seconds(3600))
   }
 
-  @Test func `whoever waits for sleepers gives up when cancelled`() async {
+  @Test func `cancelling ends a wait for sleepers`() async {
     let clock = ManualClock()
     let task = Task { await clock.sleepers(count: 1) }
     await giveWay()
@@ -50,7 +50,7 @@ import Testing
     await task.value
   }
 
-  @Test func `the same seed gives the same numbers`() {
+  @Test func `the same seed yields the same numbers`() {
     var a = SeededGenerator(seed: 0)
     var b = SeededGenerator(seed: 0)
     var c = SeededGenerator(seed: 1)
@@ -69,7 +69,7 @@ import Testing
     var headers: HTTPHeaders { ["X-Mine": "1"] }
   }
 
-  @Test func `a task that sends what is expected passes`() async throws {
+  @Test func `passes if a task sends the expected request`() async throws {
     let json = #"{ "name": "new", "by": "me" }"#
     let expected = ExpectedRequest(.put, "/widgets/7?full=1", headers: ["x-mine": "1"], body: .json(json))
     try await expectTask(Rename(), sends: expected)
@@ -102,7 +102,7 @@ import Testing
     (#"{"id":9223372036854775809}"#, #"{"id":9223372036854775808}"#),
     ("[12345678901234567.89]", "[12345678901234567.00]"),
     ("[9007199254740993.0]", "[9007199254740992]"), ("[0.1]", "[0.10000000000000000001]"), ("[1e-200]", "[1e-201]"),
-  ]) func `a number that differs in any digit is another`(sent: String, expected: String) async throws {
+  ]) func `numbers that differ in any digit are different`(sent: String, expected: String) async throws {
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(sent)))
     await #expect(throws: TaskExpectationError.self) {
       try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
@@ -112,7 +112,7 @@ import Testing
   @Test(arguments: [
     ("[1.0]", "[1]"), ("[1e2]", "[100]"), ("[0.10]", "[0.1]"), ("[-0]", "[0]"), ("[1.50e-3]", "[0.0015]"),
     ("[1.0e-200]", "[1e-200]"), ("[1e300]", "[1.0e300]"), ("[18446744073709551615.0]", "[18446744073709551615]"),
-  ]) func `the same number in other digits is the same`(sent: String, expected: String) async throws {
+  ]) func `numbers with different spellings are equal`(sent: String, expected: String) async throws {
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
   }
 
@@ -122,7 +122,7 @@ import Testing
     #expect(ContinuousClock.now - start >= .milliseconds(20))
   }
 
-  @Test func `whoever waits for balance gives up when cancelled`() async throws {
+  @Test func `cancelling ends a wait for balance`() async throws {
     let recorder = EventRecorder()
     let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })
     await server.update { $0.observers = [recorder] }
@@ -142,20 +142,20 @@ import Testing
     #expect(recorder.isBalanced)
   }
 
-  @Test func `every difference is a line`() async throws {
+  @Test func `lists every difference on its own line`() async throws {
     let expected = ExpectedRequest(.post, "/widgets/8", headers: ["X-Mine": "2", "X-None": "3"], body: .text("{}"))
     let error = await #expect(throws: TaskExpectationError.self) { try await expectTask(Rename(), sends: expected) }
     let lines = error?.description.split(separator: "\n") ?? []
     let modified = Rename().timeout(.seconds(1))
     let same = await #expect(throws: TaskExpectationError.self) { try await expectTask(modified, sends: expected) }
-    // Not all of it is the same: a dictionary is encoded in any order.
+    // Not compared as a whole, because dictionaries are encoded in any order.
     #expect(lines.count == 6 && same?.description.hasPrefix("Rename sends another request than expected:") == true)
     #expect(lines.first == "Rename sends another request than expected:")
     #expect(lines.contains(#"  method: expected "POST", but it is "PUT""#))
     #expect(lines.contains(#"  header X-None: expected "3", but it is nothing"#))
   }
 
-  @Test func `a task that cannot be sent throws why`() async {
+  @Test func `throws the error of a task that cannot be sent`() async {
     struct Bad: ServerPOSTTask, PayloadUploadingTask { var uploadPayload: [Double] { [.nan] } }
     let error = await #expect(throws: TaskError.self) {
       try await expectTask(Bad(), sends: ExpectedRequest(.post, "/"))
@@ -163,7 +163,7 @@ import Testing
     #expect(error?.code == .encodingFailed)
   }
 
-  @Test func `a recorder tells what is out of balance`() async throws {
+  @Test func `a recorder reports unbalanced events`() async throws {
     let recorder = EventRecorder()
     let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })
     await server.update { $0.observers = [recorder] }

@@ -2,9 +2,9 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// Another transport, whose every step fails when it does not end: the test fails then, and the suite goes on.
+/// A transport whose every step fails if it hangs, so the suite can continue.
 ///
-/// A time limit of the test's would only cancel it, and wait for ever for something that does not heed that.
+/// The test's own time limit would only cancel, and wait forever for code that ignores cancellation.
 struct BoundedTransport: Transport {
   private let transport: any Transport
   private let limit: Duration

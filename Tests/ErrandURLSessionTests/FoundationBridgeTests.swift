@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct FoundationBridgeTests {
   private func url(_ text: String = "https://example.com/a?b=1") throws -> URL { try #require(URL(string: text)) }
 
-  @Test func `a request becomes Foundation's with its method, header and bytes`() throws {
+  @Test func `converts a request's method, headers and body to Foundation`() throws {
     let request = HTTPRequest(
       .put, try url(), headers: ["Accept": "text/plain", "X-One": "1", "X-One": "2"], body: .text("hello"))
     let bridged = try URLRequest(request)
@@ -21,22 +21,22 @@ import Testing
     #expect(bridged.httpBody == Data("hello".utf8))
   }
 
-  @Test func `lines of Cookie are joined with semicolons`() throws {
+  @Test func `joins Cookie lines with semicolons`() throws {
     let request = HTTPRequest(.get, try url(), headers: ["Cookie": "a=1", "Cookie": "b=2"])
     #expect(try URLRequest(request).value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
   }
 
-  @Test func `a streamed body is refused rather than left out`() throws {
+  @Test func `rejects a streamed body instead of dropping it`() throws {
     let request = HTTPRequest(.post, try url(), body: .stream { AsyncStream<Data> { $0.finish() } })
     #expect { try URLRequest(request) } throws: { ($0 as? TaskError)?.code == .unreadableBody }
   }
 
-  @Test func `a file that is not there is refused`() throws {
+  @Test func `rejects a missing file`() throws {
     let request = HTTPRequest(.post, try url(), body: .file(URL(fileURLWithPath: "/nowhere/at/all")))
     #expect { try URLRequest(request) } throws: { ($0 as? TaskError)?.code == .unreadableBody }
   }
 
-  @Test func `Foundation's request comes back with its fields in the order of their names`() throws {
+  @Test func `converts a Foundation request, with its headers sorted by name`() throws {
     var foreign = URLRequest(url: try url())
     foreign.httpMethod = "PATCH"
     foreign.setValue("2", forHTTPHeaderField: "X-Two")
@@ -49,19 +49,19 @@ import Testing
     #expect(request.url == foreign.url)
   }
 
-  @Test func `Foundation's request without a URL is refused`() throws {
+  @Test func `rejects a Foundation request without a URL`() throws {
     var foreign = URLRequest(url: try url())
     foreign.url = nil
     #expect { try HTTPRequest(foreign) } throws: { ($0 as? TaskError)?.code == .badURL }
   }
 
-  @Test func `Foundation's request with a stream is refused rather than sent empty`() throws {
+  @Test func `rejects a Foundation request with a stream instead of sending it empty`() throws {
     var foreign = URLRequest(url: try url())
     foreign.httpBodyStream = InputStream(data: Data("body".utf8))
     #expect { try HTTPRequest(foreign) } throws: { ($0 as? TaskError)?.code == .unreadableBody }
   }
 
-  @Test func `a response becomes Foundation's, several lines of a field as one`() throws {
+  @Test func `converts a response to Foundation and joins repeated headers`() throws {
     let response = HTTPResponse(
       404, url: try url(), headers: ["Vary": "Accept", "vary": "Origin", "ETag": "\"1\""], version: .http1_1)
     let bridged = try #require(HTTPURLResponse(response, url: response.url))
@@ -71,7 +71,7 @@ import Testing
     #expect(bridged.url == response.url)
   }
 
-  @Test func `Foundation's response comes back with its body`() async throws {
+  @Test func `converts a Foundation response with its body`() async throws {
     let foreign = try #require(
       HTTPURLResponse(url: try url(), statusCode: 201, httpVersion: nil, headerFields: ["Location": "/x"]))
     let response = try #require(HTTPResponse(foreign, body: HTTPResponseBody(Data("made".utf8))))
@@ -80,7 +80,7 @@ import Testing
     #expect(try await response.body.collect() == Data("made".utf8))
   }
 
-  @Test func `the lines of Set-Cookie that Foundation joined are taken apart again`() throws {
+  @Test func `splits Set-Cookie lines that Foundation has joined`() throws {
     let dated = "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/"
     let joined = "\(dated), b=2, c=3; Expires=Thu, 22-Oct-26 07:28:00 GMT, d="
     let foreign = try #require(

@@ -4,7 +4,7 @@ import ErrandURLSession
 import Foundation
 import Testing
 
-/// Foundation's progress, which shows one of Errand's.
+/// Foundation's `Progress` driven by Errand's progress.
 @Suite(.timeLimit(.minutes(1))) struct ProgressTests {
   private struct Send: ServerPUTTask, DataUploadingTask {
     let uploadData: Data
@@ -23,7 +23,7 @@ import Testing
     return all.withLock { $0 }
   }
 
-  @Test func `bytes are taken over, and the end is the end`() async throws {
+  @Test func `takes over byte counts and finishes at the end`() async throws {
     let progress = Progress(totalUnitCount: 1)
     let up = try await told(200_000).filter { $0.direction == .up }
     let first = try #require(up.first)
@@ -34,7 +34,7 @@ import Testing
     #expect(progress.completedUnitCount == 200_000 && progress.isFinished)
   }
 
-  @Test func `where the whole is not known it is indeterminate until the end, and a body of no bytes is whole`()
+  @Test func `is indeterminate without a total, and an empty body is complete`()
     async throws
   {
     let progress = Progress(totalUnitCount: 1)
@@ -48,7 +48,7 @@ import Testing
     #expect(empty.isFinished)
   }
 
-  @Test func `it follows a started task in one direction`() async throws {
+  @Test func `follows a started task in one direction`() async throws {
     let transport = StubTransport { request in
       let headers: HTTPHeaders = [.contentLength: "500"]
       return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data(count: 500)))
@@ -61,7 +61,7 @@ import Testing
     #expect(progress.totalUnitCount == 500)
   }
 
-  @Test func `URLSession refuses fields after a body, and sends nothing`() async throws {
+  @Test func `URLSession rejects trailers and sends nothing`() async throws {
     let body = HTTPBody.text("hi").trailers(["X-Sum"]) { ["X-Sum": "7"] }
     let request = HTTPRequest(.put, try #require(URL(string: "http://127.0.0.1:9")), body: body)
     let error = await #expect(throws: TaskError.self) { try await URLSessionTransport().send(request) }

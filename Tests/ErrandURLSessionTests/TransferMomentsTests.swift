@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandURLSession
 
 @Suite(.timeLimit(.minutes(1))) struct TransferMomentsTests {
-  @Test func `moments are counted from the start, and a reused connection took no time`() {
+  @Test func `timings count from the start, and a reused connection takes no time`() {
     let start = Date(timeIntervalSinceReferenceDate: 1000)
     var moments = TransferMoments()
     moments.fetchStart = start
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(arguments: [("http/1.1", HTTPVersion.http1_1), ("h2", .http2), ("h3", .http3), ("spdy", nil)])
-  func `a protocol's name is a version`(name: String, version: HTTPVersion?) {
+  func `maps protocol names to HTTP versions`(name: String, version: HTTPVersion?) {
     #expect(HTTPVersion(protocolName: name) == version)
   }
 }

@@ -14,7 +14,7 @@ import Testing
     (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .offline),
     (.secureConnectionFailed, .secureConnectionFailed), (.serverCertificateUntrusted, .untrustedServer),
   ])
-  func `a failure to connect is surely not sent, unless there was a sign of a connection`(
+  func `a connection failure means not sent, unless there was a sign of a connection`(
     code: URLError.Code, expected: TaskError.Code
   ) throws {
     let early = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
@@ -29,17 +29,17 @@ import Testing
     (.cannotParseResponse, .badResponse), (.clientCertificateRequired, .secureConnectionFailed),
     (.unknown, .connectionLost),
   ])
-  func `anything later may have been sent`(code: URLError.Code, expected: TaskError.Code) {
+  func `later failures may have been sent`(code: URLError.Code, expected: TaskError.Code) {
     let error = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
     #expect(error?.code == expected)
     #expect(error?.isSurelyNotSent == false)
   }
 
-  @Test func `a cancelled task is a cancellation, and nothing else`() {
+  @Test func `maps a cancelled task to CancellationError`() {
     #expect(TaskError.ofURLSession(URLError(.cancelled), phase: .sending, nothingSeen: false) is CancellationError)
   }
 
-  @Test func `what URLSession attaches, the URL with its secrets, is left behind`() throws {
+  @Test func `drops the URL and its secrets that URLSession attaches`() throws {
     let url = try #require(URL(string: "https://example.com/?token=hush"))
     let error = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
     let mapped = try #require(TaskError.ofURLSession(error, phase: .sending, nothingSeen: false) as? TaskError)

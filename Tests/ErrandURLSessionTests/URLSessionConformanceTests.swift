@@ -8,8 +8,8 @@ struct URLSessionConformanceTests {
   #if canImport(Darwin)
     static let session = TransportConformance { URLSessionTransport() }.cases
   #else
-    /// FoundationNetworking dies of the others, for instance of an answer that is no HTTP (`Fatal error: Transfer
-    /// completed, but there's no response`), or may hang where an exchange is given up while its answer comes.
+    /// FoundationNetworking crashes in the other checks, e.g. after a non-HTTP response (`Fatal error: Transfer
+    /// completed, but there's no response`), or may hang if an exchange is abandoned while its response arrives.
     static let session = TransportConformance { URLSessionTransport() }.cases.filter { survivable.contains($0.name) }
 
     private static let survivable: Set = [
@@ -30,7 +30,7 @@ struct URLSessionConformanceTests {
   #endif
 
   @Test(arguments: session)
-  func `URLSession does what a transport must do, where FoundationNetworking lets it`(
+  func `URLSession passes the checks that FoundationNetworking survives`(
     _ check: TransportConformance.Case
   ) async throws {
     try await check.run(limit: .seconds(50))

@@ -19,7 +19,7 @@ import Testing
     return inbox
   }
 
-  @Test func `a pause is wanted above the mark, and over once the reader has caught up`() throws {
+  @Test func `pauses above the high-water mark and resumes after a read`() throws {
     var inbox = try make()
     inbox.receive(Data(count: 7))
     #expect(!inbox.wantsPause)
@@ -30,7 +30,7 @@ import Testing
     #expect(!inbox.wantsPause)
   }
 
-  @Test func `what came before a failure can still be read`() throws {
+  @Test func `bytes received before a failure can still be read`() throws {
     var inbox = try make()
     inbox.receive(Data(count: 4))
     inbox.finish(URLSessionInbox.short)
@@ -50,7 +50,7 @@ import Testing
     guard case .take(nil) = head.read() else { return fail("it has ended") }
   }
 
-  @Test func `giving up drops what is buffered, and comes too late when all was read`() throws {
+  @Test func `abandoning drops buffered bytes, unless everything was read`() throws {
     var inbox = try make(length: 4)
     inbox.receive(Data(count: 4))
     inbox.finish(nil)

@@ -9,13 +9,13 @@ import Testing
 
   private func make(hasBody: Bool) -> URLSessionTimers { URLSessionTimers(all, hasBody: hasBody, at: .seconds(10)) }
 
-  @Test func `without a body connecting and waiting are one limit`() {
+  @Test func `without a body, connecting and waiting share one limit`() {
     let timers = make(hasBody: false)
     #expect(timers.next == .init(instant: .seconds(13), timer: .firstByte, limit: .seconds(3)))
     #expect(timers.phase == .awaitingResponse)
   }
 
-  @Test func `with a body connecting ends with its first bytes, and waiting begins with its last`() {
+  @Test func `with a body, the connect timer ends with the first bytes and firstByte starts after the last`() {
     var timers = make(hasBody: true)
     #expect(timers.next == .init(instant: .seconds(11), timer: .connect, limit: .seconds(1)))
     timers.sent(all: false, at: .seconds(20))
@@ -25,7 +25,7 @@ import Testing
     #expect(timers.phase == .awaitingResponse)
   }
 
-  @Test func `every byte puts idle off, and a reader who takes his time stops it`() {
+  @Test func `every byte restarts the idle timer, and a slow reader stops it`() {
     var timers = make(hasBody: false)
     timers.responded(at: .seconds(20))
     timers.received(at: .seconds(22))
@@ -36,7 +36,7 @@ import Testing
     #expect(timers.next?.instant == .seconds(53))
   }
 
-  @Test func `waiting for a network is limited by the attempt only`() {
+  @Test func `only the attempt timer runs while waiting for a network`() {
     var timers = make(hasBody: true)
     timers.waitsForNetwork(at: .seconds(11))
     #expect(timers.next == .init(instant: .seconds(110), timer: .attempt, limit: .seconds(100)))

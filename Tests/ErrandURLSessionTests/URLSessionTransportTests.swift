@@ -9,8 +9,8 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Journeys that FoundationNetworking survives: nothing is cancelled while an answer is on its way, which may deadlock
-/// or crash it. Where it deadlocks all the same, a test fails and the others go on.
+/// Journeys that FoundationNetworking survives. Nothing is cancelled while a response is arriving, because that can
+/// deadlock or crash it. If it deadlocks anyway, only that test fails.
 @Suite(.timeLimit(.minutes(1)))
 struct URLSessionTransportTests {
   private let server: MockServer
@@ -18,7 +18,7 @@ struct URLSessionTransportTests {
 
   init() throws { server = try MockServer() }
 
-  /// Sends, and reads the body: letting it go would cancel.
+  /// Sends the request and reads the body, because releasing it would cancel.
   @discardableResult
   private func carry(_ request: HTTPRequest) async throws -> (response: HTTPResponse, body: Data) {
     let response = try await transport.send(request)
@@ -27,7 +27,7 @@ struct URLSessionTransportTests {
 
   private func url(_ path: String) -> URL { server.url.appending(path: path) }
 
-  @Test func `GET brings status, header and body`() async throws {
+  @Test func `GET returns status, headers and body`() async throws {
     server.route(.get, "/a", answer: .json(#"{"id":7}"#).header("X-Mark", "yes"))
     let response = try await transport.send(HTTPRequest(.get, url("a"), headers: ["X-Sent": "1"]))
     #expect(response.status == .ok)
@@ -49,13 +49,13 @@ struct URLSessionTransportTests {
     #expect(request.headers[.contentLength] == "200000")
   }
 
-  @Test func `a body of no bytes is sent as one`() async throws {
+  @Test func `sends an empty body with Content-Length 0`() async throws {
     server.route(.post, "/a", answer: .status(200))
     try await carry(HTTPRequest(.post, url("a"), body: .bytes(Data())))
     #expect(server.requests.first?.headers[.contentLength] == "0")
   }
 
-  @Test func `a streamed body arrives whole`() async throws {
+  @Test func `a streamed body arrives completely`() async throws {
     server.route(.put, "/a", answer: .status(200))
     let body = HTTPBody.stream(length: 6) {
       AsyncStream<Data> { chunks in
@@ -68,7 +68,7 @@ struct URLSessionTransportTests {
     #expect(server.requests.first?.body == Data("abcdef".utf8))
   }
 
-  @Test func `a stream shorter than it said is an error`() async throws {
+  @Test func `throws if a stream is shorter than its stated length`() async throws {
     let body = HTTPBody.stream(length: 7) { AsyncStream<Data> { $0.finish() } }
     await #expect { try await transport.send(HTTPRequest(.put, url("a"), body: body)) } throws: {
       ($0 as? TaskError)?.code == .bodyLengthMismatch
@@ -76,7 +76,7 @@ struct URLSessionTransportTests {
   }
 
   #if os(Linux)
-    @Test func `a file without a size is sent whole`() async throws {
+    @Test func `sends a file without a known size completely`() async throws {
       server.route(.put, "/a", answer: .status(200))
       let file = URL(fileURLWithPath: "/proc/version")
       try await carry(HTTPRequest(.put, url("a"), body: .file(file)))
@@ -85,11 +85,11 @@ struct URLSessionTransportTests {
     }
   #endif
 
-  @Test func `a file is sent, and one that is not there is an error`() async throws {
+  @Test func `sends a file and throws if it is missing`() async throws {
     server.route(.put, "/a", answer: .status(200))
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data("from a file".utf8).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }  // a left-over does no harm
+    defer { try? FileManager.default.removeItem(at: file) }  // a leftover file is harmless
     try await carry(HTTPRequest(.put, url("a"), body: .file(file)))
     #expect(server.requests.first?.body == Data("from a file".utf8))
     let missing = HTTPRequest(.put, url("a"), body: .file(URL(fileURLWithPath: "/nowhere/at/all")))
@@ -98,14 +98,14 @@ struct URLSessionTransportTests {
     }
   }
 
-  @Test func `a 404 comes with its body`() async throws {
+  @Test func `a 404 has its body`() async throws {
     server.route("/a", answer: .text("nothing here", status: .notFound))
     let response = try await transport.send(HTTPRequest(.get, url("a")))
     #expect(response.status == .notFound)
     #expect(try await response.body.collect() == Data("nothing here".utf8))
   }
 
-  @Test func `a request with an address policy is refused, for nobody asks it before it connects`() async throws {
+  @Test func `rejects a request with an address policy, which URLSession cannot enforce`() async throws {
     var options = TransferOptions()
     options.addressPolicy = .publicOnly
     let request = HTTPRequest(.get, url("a"), options: options)
@@ -113,7 +113,7 @@ struct URLSessionTransportTests {
     #expect(error?.code == .transportUnavailable && server.connectionCount == 0)
   }
 
-  @Test func `a redirect is not followed`() async throws {
+  @Test func `does not follow a redirect`() async throws {
     server.route("/a", answer: .status(302, headers: ["Location": "/b"], body: "moved"))
     server.route("/b", answer: .text("followed"))
     let response = try await transport.send(HTTPRequest(.get, url("a")))
@@ -123,7 +123,7 @@ struct URLSessionTransportTests {
     #expect(server.requestCount == 1)
   }
 
-  @Test func `cookies are neither kept nor sent`() async throws {
+  @Test func `neither stores nor sends cookies`() async throws {
     server.route("/a", answer: .status(200, headers: ["Set-Cookie": "a=1", "Set-Cookie": "b=2; Path=/"]))
     for _ in 1...2 {
       let (response, _) = try await carry(HTTPRequest(.get, url("a")))
@@ -132,7 +132,7 @@ struct URLSessionTransportTests {
     #expect(server.requests.allSatisfy { !$0.headers.contains(.cookie) })
   }
 
-  @Test func `a refused port is an error that says nothing was sent`() async throws {
+  @Test func `a refused port throws an error marked as not sent`() async throws {
     let closed = try MockServer()
     closed.stop()
     await #expect { try await transport.send(HTTPRequest(.post, closed.url, body: .text("x"))) } throws: {
@@ -141,18 +141,18 @@ struct URLSessionTransportTests {
     }
   }
 
-  @Test func `a body that ends too soon is an error`() async throws {
+  @Test func `throws .truncatedBody if a body ends early`() async throws {
     server.route("/a", answer: .truncated(body: Data(count: 1000), after: 400))
     let response = try await transport.send(HTTPRequest(.get, url("a")))
     await #expect { try await response.body.collect() } throws: { ($0 as? TaskError)?.code == .truncatedBody }
   }
 
-  @Test func `only http and https are carried`() async throws {
+  @Test func `rejects schemes other than http and https`() async throws {
     let file = try #require(URL(string: "file:///etc/hostname"))
     await #expect { try await transport.send(HTTPRequest(.get, file)) } throws: { ($0 as? TaskError)?.code == .badURL }
   }
 
-  @Test func `the app's configuration is left as it is, and the copy has no cookies and no cache`() {
+  @Test func `copies the app's configuration without cookies and cache and leaves it unchanged`() {
     let mine = URLSessionConfiguration.default
     mine.timeoutIntervalForRequest = 17
     let cache = mine.urlCache
@@ -162,14 +162,14 @@ struct URLSessionTransportTests {
     #expect(mine.urlCache === cache && mine.httpCookieStorage != nil)
   }
 
-  @Test func `a HEAD has a length and no body`() async throws {
+  @Test func `a HEAD response has a length and no body`() async throws {
     server.route("/a", answer: .text("nine bytes"))
     let response = try await transport.send(HTTPRequest(.head, url("a")))
     #expect(response.headers[.contentLength] == "10")
     #expect(try await response.body.collect().isEmpty)
   }
 
-  @Test func `a 401 is a response like any other`() async throws {
+  @Test func `treats a 401 like any other response`() async throws {
     let challenge: HTTPHeaders = ["WWW-Authenticate": "Basic realm=\"x\""]
     server.route("/a", answer: .status(.unauthorized, headers: challenge, body: "who are you?"))
     let response = try await transport.send(HTTPRequest(.get, url("a")))
@@ -178,7 +178,7 @@ struct URLSessionTransportTests {
     #expect(server.requestCount == 1)
   }
 
-  @Test func `a response that does not begin is an error that names the timer`() async throws {
+  @Test func `the firstByte timeout names its timer`() async throws {
     server.route("/a", answer: .hang)
     var options = TransferOptions()
     options.timeouts = Timeouts(firstByte: .milliseconds(150))
@@ -189,7 +189,7 @@ struct URLSessionTransportTests {
     }
   }
 
-  @Test func `a body that stands still is an error that names the timer`() async throws {
+  @Test func `the idle timeout names its timer`() async throws {
     server.route("/a", answer: .text("late").bodyAfter(.seconds(30)))
     var options = TransferOptions()
     options.timeouts = Timeouts(idle: .seconds(1))
@@ -200,7 +200,7 @@ struct URLSessionTransportTests {
   }
 
   #if !canImport(Darwin)
-    @Test func `a pinned host is refused where its keys cannot be seen`() async throws {
+    @Test func `rejects a pinned host if its keys cannot be checked`() async throws {
       let pinned = BoundedTransport(URLSessionTransport(trust: ServerTrust(pins: ["127.0.0.1": ["sha256/AAAA"]])))
       var request = HTTPRequest(.get, url("a"))
       await #expect { try await pinned.send(request) } throws: { ($0 as? TaskError)?.code == .transportUnavailable }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The fuzzer's inputs, without the fuzzer: what it was given to begin with, and what it has found.
+/// Runs the fuzzing corpus as tests: the seeds and what the fuzzer has found.
 @Suite(.timeLimit(.minutes(1)))
 struct CorpusTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
@@ -18,14 +18,14 @@ struct CorpusTests {
     }
   }
 
-  @Test(arguments: FuzzTarget.all.map(\.name)) func `properties hold for what is hostile`(name: String) throws {
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `properties hold for hostile inputs`(name: String) throws {
     let target = try #require(FuzzTarget.all.first { $0.name == name })
     for (index, input) in target.hostile.enumerated() {
       #expect(throws: Never.self, "\(name) \(index)") { try target.check(input(600)) }
     }
   }
 
-  @Test func `every target has a corpus, and every corpus a target`() throws {
+  @Test func `every target has a corpus and vice versa`() throws {
     let folders = try FileManager.default.contentsOfDirectory(atPath: Self.corpus.path)
     #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
   }

@@ -4,8 +4,8 @@
   import Foundation
   import Testing
 
-  /// Policies for addresses on sockets. What is not to be connected to is a server that counts its connections: the kernel makes
-  /// one before the server knows.
+  /// Address policies on real sockets. Blocked targets are servers that count connections, because the kernel connects
+  /// before the server notices.
   @Suite(.balancedEvents, .timeLimit(.minutes(3))) struct AddressJourneyTests {
     private let mock: MockServer
     private var port: Int { mock.url.port ?? 0 }
@@ -42,7 +42,7 @@
       "[::]",
       "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "shop.test", "127.0.0.2",
     ])
-    func `a host that leads to this machine is not connected to, however it is written`(host: String) async throws {
+    func `blocks a host that leads to this machine, however it is written`(host: String) async throws {
       let server = try server(.publicOnly) {
         $0.addresses = ["shop.test:\(port)": "127.0.0.1", "a.localhost:\(port)": "127.0.0.1"]
       }
@@ -53,7 +53,7 @@
       #expect(mock.connectionCount == 0)
     }
 
-    @Test func `a policy is the server's, the task's or the call's`() async throws {
+    @Test func `a policy can be set on the server, the task or the call`() async throws {
       let strict = try server(.publicOnly)
       #expect(try await URLTask(url("127.0.0.1")).addresses(.any).on(strict).run().status == .ok)
       let open = try server(.any)
@@ -61,7 +61,7 @@
       #expect(mock.connectionCount == 1)
     }
 
-    @Test func `a closure is told the address, its port and for whom it is`() async throws {
+    @Test func `the closure gets the address, its port and the origin`() async throws {
       let seen = Shared<[String]>([])
       let policy = AddressPolicy.allowing { address, origin in
         seen.withLock { $0.append("\(address) \(address.port) \(origin.host)") }
@@ -72,14 +72,14 @@
       #expect(Set(seen.withLock { $0 }) == ["127.0.0.1 \(port) shop.test"])
     }
 
-    @Test func `of several addresses the first that is allowed is taken`() async throws {
+    @Test func `connects to the first allowed address`() async throws {
       let policy = AddressPolicy.allowing { address, _ in address.description == "127.0.0.1" }
       let server = try server(policy) { $0.addresses = ["shop.test:\(port)": "127.0.0.9,10.0.0.1,127.0.0.1"] }
       let response = try await URLTask(url("shop.test")).on(server).response()
       #expect(response.status == .ok && response.metrics.timings?.remoteAddress == "127.0.0.1")
     }
 
-    @Test func `a redirect does not get past it`() async throws {
+    @Test func `a redirect does not bypass the policy`() async throws {
       let inner = try MockServer()
       inner.route("/*", answer: .text("secret"))
       mock.route(
@@ -90,7 +90,8 @@
       #expect(mock.requestCount == 1 && inner.connectionCount == 0)
     }
 
-    @Test(.keepsConnections) func `a connection that others opened is not used, and stays theirs to use`() async throws
+    @Test(.keepsConnections) func `does not use a pooled connection to a forbidden address, and leaves it to others`()
+      async throws
     {
       let server = try server(.any)
       let task = URLTask(try url("127.0.0.1")).on(server)
@@ -104,7 +105,7 @@
       #expect(mock.requestCount == 2 && mock.connectionCount <= 2)
     }
 
-    @Test(.keepsConnections) func `a policy that changes its mind is asked again about a connection that stands`()
+    @Test(.keepsConnections) func `checks the policy again before reusing a connection`()
       async throws
     {
       let isAllowed = Shared(true)
@@ -117,7 +118,7 @@
       #expect(mock.requestCount == 2)
     }
 
-    @Test func `a handle that carried a call with a policy carries one without it`() async throws {
+    @Test func `a call without a policy succeeds after one with a policy on the same handle`() async throws {
       let server = try server(.any)
       let task = URLTask(try url("127.0.0.1")).on(server)
       for _ in 0..<3 {
@@ -126,7 +127,7 @@
       }
     }
 
-    @Test func `a Unix socket is no public address`() async throws {
+    @Test func `a Unix socket is not a public address`() async throws {
       let server = try server(.publicOnly) { $0.unixSocket = "/nowhere/at/all.socket" }
       let error = try #require(await error(URLTask(url("93.184.215.14")).on(server)))
       #expect(error.code == .forbiddenAddress && error.reason.contains("/nowhere/at/all.socket"), "\(error)")
@@ -138,7 +139,7 @@
     }
 
     @Test(arguments: [Proxy.Kind.http, .socks5])
-    func `behind a proxy only literals are judged, and names are refused`(kind: Proxy.Kind) async throws {
+    func `behind a proxy, checks IP literals and rejects host names`(kind: Proxy.Kind) async throws {
       let server = try server(.publicOnly) { $0.proxies = .all(Proxy(kind, host: "127.0.0.1", port: port)) }
       let named = try #require(await error(URLTask(url("shop.test")).on(server)))
       #expect(
@@ -156,14 +157,14 @@
       func send(_ request: HTTPRequest) async throws -> HTTPResponse { .status(.ok, for: request) }
     }
 
-    @Test func `a transport that cannot check is sent nothing`() async throws {
+    @Test func `a transport that cannot check addresses gets no request`() async throws {
       let server = Server(remote: Remote(mock.url), transport: Unknowing())
       let error = try #require(await error(URLTask(url("127.0.0.1")).addresses(.publicOnly).on(server)))
       #expect(error.code == .transportUnavailable && error.isSurelyNotSent)
       #expect(try await URLTask(url("127.0.0.1")).on(server).run().status == .ok)
     }
 
-    @Test func `of thousands of calls of all kinds at once none is let through`() async throws {
+    @Test func `blocks thousands of concurrent calls of all kinds`() async throws {
       let hosts = ["127.0.0.1", "0x7f.1", "localhost", "[::1]", "shop.test", "[::ffff:127.0.0.1]", "0", "127.9.9.9"]
       let server = try server(.publicOnly) {
         $0.addresses = ["shop.test:\(port)": "10.0.0.1,127.0.0.1,169.254.169.254"]

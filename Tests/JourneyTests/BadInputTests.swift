@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct BadInputTests {
-  /// The error of a call that must fail, whose description is one line that names what and where.
+  /// The error of a call that must fail. Its description is one line that contains `words`.
   private func failure(
     of task: some ServerTask, on shop: Shop, _ code: TaskError.Code, naming words: String...
   ) async throws -> TaskError {
@@ -21,14 +21,14 @@ import Testing
     for word in words { #expect(error.description.contains(word), "\(error) does not name \(word)") }
   }
 
-  @Test func `an unknown host`() async throws {
+  @Test func `an unknown host throws .cannotResolveHost`() async throws {
     let shop = try Shop()
     let task = URLTask(try #require(URL(string: "https://shop.invalid/x")))
     let error = try await failure(of: task, on: shop, .cannotResolveHost, naming: "https://shop.invalid/x", "GET")
     #expect(error.isSurelyNotSent && error.isOffline)
   }
 
-  @Test func `a port at which nobody listens`() async throws {
+  @Test func `a closed port throws .cannotConnect`() async throws {
     let shop = try Shop()
     let mock = try MockServer()
     let url = mock.url
@@ -37,13 +37,13 @@ import Testing
     #expect(error.isSurelyNotSent && error.isOffline && error.phase == .connecting)
   }
 
-  @Test func `a malformed remote`() async throws {
+  @Test func `a malformed remote throws .badURL`() async throws {
     let shop = try Shop()
     try await shop.server.setRemote(Remote("htp:/nowhere", name: "mine"))
     _ = try await failure(of: PlainTask(), on: shop, .badURL, naming: "htp:/nowhere")
   }
 
-  @Test func `a body that is no JSON`() async throws {
+  @Test func `invalid JSON throws .decodingFailed`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.json(#"{"id":7,"name":"#))
     let error = try #require(
@@ -59,7 +59,7 @@ import Testing
     #expect(error.headers[.contentType] == "application/json")
   }
 
-  @Test func `a problem that the server describes is read`() async throws {
+  @Test func `decodes the server's problem document`() async throws {
     let shop = try Shop()
     let problem = Data(#"{"title":"Out of stock","status":409,"detail":"none left"}"#.utf8)
     shop.mock.enqueue(.data(problem, type: .problem, status: 409))
@@ -67,33 +67,34 @@ import Testing
     #expect(error.problem?.title == "Out of stock" && error.problem?.detail == "none left")
   }
 
-  @Test func `a 500 without a body`() async throws {
+  @Test func `a 500 without a body throws .badStatus`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(500))
     let error = try await failure(of: PlainTask(), on: shop, .badStatus, naming: "500 Internal Server Error")
     #expect(error.body.isEmpty && error.status == 500)
   }
 
-  @Test func `a body that ends too early`() async throws {
+  @Test func `a truncated body throws .truncatedBody`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.truncated(body: Data(count: 1000), after: 10))
     _ = try await failure(of: PlainTask(), on: shop, .truncatedBody, naming: "/plain")
   }
 
-  @Test func `an answer that is no HTTP`() async throws {
+  @Test func `a non-HTTP response throws .badResponse`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.raw(Data("SSH-2.0-OpenSSH\r\n\r\n".utf8)))
     _ = try await failure(of: PlainTask(), on: shop, .badResponse, naming: "/plain")
   }
 
-  @Test func `a header with a line break`() async throws {
+  @Test func `a header with a line break throws .badRequest`() async throws {
     let shop = try Shop()
     let task = URLTask(shop.url("x"), headers: ["X-Mine": "a\r\nInjected: b"])
     _ = try await failure(of: task, on: shop, .badRequest, naming: "X-Mine", "line break")
     #expect(shop.mock.requestCount == 0)
   }
 
-  @Test(arguments: ["missing", "folder"]) func `an upload that cannot be read`(kind: String) async throws {
+  @Test(arguments: ["missing", "folder"]) func `an unreadable upload throws .unreadableBody`(kind: String) async throws
+  {
     try await withFolder { folder in
       let shop = try Shop()
       let file = kind == "folder" ? folder : folder.appendingPathComponent("missing")
@@ -103,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a disabled server`() async throws {
+  @Test func `a disabled server throws .disabled`() async throws {
     let shop = try Shop { $0.disabled = true }
     _ = try await failure(of: PlainTask(), on: shop, .disabled, naming: "disabled", "127.0.0.1")
     #expect(shop.mock.requestCount == 0)

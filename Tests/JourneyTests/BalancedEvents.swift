@@ -1,9 +1,9 @@
 import ErrandTesting
 import Testing
 
-/// Fails a test where an event of any of its calls has no match, or comes out of order; on suites, each of their tests.
+/// Fails a test if events of a call are unbalanced or out of order. Applies to each test of a suite.
 ///
-/// It sees the servers that are made in the Swift task of the test and its children.
+/// It sees servers created in the test's Swift task and its child tasks.
 struct BalancedEvents: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 
@@ -19,6 +19,6 @@ struct BalancedEvents: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == BalancedEvents {
-  /// The events of every call are balanced.
+  /// Checks that the events of every call are balanced.
   static var balancedEvents: Self { Self() }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct CancellationTests {
-  @Test func `a thousand calls cancelled at random moments leave nothing behind`() async throws {
+  @Test func `a thousand calls cancelled at random leave nothing behind`() async throws {
     let shop = try Shop()
     shop.mock.route(.get, "/slow/:id") { .text($0.parameters["id"] ?? "").bodyAfter(.milliseconds(5)) }
     let recorder = EventRecorder()
@@ -47,10 +47,10 @@ struct CancellationTests {
     #expect(shop.isQuiet)
   }
 
-  @Test func `a call that is cancelled while it uploads lets go of its body`() async throws {
+  @Test func `a call cancelled during an upload releases its body`() async throws {
     let shop = try Shop()
     let ended = AsyncStream<Void>.makeStream()
-    // There is always more to come: the body ends when it is let go, and only then.
+    // The body never ends on its own, only when it is released.
     let body = HTTPBody.stream {
       AsyncThrowingStream<Data, any Error> { continuation in
         continuation.yield(Data(count: 1000))
@@ -65,12 +65,12 @@ struct CancellationTests {
     try await shop.mock.waitForOpenConnections(0)
   }
 
-  @Test func `a server that goes out of scope closes its connections, and calls that somebody awaits finish`()
+  @Test func `a released server closes its connections, and awaited calls finish`()
     async throws
   {
     let mock = try MockServer()
     mock.route("/slow") { _ in .text("done").bodyAfter(.milliseconds(20)) }
-    _ = Server(remote: Remote(mock.url))  // the first server of a process stays, as the default
+    _ = Server(remote: Remote(mock.url))  // the first server stays alive as the default
     func call() -> Task<Data, any Error> {
       let server = Server(remote: Remote(mock.url))
       return Task { try await PlainTask(path: "slow").on(server).downloadData() }
@@ -80,7 +80,7 @@ struct CancellationTests {
     try await mock.waitForOpenConnections(0)
   }
 
-  @Test func `a body outlives the transport that brought its head`() async throws {
+  @Test func `a body outlives its transport`() async throws {
     let mock = try MockServer()
     mock.route("/slow") { _ in .data(Data(count: 1 << 20)).throttled(bytes: 100_000, every: .milliseconds(1)) }
     for _ in 0..<20 {

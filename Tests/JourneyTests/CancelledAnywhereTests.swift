@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Whatever a call waits for ends by `cancelAll()`, by its deadline, and by cancelling the task that awaits it.
+/// `cancelAll()`, the deadline and the caller's cancellation end a call at any stage.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct CancelledAnywhereTests {
   enum Ending: CaseIterable { case cancelAll, caller, deadline }
 
   @Test(arguments: StuckCall.Moment.allCases, Ending.allCases)
-  func `a call ends wherever it is, and the next one succeeds`(moment: StuckCall.Moment, ending: Ending) async throws {
-    // No delay is begun that the deadline would cut short.
+  func `a call ends at any stage and the next one succeeds`(moment: StuckCall.Moment, ending: Ending) async throws {
+    // A delay beyond the deadline is never started.
     guard ending != .deadline || (moment != .delay && moment != .retryAfter) else { return }
     let stuck = try StuckCall(moment)
     let call = try await stuck.begin()

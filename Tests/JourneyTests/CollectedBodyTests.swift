@@ -5,18 +5,18 @@
   import Glibc
   import Testing
 
-  /// The most memory of this process.
+  /// The peak memory use of this process.
   private enum PeakMemory {
     private struct NotTold: Error {}
 
-    /// True where the system tells it, and no sanitizer has any of its own.
+    /// Whether the system reports memory use and no sanitizer distorts it.
     static let isMeasurable: Bool = {
       let process = dlopen(nil, RTLD_NOW)
       let isSanitized = dlsym(process, "__asan_init") != nil || dlsym(process, "__tsan_init") != nil
       return !isSanitized && (try? bytes()) != nil && (try? forget()) != nil
     }()
 
-    /// Bytes in the machine's memory at their most, since the last ``forget()``.
+    /// The peak resident size since the last ``forget()``.
     static func bytes() throws -> Int {
       let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
       let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -29,12 +29,12 @@
     }
   }
 
-  /// A body that is collected in memory is there once: neither the transport, nor the call, nor its record has another.
+  /// A body collected in memory exists once: the transport, the call and its record keep no copies.
   @Suite(.balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(3)))
   struct CollectedBodyTests {
     private static let size = 96 << 20
 
-    /// A peer that has no copy of what it sends.
+    /// A peer that keeps no copy of what it sends.
     private static func peer(isChunked: Bool) throws -> WirePeer {
       let piece = String(repeating: "much of the same", count: 1 << 16)
       return try WirePeer { connection, _ in
@@ -50,7 +50,7 @@
       }
     }
 
-    /// What a download needs at its most, beside what the process had before, in sizes of its body.
+    /// The additional peak memory of a download, in multiples of the body size.
     private static func bodiesHeld(isChunked: Bool, isEchoed: Bool) async throws -> Double {
       let peer = try peer(isChunked: isChunked)
       var configuration = ServerConfiguration()
@@ -65,7 +65,7 @@
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 
-    /// The same for a body that is read and dropped while it is echoed.
+    /// A body that is discarded while it is echoed.
     private static func bodiesHeldOfDropped() async throws -> Double {
       let peer = try peer(isChunked: true)
       let echo = Shared("")
@@ -80,30 +80,30 @@
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 
-    // In a process of their own: the memory of others' tests would count.
+    // Exit tests, because other tests' memory would count.
 
-    @Test func `a body of known length is held once`() async {
+    @Test func `holds a body of known length once`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: false)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `a body whose length nobody knows is held once`() async {
+    @Test func `holds a body of unknown length once`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: true, isEchoed: false)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `an echo holds no other`() async {
+    @Test func `an echo keeps no further copy`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: true)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `of a body that is dropped an echo holds no more than it shows`() async {
+    @Test func `an echo of a discarded body holds only what it shows`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeldOfDropped()
         #expect(held < 0.5, "\(held)")

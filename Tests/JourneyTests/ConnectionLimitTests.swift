@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Waiting for a connection, where an origin may have one only, is a phase of its own.
+  /// Waiting for a connection is its own phase if the origin allows only one.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct ConnectionLimitTests {
     private let remote: MockServer
@@ -24,7 +24,7 @@
       return request
     }
 
-    /// How an exchange ends that waits for another's connection, which nobody gives back.
+    /// The error of an exchange that waits for a connection that is never released.
     private func error(_ timeouts: Timeouts) async throws -> TaskError {
       remote.enqueue(.hang)
       let first = Task { [transport, request = try request()] in try await transport.send(request) }
@@ -37,7 +37,7 @@
     }
 
     @Test(arguments: ["127.0.0.1", "localhost"])
-    func `the connect timer does not run while it waits`(host: String) async throws {
+    func `the connect timer does not run while waiting for a connection`(host: String) async throws {
       remote.enqueue(.text("first").after(.milliseconds(400)))
       remote.enqueue(.text("second"))
       let first = Task { [transport, request = try request(host: host)] in
@@ -50,29 +50,29 @@
       #expect(try await first.value == Data("first".utf8))
     }
 
-    @Test func `the timer of the line runs while it waits, and says so`() async throws {
+    @Test func `the queue timer runs while waiting for a connection`() async throws {
       let error = try await error(Timeouts(queue: .milliseconds(80), attempt: .milliseconds(20)))
       #expect(error.timer == .queue && error.limit == .milliseconds(80) && error.phase == .waiting, "\(error)")
       #expect(error.isSurelyNotSent)
     }
 
-    @Test func `without one it is the attempt's time, and the phase says that it waited`() async throws {
+    @Test func `without a queue timeout, the attempt timer runs in the waiting phase`() async throws {
       let error = try await error(Timeouts(attempt: .milliseconds(80)))
       #expect(error.timer == .attempt && error.phase == .waiting && error.isSurelyNotSent, "\(error)")
     }
 
-    @Test func `the limit holds for all requests of a transport, however many there are`() async throws {
+    @Test func `the connection limit covers all requests of a transport`() async throws {
       remote.route("/", answer: .text("x").after(.milliseconds(5)))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<60 { group.addTask { _ = try await transport.send(request()).body.collect() } }
         try await group.waitForAll()
       }
       #expect(remote.requestCount == 60)
-      // The server may see one made before it sees the last one closed.
+      // The server may accept the new connection before it notices that the old one closed.
       #expect(remote.peakConnections == 1 || !keepsConnections)
     }
 
-    @Test func `those that wait are served in their order`() async throws {
+    @Test func `waiting requests are served in order`() async throws {
       remote.enqueue(.text("first").after(.milliseconds(200)))
       remote.route("/*", answer: .text("x"))
       let origin = try #require(URL(string: "/", relativeTo: remote.url)?.absoluteURL)
@@ -85,13 +85,13 @@
       #expect(remote.requests.map(\.path) == ["/"] + (1...60).map { "/\($0)" })
     }
 
-    /// Sends a request, and returns once the transport has it: that is before the task waits for the first time.
+    /// Sends a request and returns once the transport has it, at the task's first suspension.
     private func begin(_ request: HTTPRequest) -> Task<Data, any Error> {
       Task.immediate { [transport] in try await transport.send(request).body.collect() }
     }
 
     @Test(arguments: ["127.0.0.1", "localhost"])
-    func `the connect timer runs once it connects`(host: String) async throws {
+    func `the connect timer runs while connecting`(host: String) async throws {
       let listener = try FullListener()
       defer { listener.close() }
       let port = try #require(listener.url.port)

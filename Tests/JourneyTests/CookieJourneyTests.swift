@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Cookies on sockets.
+/// Cookies on real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct CookieJourneyTests {
-  /// A shop with a page for those who have signed in.
+  /// A shop with a page that requires signing in.
   private func shop(_ jar: CookieJar? = nil) throws -> Shop {
     let shop = try Shop { if let jar { $0.cookiePolicy = .shared(jar) } }
     shop.mock.route(.post, "/login") { _ in
@@ -20,7 +20,7 @@ import Testing
     return shop
   }
 
-  @Test func `signing in is a POST that is redirected, and lasts until signing out`() async throws {
+  @Test func `a session cookie lasts from the redirected login POST until logout`() async throws {
     let shop = try shop()
     let login = try await URLTask(shop.url("login"), method: .post).on(shop.server).response()
     #expect(login.text == "welcome" && login.response.redirects.count == 1)
@@ -31,7 +31,7 @@ import Testing
     #expect(shop.mock.requests.map { $0.headers[.cookie] } == [nil, "session=abc", "session=abc", "session=abc", nil])
   }
 
-  @Test func `a jar in a file knows who was signed in, in another process too`() async throws {
+  @Test func `a file-backed jar shares its cookies with another jar of the same file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let first = try CookieJar(file: file)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `the other name of this machine is another host`() async throws {
+  @Test func `host cookies are not shared between 127.0.0.1 and localhost, but between ports`() async throws {
     let (shop, other) = (try shop(), try Shop())
     let moved = "http://localhost:\(other.mock.url.port ?? 0)/widgets/7"
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": moved, "Set-Cookie": "a=1; Path=/"]))
@@ -61,7 +61,7 @@ import Testing
     #expect(other.mock.requests.map { $0.headers[.cookie] } == [nil, "a=1"])
   }
 
-  @Test func `an informational response sets none`() async throws {
+  @Test func `ignores cookies of an informational response`() async throws {
     let shop = try shop()
     let early = "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=1\r\n\r\n"
     shop.mock.enqueue(.raw(Data((early + "HTTP/1.1 200 OK\r\nSet-Cookie: late=1\r\nContent-Length: 0\r\n\r\n").utf8)))
@@ -69,7 +69,7 @@ import Testing
     #expect(shop.server.cookieJar?.cookies.map(\.name) == ["late"])
   }
 
-  @Test func `sixty-four at a time, each response with another cookie, leave the last of each`() async throws {
+  @Test func `sixty-four concurrent responses store all of their cookies`() async throws {
     let shop = try shop()
     shop.mock.route("/set/:n") { request in
       .status(200, headers: ["Set-Cookie": "c\(request.parameters["n"] ?? "")=1; Path=/"])
@@ -90,7 +90,7 @@ import Testing
     func didStart(_ request: HTTPRequest) async { cookies.withLock { $0.append(request.headers[.cookie]) } }
   }
 
-  @Test(arguments: [true, false]) func `didStart sees the cookies of the jar, whatever else is configured`(waits: Bool)
+  @Test(arguments: [true, false]) func `didStart sees the jar's cookies with any configuration`(waits: Bool)
     async throws
   {
     let shop = try Shop { $0.waitsForConnectivity = waits }

@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// What one transfer must not do to the others, nor to the process.
+  /// A transfer must not affect others or the process.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct CurlLoopTests {
     private let remote: MockServer
@@ -19,7 +19,7 @@
 
     private var url: URL { remote.url.appending(path: "now") }
 
-    @Test(.keepsConnections) func `children of the process do not inherit connections`() async throws {
+    @Test(.keepsConnections) func `child processes do not inherit connections`() async throws {
       _ = try await transport.send(HTTPRequest(.get, url)).body.collect()
       let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
       let connections = descriptors.filter { peer(of: $0) == remote.url.port }
@@ -27,7 +27,7 @@
       #expect(connections.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
     }
 
-    @Test func `a cancelled reader is told although there is something to read`() async throws {
+    @Test func `a cancelled reader throws although data is available`() async throws {
       let body = try await transport.send(HTTPRequest(.get, url)).body
       let reader = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -36,7 +36,7 @@
       await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
-    @Test func `an address that libcurl cannot read goes nowhere, also after one that it could`() async throws {
+    @Test func `an address that libcurl cannot parse fails, even after a valid one`() async throws {
       let unreadable = try #require(URL(string: "http://a;b.localhost/now"))
       for _ in 0..<2 {
         let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, unreadable)) }
@@ -47,7 +47,7 @@
       #expect(remote.requests.count == 2)
     }
 
-    @Test func `each request goes to its own address, whichever handle carries it`() async throws {
+    @Test func `each request goes to its own URL, whichever handle carries it`() async throws {
       remote.route("/later", answer: .text("later"))
       remote.route("/echo", answer: .text("posted"))
       for path in ["now", "later", "now", "now", "echo", "later"] {
@@ -57,7 +57,7 @@
       #expect(remote.requests.map(\.path) == ["/now", "/later", "/now", "/now", "/echo", "/later"])
     }
 
-    /// The port at the other end of a connection; nil where the descriptor is none.
+    /// The remote port of a socket, or `nil` for another descriptor.
     private func peer(of descriptor: Int32) -> Int? {
       var address = sockaddr_in()
       var length = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Faults on sockets, and the cause that the error names.
+/// Faults on real sockets and the diagnosis in the error.
 @Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct DiagnosisTests {
   /// A fault: an answer, or settings of the server and its task.
@@ -57,7 +57,7 @@ struct DiagnosisTests {
     Fault(
       description: "fileNotWritable", answer: .text("a"),
       run: { server, _ in
-        let place = URL(fileURLWithPath: "/dev/null/file")  // also out of reach for root
+        let place = URL(fileURLWithPath: "/dev/null/file")  // not writable even for root
         _ = try await GetWidget().on(server).retry(.never).download(to: place)
       }),
   ]
@@ -126,7 +126,7 @@ struct DiagnosisTests {
   private static func known(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/not-a-url") }
 
   @Test(arguments: statuses + bodies + limits + settings)
-  func `a fault has its cause as the last line of the record`(_ fault: Fault) async throws {
+  func `a fault's diagnosis is the last line of the record`(_ fault: Fault) async throws {
     let shop = try Shop(limits: fault.limits) { configuration in
       fault.configure(&configuration)
     }
@@ -142,7 +142,7 @@ struct DiagnosisTests {
     }
   }
 
-  @Test func `more than thirty causes are produced on sockets`() {
+  @Test func `produces more than thirty causes on sockets`() {
     let all = Self.statuses + Self.bodies + Self.limits + Self.settings
     #expect(Set(all.map(\.description)).count > 30)
   }

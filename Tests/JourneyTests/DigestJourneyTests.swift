@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Digest on sockets: what a server sees of a request that it challenges, and of one that it does not.
+/// Digest authentication on real sockets, with and without a challenge.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct DigestJourneyTests {
   private struct Order: ServerPOSTTask {
     var path = "orders"
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// The method and the body of each request.
+  /// The method and body of each request.
   private func sent(to shop: Shop) -> [String] {
     shop.mock.requests.map { "\($0.method) \(String(decoding: $0.body, as: UTF8.self))" }
   }
@@ -40,7 +40,7 @@ import Testing
       401, headers: [.wwwAuthenticate: #"Digest realm="shop", nonce="\#(nonce)", qop="auth"\#(more)"#], body: "no")
   }
 
-  /// The parameters of the credentials of a request; nil where it has none.
+  /// The parameters of a request's credentials, or `nil` without credentials.
   private static func answer(_ request: MockRequest) -> AuthenticationChallenge? {
     guard let value = request.headers[.authorization] else { return nil }
     return ([.wwwAuthenticate: value] as HTTPHeaders).challenges.first
@@ -48,7 +48,7 @@ import Testing
 
   // MARK: Without a challenge
 
-  @Test(arguments: [200, 204, 400, 403, 500]) func `a POST that is not challenged is sent once, with its body`(
+  @Test(arguments: [200, 204, 400, 403, 500]) func `sends a POST once if it is not challenged`(
     code: Int
   )
     async throws
@@ -60,7 +60,7 @@ import Testing
     #expect(shop.mock.requests.first?.headers[.authorization] == nil)
   }
 
-  @Test func `a POST that is not challenged is redirected with its body, or is a GET after it`() async throws {
+  @Test func `redirects an unchallenged POST with its body, or as a GET after a 303`() async throws {
     for (code, expected) in [(303, ["POST one order", "GET "]), (307, ["POST one order", "POST one order"])] {
       let shop = try shop()
       shop.mock.route("/orders", answer: .status(HTTPStatus(code), headers: ["Location": "/done"]))
@@ -70,9 +70,9 @@ import Testing
     }
   }
 
-  // MARK: With one
+  // MARK: With a challenge
 
-  @Test func `a POST that is challenged is sent again, body and all, and the next one once`() async throws {
+  @Test func `resends a challenged POST with its body and authenticates the next one directly`() async throws {
     let shop = try shop()
     shop.mock.route("/orders") { Self.answer($0) == nil ? Self.challenge("n1") : .text("in") }
     for _ in 0..<2 { #expect(try await Order().on(shop.server).run().status == .ok) }
@@ -82,7 +82,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a body that comes once goes up where the challenge is known, and the error says so where it is not`()
+  @Test func `sends a one-shot body only if the challenge is known, and the error says so`()
     async throws
   {
     let shop = try shop()
@@ -94,7 +94,7 @@ import Testing
     #expect(sent(to: shop) == ["POST once", "POST once"])
   }
 
-  @Test func `each exchange of calls beside one another has a count of its own`() async throws {
+  @Test func `concurrent exchanges use unique nonce counts`() async throws {
     let shop = try shop(limits: ThrottleLimits(perHost: 64))
     let seen = Shared<Set<String>>([])
     shop.mock.route("/orders") { request in
@@ -107,7 +107,7 @@ import Testing
     #expect(seen.withLock { $0 } == Set((1...64).map { String(format: "%08x", $0) }))
   }
 
-  @Test func `calls that wait for their slots are signed in with what those before them have learnt`() async throws {
+  @Test func `waiting calls use a challenge learned by earlier ones`() async throws {
     let shop = try shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.route("/orders") { Self.answer($0) == nil ? Self.challenge("n1") : .text("in") }
     let calls = (0..<20).map { _ in Task { try await Order().on(shop.server).run().status } }
@@ -115,7 +115,7 @@ import Testing
     #expect(shop.mock.requests.count { Self.answer($0) == nil } < 20)
   }
 
-  @Test func `a nonce is good for one request where the server says so, and every call succeeds`() async throws {
+  @Test func `every call succeeds if the server accepts each nonce once`() async throws {
     let shop = try shop(limits: ThrottleLimits(perHost: 8))
     let (count, used) = (Shared(0), Shared<Set<String>>([]))
     shop.mock.route("/orders") { request in

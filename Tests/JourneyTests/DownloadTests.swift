@@ -6,7 +6,7 @@ import Testing
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct DownloadTests {
   private let old = Data("old".utf8)
 
-  /// Downloads over a file that is there, and returns what the folder holds afterwards.
+  /// Downloads over an existing file and checks that nothing else is left in the folder.
   private func download(
     _ answer: MockAnswer, check: (URL, Result<TaskResponse<URL>, any Error>) throws -> Void
   ) async throws {
@@ -36,14 +36,14 @@ import Testing
     }
   }
 
-  @Test func `a refused download leaves the old file`() async throws {
+  @Test func `a rejected download keeps the old file`() async throws {
     try await download(.status(500, body: "sorry")) { (file, result) throws in
       #expect(throws: TaskError.self) { try result.get() }
       #expect(try Data(contentsOf: file) == old)
     }
   }
 
-  @Test func `a truncated download leaves the old file`() async throws {
+  @Test func `a truncated download keeps the old file`() async throws {
     try await download(.truncated(body: Data(count: 1 << 20), after: 1 << 19)) { (file, result) throws in
       let error = #expect(throws: TaskError.self) { try result.get() }
       #expect(error?.code == .truncatedBody)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled download leaves the old file`() async throws {
+  @Test func `a cancelled download keeps the old file`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let file = folder.appendingPathComponent("file")
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `folders that are not there are made`() async throws {
+  @Test func `creates missing folders`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let file = folder.appendingPathComponent("a/b/file")
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a place where nothing can be written is an error that names it`() async throws {
+  @Test func `an unwritable destination throws an error with its path`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let file = folder.appendingPathComponent("file")
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a download that fails takes no folder from another beside it`() async throws {
+  @Test func `a failed download does not remove the folder of a concurrent one`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       shop.mock.route("/bad", answer: .truncated(body: Data(count: 1000), after: 10).closing())
@@ -112,7 +112,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
   }
 
-  @Test(arguments: [0o600, 0o640, 0o755]) func `a file keeps its mode when it is replaced`(mode: Int) async throws {
+  @Test(arguments: [0o600, 0o640, 0o755]) func `a replaced file keeps its mode`(mode: Int) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let file = folder.appendingPathComponent("file")
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [230, 255]) func `a name may be as long as names can be`(length: Int) async throws {
+  @Test(arguments: [230, 255]) func `accepts file names up to the maximum length`(length: Int) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let name = String(repeating: "n", count: length)
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `a failed download leaves no folders that it made, and those that were there`() async throws {
+  @Test func `a failed download removes the folders it created, and only those`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let there = folder.appendingPathComponent("there")

@@ -5,14 +5,14 @@
   import Glibc
   import Testing
 
-  /// Servers that answer before they have read the request, and servers that think after it.
+  /// Servers that answer before they have read the request, and servers that take time after it.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct EarlyAnswerTests {
     private let transport: CurlTransport
 
     init() throws {
       var configuration = CurlTransport.Configuration()
-      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
       transport = try CurlTransport(configuration)
     }
 
@@ -31,7 +31,7 @@
     @Test(arguments: [
       "Content-Length: 2\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
     ])
-    func `a complete answer ends the exchange, though the server reads no more`(rest: String) async throws {
+    func `a complete response ends the exchange although the server stops reading`(rest: String) async throws {
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 200 OK\r\n\(rest)")
@@ -44,14 +44,14 @@
       #expect(await eventually { await transport.connections().isEmpty }, "the rest was never sent")
     }
 
-    // libcurl wants nothing of a connection that it is about to close either.
+    // libcurl may not write to a connection that is about to close either.
     @Test(arguments: ["Content-Length: 5\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
-    func `an answer that is cut while the request is sent is not taken for whole`(rest: String) async throws {
+    func `a response truncated during the upload is not complete`(rest: String) async throws {
       let isHeard = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 200 OK\r\n\(rest)")
-        isHeard.wait()  // then it is closed, and what it has not read makes a reset of that
+        isHeard.wait()  // closing with unread data sends a reset
       }
       for body in [HTTPBody.bytes(Data(count: 32 << 20)), Self.endless()] {
         let response = try await transport.send(request(peer.url(), body))
@@ -65,7 +65,7 @@
       HTTPBody.bytes(Data(count: 32 << 20)), endless(), .stream { AsyncStream { $0.yield(Data("0123456789".utf8)) } },
     ]
 
-    /// The head of a request is answered with these lines, and the connection closed for one direction.
+    /// Answers the request head with these lines and shuts down its sending side.
     private static func half(_ lines: String) throws -> WirePeer {
       try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
@@ -80,7 +80,7 @@
       "Connection: close\r\nContent-Length: 5\r\n\r\nok",
       "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
     ])
-    func `an answer that ends early with its connection is not taken for whole`(lines: String) async throws {
+    func `a response cut short by the end of its connection is not complete`(lines: String) async throws {
       let peer = try Self.half(lines)
       for body in Self.bodies {
         let response = try await transport.send(request(peer.url(), body, Timeouts(attempt: .seconds(60))))
@@ -93,7 +93,7 @@
       "Content-Length: 2\r\n\r\nok", "Connection: close\r\n\r\nok",
       "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
     ])
-    func `a whole answer is whole where its connection ends behind it`(lines: String) async throws {
+    func `a complete response is complete although its connection ends`(lines: String) async throws {
       let peer = try Self.half(lines)
       for body in Self.bodies {
         let response = try await transport.send(request(peer.url(), body, Timeouts(attempt: .seconds(60))))
@@ -101,7 +101,7 @@
       }
     }
 
-    @Test func `an answer without a body ends the exchange too`() async throws {
+    @Test func `a response without a body ends the exchange too`() async throws {
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 204 No Content\r\n\r\n")
@@ -110,7 +110,7 @@
       #expect(try await transport.send(request(peer.url(), Self.endless())).status == 204)
     }
 
-    @Test func `a server that speaks first is heard`() async throws {
+    @Test func `accepts a response that is sent before the request is read`() async throws {
       let peer = try WirePeer { connection, _ in
         connection.answer("first")
         connection.waitForEnd()
@@ -119,7 +119,7 @@
       #expect(try await response.body.collect() == Data("first".utf8))
     }
 
-    @Test func `a server that thinks after a body of known length has the time of firstByte`() async throws {
+    @Test func `firstByte limits the wait after a request body of known length`() async throws {
       let peer = try WirePeer { connection, _ in
         _ = connection.readRequest()
         connection.waitForEnd()
@@ -131,7 +131,7 @@
       #expect(error?.timer == .firstByte && error?.phase == .awaitingResponse, "\(error.map { "\($0)" } ?? "")")
     }
 
-    @Test func `a 417 has the request go out without its expectation`() async throws {
+    @Test func `resends the request without Expect after a 417`() async throws {
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
           if head.contains("100-continue") {
@@ -150,7 +150,7 @@
       }
     }
 
-    @Test func `so it does where the task states the expectation itself`() async throws {
+    @Test func `resends without Expect after a 417 if the task set the header itself`() async throws {
       let heads = Shared<[Bool]>([])
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
@@ -177,12 +177,12 @@
       #expect(heads.withLock { $0 } == [true, false, true, false, true, false, true, false])
     }
 
-    @Test func `a body waits for the server's consent as long as it is told to, and no longer`() async throws {
+    @Test func `the body waits for 100 Continue up to the configured time`() async throws {
       let early = Shared<[Bool]>([])
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
           #expect(head.lowercased().contains("expect: 100-continue\r\n"))
-          // libcurl waits one second unless told otherwise.
+          // libcurl waits one second by default.
           var interest = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
           let comesEarly = poll(&interest, 1, head.contains("/patient") ? 1500 : 15_000) > 0
           early.withLock { $0.append(comesEarly) }
@@ -198,7 +198,7 @@
       #expect(early.withLock { $0 } == [false, true])
     }
 
-    @Test func `a 417 that comes amid the body is the answer, and nothing is sent again`() async throws {
+    @Test func `a 417 during the body is the response and nothing is resent`() async throws {
       let heads = Shared(0)
       let peer = try WirePeer { connection, _ in
         while connection.readHead() != nil {
@@ -214,18 +214,18 @@
       request.options.mayRepeat = true
       let response = try await transport.send(request)
       #expect(response.status == 417)
-      _ = try? await response.body.collect()  // libcurl has thrown it away
+      _ = try? await response.body.collect()  // libcurl has discarded it
       #expect(heads.withLock { $0 } == 1)
     }
 
-    @Test(arguments: [0, 2]) func `an early answer with a length and chunks ends with its chunks`(length: Int)
+    @Test(arguments: [0, 2]) func `an early response with a length and chunks ends with its chunks`(length: Int)
       async throws
     {
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nTransfer-Encoding: chunked\r\n\r\n")
         for piece in ["2\r\nok\r\n", "3\r\nay!\r\n0\r\n\r\n"] {
-          usleep(50_000)  // so that what comes before is judged alone
+          usleep(50_000)  // so that the previous piece is processed alone
           connection.say(piece)
         }
         connection.waitForHangUp()
@@ -234,12 +234,12 @@
         let response = try await transport.send(request(peer.url(), .bytes(Data(count: 32 << 20))))
         #expect(try await response.body.collect() == Data("okay!".utf8))
       } catch let error as TaskError {
-        // libcurl 8.12 does not read chunks whose length is said to be 0.
+        // libcurl 8.12 does not read chunks if the stated length is 0.
         #expect(error.code == .badResponse && length == 0, "\(error)")
       }
     }
 
-    @Test func `a 417 that closes the connection is the answer`() async throws {
+    @Test func `a 417 that closes the connection is the response`() async throws {
       let closing = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")

@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Server-sent events over sockets.
+/// Server-sent events on real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct EventsJourneyTests {
   private func answer(_ text: String) -> MockAnswer {
     .chunked(text.map { Data(String($0).utf8) }, type: "text/event-stream")
   }
 
-  @Test func `a stream that is cut goes on where it was, byte by byte`() async throws {
+  @Test func `a truncated event stream resumes after the last event`() async throws {
     let shop = try Shop()
     let first = Data("retry: 1\n\nid: 1\ndata: a\r\n\r\ndata: lost".utf8)
     shop.mock.enqueue(.truncated(body: first + Data(count: 100), after: first.count, type: "text/event-stream"))
@@ -22,7 +22,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `leaving the loop gives the connection back`() async throws {
+  @Test func `leaving the loop releases the connection`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.endless(chunk: Data("data: a\n\n".utf8), type: "text/event-stream"))
     for try await _ in PlainTask().on(shop.server).events() { break }
@@ -30,7 +30,7 @@ import Testing
     #expect(await eventually { shop.isQuiet && shop.server.manager.throttle.streams == 0 })
   }
 
-  @Test func `silence for as long as the idle limit is a break, and another connection follows`() async throws {
+  @Test func `silence beyond the idle timeout reconnects`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(
       MockAnswer.chunked([Data("retry: 1\nid: 1\ndata: a\n\n".utf8), Data(":\n".utf8)], type: "text/event-stream")

@@ -3,12 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Sixty faults drawn by a seed, for a reader who is to name the causes from the printed errors alone:
+/// Draws sixty faults by a seed. A reader then names the causes from the printed errors alone:
 ///
 ///     ERRAND_FAULTS=/tmp/faults ERRAND_FAULT_SEED=7 swift test --filter FaultDrawTests
 ///
-/// writes `errors.txt` to that folder, a numbered line a fault, and `truth.txt` with the causes. The faults are those of
-/// `DiagnosisTests`, some of the network, and those of TLS that `SecureFaultDrawTests` has left in the folder as `tls.txt`, where it ran before.
+/// writes `errors.txt`, one numbered line per fault, and `truth.txt` with the causes to that folder. The faults are
+/// those of `DiagnosisTests`, some network faults, and the TLS faults that an earlier run of `SecureFaultDrawTests`
+/// left in the folder as `tls.txt`.
 @Suite(
   .balancedEvents, .timeLimit(.minutes(3)), .enabled(if: ProcessInfo.processInfo.environment["ERRAND_FAULTS"] != nil))
 struct FaultDrawTests {
@@ -26,7 +27,7 @@ struct FaultDrawTests {
     _ = try await URLTask(url).on(server).retry(.never).run()
   }
 
-  /// The faults of TLS that were left in the folder: a cause and an error a line.
+  /// The TLS faults left in the folder, with a cause and an error per line.
   private static func secure(in folder: URL) throws -> [(cause: String, error: String)] {
     let file = folder.appendingPathComponent("tls.txt")
     guard FileManager.default.fileExists(atPath: file.path) else { return [] }
@@ -36,7 +37,7 @@ struct FaultDrawTests {
     }
   }
 
-  @Test func `sixty faults are drawn, and their errors and causes written`() async throws {
+  @Test func `draws sixty faults and writes their errors and causes`() async throws {
     let environment = ProcessInfo.processInfo.environment
     let folder = URL(fileURLWithPath: environment["ERRAND_FAULTS"] ?? "")
     var chance = SeededGenerator(seed: UInt64(environment["ERRAND_FAULT_SEED"] ?? "") ?? 1)
@@ -53,7 +54,7 @@ struct FaultDrawTests {
         told.append(("\(fault.description); told as \((error as? TaskError)?.diagnosis?.name ?? "-")", "\(error)"))
       }
     }
-    // Each once before any comes again.
+    // Every fault appears once before any repeats.
     let drawn = (told.shuffled(using: &chance) + told.shuffled(using: &chance)).prefix(60).shuffled(using: &chance)
     let errors = drawn.enumerated().map { "\($0 + 1). \($1.error)" }
     let truth = drawn.enumerated().map { "\($0 + 1). \($1.cause)" }

@@ -4,10 +4,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What was measured on URLSession on Linux, fault by fault, and what happens here instead. The numbers are those of the
-/// survey that the choice of libcurl rests on. Elsewhere: 4–6 (redirects) in `RedirectJourneyTests`, 7 and 13 (cookies,
-/// cache) with their steps, 16 (speed) in the benchmark, 17 (TLS) and of 11 what is about TLS with the real servers. 15
-/// (WebSocket) is not offered.
+/// Faults measured in URLSession on Linux, and the behavior here. The numbers refer to the survey behind the choice of
+/// libcurl. Covered elsewhere: 4–6 (redirects) in `RedirectJourneyTests`; 7 and 13 (cookies, cache) with their steps;
+/// 16 (speed) in the benchmark; 17 and the TLS part of 11 with the real servers. 15 (WebSocket) is not offered.
 @Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct FaultTests {
   private func shop(limit: Int = 64) throws -> Shop {
@@ -17,9 +16,9 @@ struct FaultTests {
     return shop
   }
 
-  // MARK: It hangs, it crashes
+  // MARK: Hangs and crashes
 
-  @Test func `1: cancelling while a reply is delivered does not deadlock`() async throws {
+  @Test func `1: cancelling during the delivery of a response does not deadlock`() async throws {
     let shop = try shop()
     await withTaskGroup(of: Void.self) { group in
       for index in 0..<1000 {
@@ -54,7 +53,7 @@ struct FaultTests {
     #expect(shop.isQuiet)
   }
 
-  @Test func `3: hundreds of redirects at once from one host are hundreds of responses`() async throws {
+  @Test func `3: returns hundreds of concurrent redirects from one host as responses`() async throws {
     let shop = try shop()
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": "/now"]))
     let transport = PlatformTransport()
@@ -70,14 +69,14 @@ struct FaultTests {
     }
   }
 
-  @Test func `12: a 401 with a Basic challenge is an error at once`() async throws {
+  @Test func `12: a 401 with a Basic challenge throws immediately`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.status(401, headers: ["WWW-Authenticate": "Basic realm=\"x\""], body: "who?"))
     let error = await #expect(throws: TaskError.self) { try await URLTask(shop.url("now")).on(shop.server).run() }
     #expect(error?.status == 401 && error?.bodyText == "who?")
   }
 
-  @Test func `18: an upload of more than 64 KiB does not stall, and a header needs no blank`() async throws {
+  @Test func `18: an upload over 64 KiB does not stall, and headers need no whitespace`() async throws {
     let shop = try shop()
     let body = Data(count: 3 << 20)
     let raw = "HTTP/1.1 200 OK\r\nX-Tight:yes\r\nContent-Length:2\r\n\r\nok"
@@ -87,9 +86,9 @@ struct FaultTests {
     #expect(shop.mock.requests.first?.body == body)
   }
 
-  // MARK: It lies about time
+  // MARK: Wrong timeouts
 
-  @Test func `8: half a second is half a second`() async throws {
+  @Test func `8: timeouts below one second are exact`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.text("in time").after(.milliseconds(20)))
     let task = URLTask(shop.url("now")).on(shop.server).retry(.never).timeout(.milliseconds(950))
@@ -101,7 +100,7 @@ struct FaultTests {
     #expect(error?.timer == .attempt && error?.limit == .milliseconds(100))
   }
 
-  @Test func `8: the limit of a whole attempt ends a body that drips`() async throws {
+  @Test func `8: the attempt timeout ends a slowly dripping body`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.data(Data(count: 10_000)).throttled(bytes: 1, every: .milliseconds(5)))
     let error = await #expect(throws: TaskError.self) {
@@ -110,7 +109,7 @@ struct FaultTests {
     #expect(error?.timer == .attempt && error?.phase == .receiving)
   }
 
-  @Test func `8: no timer runs while a call waits for its turn`() async throws {
+  @Test func `8: no timer runs while a call waits for a slot`() async throws {
     let shop = try shop(limit: 1)
     for _ in 0..<8 { shop.mock.enqueue(.text("x").after(.milliseconds(300))) }
     let task = URLTask(shop.url("now")).on(shop.server).retry(.never).timeout(.seconds(2))
@@ -118,9 +117,9 @@ struct FaultTests {
     for call in calls { #expect(try await call.value.status == .ok) }
   }
 
-  // MARK: It takes more than it is given
+  // MARK: Unbounded reads
 
-  @Test func `9: a reader who takes little is sent little, and the request is made once`() async throws {
+  @Test func `9: a slow reader applies backpressure, and the request is sent once`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.endless(chunk: Data(count: 64 << 10)))
     let body = try await URLTask(shop.url("endless")).on(shop.server).timeout(.seconds(300)).stream().body
@@ -133,7 +132,7 @@ struct FaultTests {
     #expect(shop.mock.requests.count { $0.path == "/endless" } == 1)
   }
 
-  @Test func `10: a response that is let go after its head does not come`() async throws {
+  @Test func `10: a response released after its head stops the download`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.data(Data(count: 40 << 20)))
     _ = try await URLTask(shop.url("large")).on(shop.server).stream().status
@@ -142,8 +141,8 @@ struct FaultTests {
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `20: servers leave nothing behind`() async throws {
-    let shop = try shop()  // there is a default server from here on, and it is none of those below
+  @Test func `20: servers do not leak`() async throws {
+    let shop = try shop()  // creates the default server, which is not one of those below
     let all = Weak()
     for _ in 0..<100 {
       let server = Server(remote: Remote(shop.mock.url))
@@ -163,7 +162,7 @@ struct FaultTests {
     try await shop.mock.waitForOpenConnections(0)
   }
 
-  /// Servers that it does not keep.
+  /// Weak references to servers.
   private final class Weak: Sendable {
     private struct Reference { weak var server: Server? }
     private let references = Shared<[Reference]>([])
@@ -173,9 +172,9 @@ struct FaultTests {
     var count: Int { references.withLock { $0.count { $0.server != nil } } }
   }
 
-  // MARK: It says too little
+  // MARK: Missing information
 
-  @Test func `14: there are timings for every exchange`() async throws {
+  @Test func `14: every exchange has timings`() async throws {
     let shop = try shop()
     let response = try await URLTask(shop.url("now")).on(shop.server).response()
     let timings = try #require(response.metrics.timings)
@@ -183,7 +182,7 @@ struct FaultTests {
     #expect(timings.bytesReceived > 3 && timings.remotePort == shop.mock.url.port)
   }
 
-  @Test func `19: a body that breaks off has a code of its own`() async throws {
+  @Test func `19: a truncated body has its own error code`() async throws {
     let shop = try shop()
     let chunk = Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n".utf8)
     for answer: MockAnswer in [.truncated(body: Data(count: 100), after: 50), .raw(chunk)] {
@@ -195,7 +194,7 @@ struct FaultTests {
     }
   }
 
-  @Test func `19: a GET may have a body`() async throws {
+  @Test func `19: a GET can have a body`() async throws {
     let shop = try shop()
     let body = HTTPBody.text("{}")
     _ = try await URLTask(shop.url("now"), method: .get, body: body).on(shop.server).run()
@@ -211,9 +210,9 @@ struct FaultTests {
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  // MARK: It is not there
+  // MARK: Missing features
 
-  @Test func `11: bytes come as they are sent, from a body that never ends`() async throws {
+  @Test func `11: delivers bytes of an endless body as they arrive`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.endless(chunk: Data("again".utf8)))
     let response = try await PlatformTransport().send(HTTPRequest(.get, shop.url("endless")))
@@ -225,18 +224,18 @@ struct FaultTests {
     try await shop.mock.waitForOpenConnections(0)
   }
 
-  @Test func `21: no test is switched off`() throws {
+  @Test func `21: no test is disabled`() throws {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let files =
       FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
-    let allowed = ["FaultTests.swift", "KnownDifference.swift"]  // the second has what a libcurl lacks, by its version
+    let allowed = ["FaultTests.swift", "KnownDifference.swift"]  // lists what a libcurl version lacks
     let sources = files.filter { $0.pathExtension == "swift" && !allowed.contains($0.lastPathComponent) }
     #expect(sources.count > 40)
     let switches = [".disabled(", "withKnownIssue", "#if false", "#if 0", "(if: false", "XCTSkip", "Test.cancel("]
     for source in sources {
       let text = try String(contentsOf: source, encoding: .utf8)
       for word in switches { #expect(!text.contains(word), "\(source.lastPathComponent): \(word)") }
-      // A function with a sentence for a name is a test, and runs only where it says so; none is commented out.
+      // A function named with a sentence must be marked as a test, and none is commented out.
       let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
       let (names, marks) = (text.components(separatedBy: "func `").count, text.components(separatedBy: "@Test").count)
       #expect(names == marks, "\(source.lastPathComponent) has \(names - 1) tests by name, and \(marks - 1) that run")

@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// The time of a response's first byte, from servers that take 200 ms to answer.
+  /// Time to first byte with servers that take 200 ms to answer.
   @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct FirstByteTests {
     private static let wait = Duration.milliseconds(200)
@@ -39,14 +39,14 @@
         }
       },
     ])
-    func `the first byte is that of the response, with a request body or without`(body: HTTPBody) async throws {
+    func `the first byte is that of the response, with any request body`(body: HTTPBody) async throws {
       let timings = try await timings(body, from: peer())
       #expect(timings.firstByte >= Self.wait && timings.requestStart < Self.wait, "\(timings)")
       #expect(timings.lastByte >= timings.firstByte && timings.lastByte - timings.firstByte < Self.wait, "\(timings)")
     }
 
     @Test(arguments: ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"])
-    func `an interim response is not the first byte`(interim: String) async throws {
+    func `an interim response does not count as the first byte`(interim: String) async throws {
       for body in [HTTPBody.empty, .text("x")] {
         let timings = try await timings(body, from: peer(interim: interim), expects: !body.isEmpty)
         #expect(timings.firstByte >= Self.wait && timings.requestStart < Self.wait, "\(timings)")
@@ -60,7 +60,7 @@
       #expect(error?.timings?.requestStart ?? .zero > .zero && error?.timings?.firstByte == .zero)
     }
 
-    @Test func `the wait for an answer to a POST is shown as that`() async throws {
+    @Test func `the summary and the HAR show the wait for the response to a POST`() async throws {
       let calls = Shared<[RecordedCall]>([])
       struct Keeper: CallRecorder {
         let calls: Shared<[RecordedCall]>

@@ -7,7 +7,7 @@
   import Testing
 
   @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GaugesTests {
-    /// A server whose connections are kept for that long when they are idle.
+    /// A server whose idle connections are kept for `idleLifetime`.
     private func server(_ peer: WirePeer, idleLifetime: Duration) throws -> Server {
       var configuration = CurlTransport.Configuration()
       configuration.idleLifetime = idleLifetime
@@ -15,7 +15,7 @@
     }
 
     @Test(arguments: [Duration.seconds(3600), .milliseconds(50)])
-    func `a connection is busy while a call runs, and idle after it until its lifetime ends`(
+    func `a connection is busy during a call and idle until its lifetime ends`(
       lifetime: Duration
     ) async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
@@ -42,7 +42,7 @@
       #expect(gauges.connections.idle == (isKept ? 1 : 0) && gauges.hosts.count == (isKept ? 1 : 0))
     }
 
-    /// A listener whose queue is full: connections to it are never made.
+    /// A listener with a full backlog, to which connections never complete.
     private final class FullListener {
       private let descriptors: [Int32]
       let url: URL
@@ -72,7 +72,7 @@
       deinit { for descriptor in descriptors { close(descriptor) } }
     }
 
-    @Test func `a connection that is being made is neither busy nor idle`() async throws {
+    @Test func `a connection being established is neither busy nor idle`() async throws {
       let listener = try FullListener()
       let server = Server(remote: Remote(listener.url), transport: try CurlTransport(), environment: [:])
       let call = Task { try await PlainTask().on(server).run() }
@@ -84,10 +84,10 @@
     }
 
     @Test(arguments: [true, false])
-    func `a connection that is given up while it is being made is not counted`(isCancelled: Bool) async throws {
+    func `does not count a connection abandoned while connecting`(isCancelled: Bool) async throws {
       let listener = try FullListener()
       let server = Server(remote: Remote(listener.url), transport: try CurlTransport(), environment: [:])
-      // A call that is cancelled must not time out before.
+      // A call to be cancelled must not time out first.
       let timeouts = Timeouts(connect: isCancelled ? .seconds(60) : .milliseconds(100))
       for _ in 0..<3 {
         let call = Task { try await PlainTask().on(server).timeouts(timeouts).retry(.never).run() }
@@ -100,7 +100,7 @@
       }
     }
 
-    @Test(.keepsConnections) func `the transport that a server has by itself counts its connections`() async throws {
+    @Test(.keepsConnections) func `a server's default transport counts its connections`() async throws {
       let mock = try MockServer()
       mock.route("/plain") { _ in .text("ok") }
       let server = Server(remote: Remote(mock.url), environment: [:])

@@ -3,18 +3,18 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Google's protocol, byte for byte, and its edges: `X-Goog-Upload-*` as prior clients speak it.
+/// Google's resumable upload protocol on the wire: `X-Goog-Upload-*` as earlier clients speak it.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GoogleUploadTests {
   private static let active: HTTPHeaders = ["X-Goog-Upload-Status": "active"]
 
-  /// All of a request that the protocol is about.
+  /// The parts of a request that matter to the protocol.
   private func words(_ request: MockRequest) -> String {
     let fields = request.headers.filter { $0.name.description.lowercased().hasPrefix("x-goog-upload-") }
     let own = fields.map { "\($0.name.description.dropFirst(14))=\($0.value)" }.sorted().joined(separator: " ")
     return "\(request.method) \(request.target) \(own) \(request.headers[.contentLength] ?? "-")"
   }
 
-  @Test func `each request has the command, the offset and the length, and nothing twice`() async throws {
+  @Test func `each request has the command, offset and length, and no byte is sent twice`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop()
       try await shop.upload(file, by: .google).run()
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `pieces are whole granules, one at least, and a crumb goes with the last`() async throws {
+  @Test func `pieces are multiples of the granularity, and a small remainder joins the last one`() async throws {
     for (granularity, lines) in [
       ("66666", ["upload 0 66666", "upload 66666 66666", "upload, finalize 133332 65668"]),
       ("100000", ["upload 0 100000", "upload, finalize 100000 99000"]),
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `an empty file is one finalize without a byte`() async throws {
+  @Test func `an empty file is finalized without a byte`() async throws {
     try await withUpload(0) { file, _ in
       let shop = try UploadShop()
       try await shop.upload(file, by: .google).run()
@@ -59,7 +59,7 @@ import Testing
   @Test(arguments: [
     (100_000, ["upload 0 75000", "upload, finalize 75000 25000"]),
     (150_000, ["upload 0 75000", "upload 75000 75000", "finalize 150000 0"]), (0, ["finalize 0 0"]),
-  ]) func `bytes of unknown length end with fewer than were asked for`(size: Int, lines: [String]) async throws {
+  ]) func `an upload of unknown length ends with a short or empty piece`(size: Int, lines: [String]) async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(size)
     let upload = shop.upload(data, by: .google)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `bytes of unknown length go on where the server is, and are asked for again`() async throws {
+  @Test func `an upload of unknown length resumes at the server's offset`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(199_000)
     shop.upload.withLock { $0.script = [nil] }
@@ -81,7 +81,7 @@ import Testing
     #expect(shop.lines.prefix(4) == ["upload 0 75000", "query - 0", "upload 37500 75000", "upload 112500 75000"])
   }
 
-  @Test func `what gives the bytes fails the upload, and a later run goes on`() async throws {
+  @Test func `an error of the byte source fails the run, and the next run resumes`() async throws {
     struct Broken: Error {}
     let shop = try UploadShop()
     let data = RangeShop.bytes(199_000)
@@ -100,7 +100,7 @@ import Testing
       shop.lines == ["upload 0 75000", "query - 0", "upload 75000 75000", "upload, finalize 150000 49000"])
   }
 
-  @Test func `too many bytes, and too few of a length that is known, are errors`() async throws {
+  @Test func `too many or too few bytes throw .unreadableBody`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(1000)
     let short = shop.upload(data, by: .google, length: 2000)
@@ -113,7 +113,7 @@ import Testing
     #expect(other?.code == .unreadableBody)
   }
 
-  /// Runs an upload whose delays are over at once; returns them.
+  /// Runs an upload, skips its delays and returns them.
   private func delays(_ upload: ResumableUpload, _ clock: ManualClock) async throws -> ([Duration], (any Error)?) {
     let states = upload.states
     let run = Task { try await upload.run() }
@@ -127,7 +127,7 @@ import Testing
     return await (delays, run.result.failure)
   }
 
-  @Test func `after a 4xx of an active upload a query follows, and the upload goes on`() async throws {
+  @Test func `a 4xx for an active upload triggers a query and resumes`() async throws {
     try await withUpload(100_000) { file, data in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [.status(400, headers: Self.active)] }
@@ -137,8 +137,7 @@ import Testing
     }
   }
 
-  @Test func `where that goes on the queries are a second apart, then twice as long, until it is enough`() async throws
-  {
+  @Test func `repeated refusals are retried with exponential delays and then fail`() async throws {
     try await withUpload(100_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))
@@ -154,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `bytes that are gained begin the back-off anew`() async throws {
+  @Test func `progress resets the back-off`() async throws {
     try await withUpload(199_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))
@@ -178,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `a first piece that is taken and is not there is not sent for ever`() async throws {
+  @Test func `gives up if an accepted first piece never arrives`() async throws {
     try await withUpload(100_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))
@@ -188,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func `a server that forgets again and again is not begun with for ever`() async throws {
+  @Test func `gives up on a server that keeps forgetting the upload`() async throws {
     try await withUpload(199_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))
@@ -200,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `an error that may be repeated is followed by a query, as often as the policy says`() async throws {
+  @Test func `a retryable error triggers a query, as often as the policy allows`() async throws {
     try await withUpload(100_000) { file, data in
       let shop = try UploadShop(retry: .fixed(retries: 2, delay: .zero))
       shop.upload.withLock { $0.script = [.status(503), .status(503)] }
@@ -214,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func `a 404 and a cancelled upload end it, and the next run begins anew`() async throws {
+  @Test func `a 404 or a cancelled status ends the upload, and the next run starts over`() async throws {
     for answer in [
       MockAnswer.status(404, headers: Self.active), .status(.ok, headers: ["X-Goog-Upload-Status": "cancelled"]),
     ] {
@@ -229,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that begins nothing says so`() async throws {
+  @Test func `an invalid start response throws with the reason`() async throws {
     for (answer, text) in [
       (MockAnswer.status(501), "501"), (.status(.ok), "there is no X-Goog-Upload-URL"),
       (.status(.ok, headers: ["X-Goog-Upload-Status": "cancelled", "X-Goog-Upload-URL": "/x"]), "Status is cancelled"),
@@ -244,7 +243,7 @@ import Testing
     }
   }
 
-  @Test func `final before the last piece is an error, not a success`() async throws {
+  @Test func `a final status before the last piece is an error`() async throws {
     try await withUpload(199_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [.status(.ok, headers: ["X-Goog-Upload-Status": "final"])] }
@@ -253,7 +252,7 @@ import Testing
     }
   }
 
-  @Test func `an upload is cancelled at the server, or stays to be cancelled`() async throws {
+  @Test func `discard cancels the upload at the server and can be repeated after a failure`() async throws {
     try await withUpload(100_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [nil, .status(503)] }
@@ -268,7 +267,7 @@ import Testing
     }
   }
 
-  @Test func `a pause ends the request, and the upload goes on after a query`() async throws {
+  @Test func `pausing ends the request, and resuming queries the offset`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [.status(.ok).after(.seconds(3600))] }

@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The IETF's draft of resumable uploads, against a server that takes it by the letter.
+/// The IETF draft for resumable uploads, against a strict server.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct IETFUploadTests {
-  /// All of a request that the draft is about.
+  /// The parts of a request that matter to the draft.
   private func words(_ request: MockRequest) -> String {
     let names: [HTTPHeaderName] = [
       "Upload-Complete", "Upload-Offset", "Upload-Length", .contentType, "Upload-Draft-Interop-Version",
@@ -14,7 +14,7 @@ import Testing
     return "\(request.method) \(request.target) \(own) \(request.bodyLength)"
   }
 
-  @Test func `a file goes up in pieces, of which the last completes it`() async throws {
+  @Test func `uploads a file in pieces, the last of which completes it`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop()
       let answer = try await shop.upload(file, by: .ietf).run()
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `bytes of unknown length, and an empty file, end with a piece that says so`() async throws {
+  @Test func `uploads of unknown length and empty files end with a completing piece`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     try await shop.upload(data, by: .ietf).run()
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `after a cut, and with another offset, it goes on where the server is`() async throws {
+  @Test func `resumes at the server's offset after a cut or a conflict`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop()
       shop.upload.withLock { $0.script = [nil, .status(.conflict)] }
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `the limits of the server hold for pieces`() async throws {
+  @Test func `applies the server's limits to pieces`() async throws {
     for (limit, lines) in [
       (
         "max-size=1000000, max-append-size=50000",
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a crumb is left where one more byte is too many for a piece`() async throws {
+  @Test func `sends a small remainder separately if it would exceed the limit`() async throws {
     try await withUpload(101_000) { file, data in
       let shop = try UploadShop()
       shop.upload.withLock { $0.beginning["Upload-Limit"] = "max-append-size=50000" }
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a whole that the server refuses is not sent again, whatever its status`() async throws {
+  @Test func `does not resend a complete upload that the server rejects`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop(retry: .fixed(retries: 5, delay: .zero))
       shop.upload.withLock { $0.script = [.status(503, headers: ["Upload-Complete": "?1"])] }
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `an end whose answer is lost is found out by a query`() async throws {
+  @Test func `a query detects completion after the response was lost`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop()
       shop.mock.route(.patch, "/files/1") { _ in
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a server that begins nothing says so, and an upload can be cancelled`() async throws {
+  @Test func `throws if the server does not start an upload, and discard cancels one`() async throws {
     try await withUpload(100_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.mock.route(.post, "/none") { _ in .status(.ok) }
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a server has no more of given bytes held in memory than is bearable`() async throws {
+  @Test func `rejects a minimum piece size too large to hold in memory`() async throws {
     let shop = try UploadShop()
     shop.upload.withLock { $0.beginning["Upload-Limit"] = "min-append-size=\(Int64.max)" }
     let error = await #expect(throws: TaskError.self) {

@@ -6,14 +6,14 @@
   import Glibc
   import Testing
 
-  /// What a connection between two requests may not do.
+  /// Idle connections between two requests.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct IdleConnectionTests {
     private let transport: CurlTransport
 
     init() throws {
       var configuration = CurlTransport.Configuration()
-      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
       transport = try CurlTransport(configuration)
     }
 
@@ -27,7 +27,7 @@
       get async { await transport.connections().values.reduce(0) { $0 + $1.open } }
     }
 
-    @Test(.keepsConnections) func `a connection that the server closes is closed at once`() async throws {
+    @Test(.keepsConnections) func `closes an idle connection immediately when the server does`() async throws {
       let isTimeToClose = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, _ in
         guard connection.readRequest() != nil else { return }
@@ -40,7 +40,7 @@
       #expect(await eventually { await openCount == 0 }, "no other call was needed")
     }
 
-    @Test func `an answer that nobody asked for answers nothing`() async throws {
+    @Test func `an unsolicited response answers nothing`() async throws {
       let isTimeToSpeak = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -56,7 +56,7 @@
       #expect(try await get(peer.url()) == "1")
     }
 
-    @Test func `an answer that comes with another answers nothing`() async throws {
+    @Test func `a second response in one packet answers nothing`() async throws {
       let peer = try WirePeer { connection, index in
         while let request = connection.readRequest() {
           let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
@@ -70,9 +70,9 @@
       }
     }
 
-    // libcurl hands the connection from one request to the next before it returns. Of a stated length it reads no more, so that
-    // what came behind it is still there.
-    @Test func `an answer that comes with another answers none of those that wait for the connection`() async throws {
+    // libcurl passes the connection to the next request before it returns. It reads only the stated length, so a
+    // second response is still unread.
+    @Test func `a second response answers no request that waits for the connection`() async throws {
       let padding = String(repeating: "x", count: 100_000)
       let peer = try WirePeer { connection, _ in
         while let request = connection.readRequest() {
@@ -96,9 +96,9 @@
       }
     }
 
-    // A connection that ends just as a request is about to go over it. About half of them are met at that moment.
+    // The connection ends just as a request is about to use it. About half of the rounds hit that moment.
     @Test(.keepsConnections)
-    func `a request that went on a fresh connection leaves nothing to those that come later`() async throws {
+    func `a request retried on a new connection does not affect later ones`() async throws {
       let doomed = Shared(-1)
       let peer = try WirePeer { connection, index in
         var byte: UInt8 = 0
@@ -112,8 +112,8 @@
       for _ in 0..<300 {
         let index = try #require(Int(try await get(peer.url(), mayRepeat: true)))
         doomed.withLock { $0 = index }
-        _ = try? await get(peer.url())  // lost, where it was written before the end came
-        let next = try await get(peer.url(), mayRepeat: true)  // where the one before was answered, it meets the end
+        _ = try? await get(peer.url())  // lost if written before the connection ended
+        let next = try await get(peer.url(), mayRepeat: true)  // sees the end if the previous request was answered
         #expect(try await get(peer.url(), mayRepeat: true) == next)
       }
     }
@@ -122,7 +122,7 @@
       get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
     }
 
-    @Test func `a burst of connections that the server closes leaves no descriptors`() async throws {
+    @Test func `a burst of connections closed by the server leaks no descriptors`() async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, _ in
         guard connection.readRequest() != nil else { return }
@@ -137,17 +137,17 @@
         try await group.waitForAll()
       }
       #expect(await eventually { await openCount == 0 })
-      // Tests beside this one may have some open.
+      // Concurrent tests may have some open.
       #expect(try await eventually { try descriptorCount < before + 100 })
     }
 
-    @Test(.keepsConnections) func `requests that meet dead connections go on fresh ones, once`() async throws {
+    @Test(.keepsConnections) func `retries a request on a stale connection once, on a new one`() async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }
         if index < 8 { isTimeToAnswer.wait() }
         connection.answer("x")
-        // The second request is read and not answered, as by a server that ends.
+        // Reads the second request without answering it, like a server that is shutting down.
         _ = connection.readRequest()
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -156,12 +156,12 @@
         for _ in 0..<8 { isTimeToAnswer.signal() }
         try await group.waitForAll()
       }
-      // Seven more dead ones are idle: none of them is tried.
+      // Seven more stale connections are idle, and none of them is tried.
       #expect(try await get(peer.url(), mayRepeat: true) == "x")
       await #expect(throws: TaskError.self) { try await get(peer.url()) }
     }
 
-    @Test func `an idle connection is closed when its time is over`() async throws {
+    @Test func `closes an idle connection after its lifetime`() async throws {
       var configuration = CurlTransport.Configuration()
       configuration.idleLifetime = .milliseconds(100)
       let transport = try CurlTransport(configuration)
@@ -175,14 +175,14 @@
       _ = try await transport.send(HTTPRequest(.get, peer.url())).body.collect()
       let start = ContinuousClock.now
       #expect(await eventually { await transport.connections().isEmpty })
-      // The peer gives up after twenty seconds, and without the setting fifty would have to pass.
+      // The peer gives up after 20 s, and the default lifetime is 50 s.
       #expect(ContinuousClock.now - start < .seconds(15))
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 
-    // libcurl keeps what ends a stream in its buffer until there is something else to send or to read.
+    // libcurl buffers the frame that ends a stream until it has something else to send or read.
     @Test(.keepsConnections)
-    func `a stream that is given up ends at the server at once, not with its connection's time`() async throws {
+    func `a stream that times out closes its HTTP/2 connection immediately`() async throws {
       let isClosed = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, _ in
         connection.say("\0\0\0\u{4}\0\0\0\0\0")  // SETTINGS
@@ -202,7 +202,7 @@
       #expect(await eventually { isClosed.wait(timeout: .now()) == .success })
     }
 
-    @Test func `a reader that stands still keeps its connection`() async throws {
+    @Test func `a slow reader keeps its connection`() async throws {
       let peer = try WirePeer { connection, _ in
         guard connection.readRequest() != nil else { return }
         connection.answer(String(repeating: "x", count: 4 << 20))

@@ -4,11 +4,11 @@
   import Foundation
   import Testing
 
-  /// A server that answers 408 when it closes an idle connection, just as a request is sent over it.
+  /// A server that answers 408 as it closes an idle connection, just when a request is sent.
   @Suite(.keepsConnections, .balancedEvents, .timeLimit(.minutes(1)))
   struct IdleTimeoutAnswerTests {
-    /// A peer that answers "one" over a new connection and says `second` to the next request, each over as many connections as
-    /// `count` says. Over any later connection it answers all requests.
+    /// A peer that answers the first request and says `second` to the next one, on as many connections as `count`.
+    /// Later connections answer all requests.
     private func peer(saying second: String, times count: Int = 1, requests: Shared<[String]>) throws -> WirePeer {
       try WirePeer { connection, number in
         var isFirst = true
@@ -30,7 +30,7 @@
       close, "HTTP/1.0 408 Request Time-out\r\nCache-Control: no-cache\r\n\r\n",
       "HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nCONNECTION: Keep-Alive, Close\r\n\r\n",
     ])
-    func `any request is resent after a 408 that closes its kept connection`(answer: String) async throws {
+    func `resends any request after a 408 that closes a reused connection`(answer: String) async throws {
       for body in [nil, HTTPBody.text("x"), .bytes(Data(repeating: 65, count: 300_000))] {
         let requests = Shared<[String]>([])
         let peer = try peer(saying: answer, requests: requests)
@@ -45,7 +45,7 @@
       }
     }
 
-    @Test func `a 408 that keeps the connection is the answer to a request that was read`() async throws {
+    @Test func `a 408 that keeps the connection is the response`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n", requests: requests)
       let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])
@@ -56,7 +56,7 @@
       #expect(error?.status == 408 && requests.withLock { $0.count } == 2)
     }
 
-    @Test func `a 408 over a new connection is the answer`() async throws {
+    @Test func `a 408 on a new connection is the response`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: Self.close, times: 3, requests: requests)
       let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])
@@ -67,7 +67,7 @@
       #expect(error?.status == 408 && error?.bodyText == "late" && requests.withLock { $0.count } == 3)
     }
 
-    @Test func `a 408 is the answer if the request body can be read once`() async throws {
+    @Test func `a 408 is the response if the request body can only be read once`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: Self.close, requests: requests)
       let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])

@@ -6,7 +6,7 @@
   import Glibc
   import Testing
 
-  /// What a connection over a Unix socket may not do between two requests: libcurl names it by no port.
+  /// Idle connections on a Unix socket, which libcurl identifies by no port.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct IdleUnixConnectionTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).socket").path
@@ -14,7 +14,7 @@
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
       configuration.unixSocket = path
-      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
       change(&configuration)
       return try CurlTransport(configuration)
     }
@@ -28,7 +28,7 @@
       await transport.connections().values.reduce(0) { $0 + $1.open }
     }
 
-    @Test(.keepsConnections) func `a connection that the server closes is closed at once`() async throws {
+    @Test(.keepsConnections) func `closes an idle connection immediately when the server does`() async throws {
       let isTimeToClose = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, _ in
         guard connection.readRequest() != nil else { return }
@@ -42,7 +42,7 @@
       #expect(await eventually { await openCount(transport) == 0 }, "no other call was needed")
     }
 
-    @Test func `an answer that was not asked for closes the connection and answers nothing`() async throws {
+    @Test func `an unsolicited response closes the connection and answers nothing`() async throws {
       let isTimeToSpeak = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -59,7 +59,7 @@
       #expect(try await get(peer, over: transport) == "1")
     }
 
-    @Test func `an answer that comes with another answers nothing`() async throws {
+    @Test func `a second response in one packet answers nothing`() async throws {
       let peer = try WirePeer(socketPath: path) { connection, _ in
         while let request = connection.readRequest() {
           let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
@@ -74,7 +74,7 @@
       }
     }
 
-    @Test func `an answer that comes with another does not answer the request that waits for its connection`()
+    @Test func `a second response does not answer the request that waits for the connection`()
       async throws
     {
       let (isRead, isTimeToAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -88,7 +88,7 @@
           isTimeToAnswer.wait()
           let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
           connection.say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nf")
-          usleep(10_000)  // of the rest libcurl reads no more than the length says
+          usleep(10_000)  // libcurl reads only the stated length of the rest
           connection.say("irst" + evil)
         }
       }
@@ -98,14 +98,14 @@
         #expect(await eventually { isRead.wait(timeout: .now()) == .success })
         async let second = get(peer, "second", over: transport)
         await giveWay(50)
-        _ = await transport.connections()  // the loop has the second one by now, as a rule
+        _ = await transport.connections()  // the loop usually has the second request by now
         isTimeToAnswer.signal()
         let bodies = try await [first, second]
         #expect(bodies == ["first", "second"])
       }
     }
 
-    @Test func `an idle connection is closed when its time is over`() async throws {
+    @Test func `closes an idle connection after its lifetime`() async throws {
       let isClosed = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, _ in
         guard connection.readRequest() != nil else { return }
@@ -117,12 +117,12 @@
       _ = try await get(peer, over: transport)
       let start = ContinuousClock.now
       #expect(await eventually { await transport.connections().isEmpty })
-      // The peer gives up after twenty seconds, and without the setting an hour would have to pass.
+      // The peer gives up after 20 s, and the configured lifetime is one hour.
       #expect(ContinuousClock.now - start < .seconds(15))
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 
-    @Test func `idle connections are closed at once while others of their transport carry exchanges`() async throws {
+    @Test func `closes idle connections immediately while others are busy`() async throws {
       let (isTimeToAnswer, isTimeToClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isTimeToEnd = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, index in
@@ -145,7 +145,7 @@
       isTimeToEnd.signal()
     }
 
-    @Test func `a reader that stands still keeps its connection, one of several that were idle`() async throws {
+    @Test func `a slow reader keeps its connection while idle ones are closed`() async throws {
       let peer = try WirePeer(socketPath: path) { connection, _ in
         while let request = connection.readRequest() {
           connection.answer(String(repeating: "x", count: request.contains("/large") ? 4 << 20 : 1))

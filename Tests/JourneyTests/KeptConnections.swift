@@ -4,18 +4,18 @@ import Testing
   import Errand
   import ErrandTesting
 
-  /// True where a connection carries one exchange after another.
+  /// Whether connections are reused.
   let keepsConnections = CurlLibrary.hasRequestCallback
 
   extension Trait where Self == ConditionTrait {
-    /// The test is of connections that carry one exchange after another.
+    /// The test needs reused connections.
     static var keepsConnections: ConditionTrait {
       .enabled(if: JourneyTests.keepsConnections, "this libcurl makes a connection for each exchange")
     }
   }
 
   extension TransportConformance {
-    /// The cases that need a connection which carries one exchange after another, and the others.
+    /// The cases that need reused connections, and the others.
     static func parted(_ cases: [Case]) -> (kept: [Case], others: [Case]) {
       let names = [
         "the answer to HEAD has a length and no body, and its connection goes on",
@@ -30,7 +30,7 @@ import Testing
     .enabled(if: !keepsConnections, "this libcurl asks before it sends"), .balancedEvents,
     .timeLimit(.minutes(1)))
   struct LoneExchangeTests {
-    @Test func `each exchange has a connection of its own`() async throws {
+    @Test func `each exchange uses its own connection`() async throws {
       let shop = try Shop()
       for _ in 0..<5 { _ = try await GetWidget().on(shop.server).download() }
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -40,7 +40,7 @@ import Testing
       #expect(shop.mock.connectionCount == 25 && shop.mock.requestCount == 25)
     }
 
-    @Test func `a POST whose connection is closed was perhaps sent, and is sent once`() async throws {
+    @Test func `a POST on a closed connection may have been sent and is not resent`() async throws {
       let shop = try Shop()
       shop.mock.enqueue(.drop)
       let error = await #expect(throws: TaskError.self) {
@@ -50,7 +50,7 @@ import Testing
       #expect(shop.mock.requestCount == 1)
     }
 
-    @Test func `HTTP/2 is refused where nothing else is to be spoken`() async throws {
+    @Test func `rejects HTTP/2 with prior knowledge`() async throws {
       var configuration = CurlTransport.Configuration()
       configuration.version = .http2PriorKnowledge
       let transport = try CurlTransport(configuration)

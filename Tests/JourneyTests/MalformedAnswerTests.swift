@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Answers that no server should give: each is refused with words, or read in the one way that RFC 9112 has for it.
+  /// Malformed responses are rejected with a reason or read as RFC 9112 requires.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct MalformedAnswerTests {
     private let transport: CurlTransport
@@ -21,7 +21,7 @@
       try #require(await #expect(throws: TaskError.self) { try await response(text, method) })
     }
 
-    @Test func `a head that begins with a folded line crashes nothing, after any answer`() async throws {
+    @Test func `rejects a head that starts with a folded line, after any response`() async throws {
       let folded = "HTTP/1.1 200 OK\r\n X-A: a\r\nContent-Length: 0\r\n\r\n"
       let peer = try WirePeer { connection, _ in
         while let request = connection.readRequest() {
@@ -34,13 +34,13 @@
         let error = await #expect(throws: TaskError.self) {
           try await transport.send(HTTPRequest(.get, peer.url("folded")))
         }
-        // libcurl 8.1.2 refuses it by itself.
+        // libcurl 8.1.2 rejects it itself.
         let isTold = error.map { $0.reason.contains("folded") || $0.reason.contains("is no field") } ?? false
         #expect(error?.code == .badResponse && isTold, "\(error.map { "\($0)" } ?? "")")
       }
     }
 
-    @Test func `a folded line belongs to the field before it`() async throws {
+    @Test func `joins a folded line with the previous field`() async throws {
       let (response, _) = try await response(
         "HTTP/1.1 200 OK\r\nX-A: a\r\n Set-Cookie: session=evil\r\n\tb \r\nContent-Length: 0\r\n\r\n")
       #expect(response.headers["Set-Cookie"] == nil)
@@ -50,12 +50,12 @@
     @Test(
       arguments: ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "HTTP/1.1 200"],
       [HTTPMethod.get, .post])
-    func `a head that is cut is no success`(text: String, method: HTTPMethod) async throws {
+    func `a truncated head is not a success`(text: String, method: HTTPMethod) async throws {
       let error = try await error(text, method)
       #expect(error.code == .connectionLost && error.phase == .awaitingResponse, "\(error)")
     }
 
-    @Test func `a head that is cut leaves a good file as it is`() async throws {
+    @Test func `a truncated head keeps the existing file`() async throws {
       try await withFolder { folder in
         let file = folder.appendingPathComponent("good")
         try Data("good".utf8).write(to: file)
@@ -70,7 +70,7 @@
     @Test(arguments: [
       "X-A : a", "X A: a", ": a", "no colon", "X-A: a\rb", "X-\0A: a", "X\u{e4}: a",
     ])
-    func `a line that is no field is refused`(line: String) async throws {
+    func `rejects an invalid header line`(line: String) async throws {
       let error = try await error("HTTP/1.1 200 OK\r\nServer: x\r\n\(line)\r\nContent-Length: 0\r\n\r\n")
       #expect(error.code == .badResponse && !error.isRetryable, "\(error)")
     }
@@ -82,15 +82,15 @@
       "Transfer-Encoding: identity", "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: chunked, identity",
       "Transfer-Encoding : chunked", "Transfer-Encoding: xchunked",
     ])
-    func `what contradicts itself on where a body ends is refused`(fields: String) async throws {
+    func `rejects contradictory body framing`(fields: String) async throws {
       let error = try await error("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
       #expect(error.code == .badResponse && !error.isRetryable, "\(error)")
       let name = fields.hasPrefix("Content") ? "Content-Length" : "Transfer-Encoding"
       #expect(error.reason.contains(name) || error.reason.contains("folded"), "\(error)")
     }
 
-    /// Newer libcurls join such lines before they hand them over.
-    @Test func `a coding on a folded line is refused, or read as one line`() async throws {
+    /// Newer libcurls join such lines first.
+    @Test func `rejects a folded Transfer-Encoding or reads it as one line`() async throws {
       do {
         let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
         #expect(try await response(text).1 == Data("hello".utf8))
@@ -100,11 +100,11 @@
     }
 
     @Test(arguments: ["Content-Length: 5\r\nContent-Length: 5", "content-length:5 ,5", "CONTENT-LENGTH:\t5\t"])
-    func `a length that stands there more than once is a length`(fields: String) async throws {
+    func `accepts a repeated identical Content-Length`(fields: String) async throws {
       #expect(try await response("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nhello").1 == Data("hello".utf8))
     }
 
-    @Test func `of a length and chunks the chunks count, and the connection is not used again`() async throws {
+    @Test func `chunks override a Content-Length, and the connection is not reused`() async throws {
       let peer = try WirePeer { connection, index in
         while connection.readRequest() != nil {
           connection.say(
@@ -122,13 +122,13 @@
       "HTTP/1.1  200 OK", "HTTP/1.1 2000 OK", "HTTP 200 OK", "HTTP/3 200", "HTTP/1.x 200 OK", "ICY 200 OK", "hello",
       "HTTP/1.1 101 Switching Protocols",
     ])
-    func `what does not begin with a status line of HTTP 1 is refused`(line: String) async throws {
+    func `rejects an invalid HTTP/1 status line`(line: String) async throws {
       let error = try await error("\(line)\r\nContent-Length: 0\r\n\r\n")
       #expect(error.code == .badResponse && !error.isRetryable && error.reason.count < 200, "\(error)")
     }
 
     @Test(arguments: ["X-A: a\r\n Set-Cookie: session=evil", "\tX-A: a", "X A: a", "X-A : a", ": a", "X\rY: z", "X"])
-    func `a trailer that is no field is refused`(lines: String) async throws {
+    func `rejects an invalid trailer`(lines: String) async throws {
       let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
       let error = try await error("\(head)\(lines)\r\n\r\n")
       #expect(error.code == .badResponse && error.reason.contains("trailer"), "\(error)")
@@ -136,7 +136,7 @@
       #expect(body == Data("ok".utf8) && response.body.trailers.map(\.value) == ["a", ""])
     }
 
-    @Test func `an interim response may come before, but not without end`() async throws {
+    @Test func `accepts interim responses, but not an endless number`() async throws {
       let early = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n", count: 100)
       #expect(try await response("\(early)HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").1 == Data("ok".utf8))
       let endless = try WirePeer { connection, _ in
@@ -148,7 +148,7 @@
         error?.code == .badResponse && error?.reason.contains("256 KiB") ?? false, "\(error.map { "\($0)" } ?? "")")
     }
 
-    @Test func `a head without end is refused`() async throws {
+    @Test func `rejects an endless head`() async throws {
       for line in ["X-\(String(repeating: "a", count: 50)): b\r\n", String(repeating: "a", count: 4096)] {
         let endless = try WirePeer { connection, _ in
           guard connection.readRequest() != nil else { return }
@@ -162,7 +162,7 @@
       }
     }
 
-    @Test func `a bad chunk is refused and not asked for again`() async throws {
+    @Test func `rejects a malformed chunk without a retry`() async throws {
       let error = try await error("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nhello\r\n0\r\n\r\n")
       #expect(error.code == .badResponse && !error.isRetryable, "\(error)")
     }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct MethodsTests {
-  @Test func `widgets are read, made, replaced, changed and removed`() async throws {
+  @Test func `creates, reads, replaces, changes and deletes widgets`() async throws {
     let shop = try Shop()
     shop.mock.route(.put, "/widgets/:id") { .json(String(decoding: $0.body, as: UTF8.self)) }
     shop.mock.route(.patch, "/widgets/:id") { .json(String(decoding: $0.body, as: UTF8.self)) }
@@ -23,7 +23,7 @@ import Testing
     #expect(shop.isQuiet)
   }
 
-  @Test func `HEAD brings the header and no body`() async throws {
+  @Test func `HEAD returns the headers without a body`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.text("0123456789"))
     let response = try await URLTask(shop.url("x"), method: .head).on(shop.server).run()
@@ -31,7 +31,7 @@ import Testing
     #expect(try await GetWidget().on(shop.server).response().response.isConnectionReused == keepsConnections)
   }
 
-  @Test func `what is sent is what the task says, and nothing libcurl adds of its own accord`() async throws {
+  @Test func `sends the task's headers and nothing added by libcurl`() async throws {
     let shop = try Shop { $0.userAgent = "me" }
     try await URLTask(shop.url("x"), headers: ["B": "2", "A": "1", "B": "3"]).on(shop.server).accepting(.all).run()
     let request = try #require(shop.mock.requests.first)
@@ -42,7 +42,7 @@ import Testing
   private static let megabyte = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
   @Test(arguments: ["bytes", "file", "stream", "stream of known length", "once", "no bytes"])
-  func `a body arrives whole, whatever it is made of`(kind: String) async throws {
+  func `a body of any kind arrives complete`(kind: String) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let expected = kind == "no bytes" ? Data() : Self.megabyte
@@ -77,7 +77,8 @@ import Testing
     }
   }
 
-  @Test func `a stream of another length than stated is an error, and the server sees no whole body`() async throws {
+  @Test func `throws if a stream's length differs from the stated one, and the request stays incomplete`() async throws
+  {
     let shop = try Shop()
     let body = HTTPBody.stream(length: 10) {
       AsyncStream {
@@ -93,10 +94,10 @@ import Testing
     #expect(shop.isQuiet)
   }
 
-  @Test func `after a 503 and a broken connection the answer comes, in the last attempt`() async throws {
+  @Test func `succeeds in the fourth attempt after two 503s and a dropped connection`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(503, headers: ["Retry-After": "0"]))
-    // On a connection of its own: what breaks on one that was used before is sent again within its attempt.
+    // On a new connection: a failure on a reused one is resent within the attempt.
     shop.mock.enqueue(.status(503).closing())
     shop.mock.enqueue(.drop)
     let response = try await GetWidget().on(shop.server).retry(upTo: 3, after: .zero).response()

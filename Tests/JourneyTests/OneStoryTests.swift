@@ -3,14 +3,14 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// One call through two retries, a token that has ended, redirects and a stored response that is still good: all that tells of it
-/// tells the same story.
+/// A call with two retries, an expired token, redirects and a revalidated response. Every output must tell the same
+/// story.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct OneStoryTests {
-  /// A shop that bounces calls, whose messages are full of secrets.
+  /// A shop that bounces calls and whose messages are full of secrets.
   private struct BouncingShop {
     let mock: MockServer
     let secrets: [String]
-    /// The requests for the widget while the bad day lasts.
+    /// The number of requests for the widget during the bad day.
     let count = Shared<Int?>(nil)
 
     init() throws {
@@ -50,7 +50,7 @@ import Testing
             ? .status(304, headers: ["ETag": "\"v1\"", "X-Session-Token": secrets[9]]) : .status(418)
         }
       }
-      // Back to where it came from, as pages that ask for consent do.
+      // Redirects back to its origin, as consent pages do.
       mock.route("/bounce") { _ in
         .status(302, headers: ["Location": target.withLock { $0 }, "X-Refresh-Token": secrets[10]])
       }
@@ -86,7 +86,7 @@ import Testing
       return Server(remote: Remote(mock.url), configuration: configuration, environment: [:])
     }
 
-    /// The task, with secrets in its query and its header.
+    /// The task, with secrets in its query and headers.
     var task: Endpoint<Void, Widget> {
       let names = [
         "X-Goog-Api-Key", "X-Amz-Signature", "X-Amz-Security-Token", "X-CSRF-Token", "X-Auth-Key",
@@ -103,8 +103,7 @@ import Testing
     }
   }
 
-  @Test func `record, log, text, page, archive and spans tell the same story, and none of forty secrets`() async throws
-  {
+  @Test func `record, log, text, page, HAR and spans agree and contain none of forty secrets`() async throws {
     try await withFolder { folder in
       let (shop, calls, events) = (try BouncingShop(), RecordedCalls(), EventRecorder())
       let (page, lines) = (try HTTPLog(in: folder), Shared<[String]>([]))
@@ -147,7 +146,7 @@ import Testing
       #expect(entries.map { "\($0.response.status)" } == told && entries.last?.timeline == story)
       #expect(entries.map(\.attempt) == [1, 2, 3, 3, 3, 3])
 
-      // Observers are told of more than the record keeps.
+      // Observers get more events than the record keeps.
       let observed = events.events.filter { $0.call == call.id }.map(\.moment)
       let further: Set = ["requested", "nameResolved", "connected", "requestSent"]
       #expect(observed.filter { !further.contains($0.kind) }.map(\.description) == call.moments.map(\.text))
@@ -174,7 +173,7 @@ import Testing
     }
   }
 
-  /// The spans of the call and its attempts: those of the record, in the same order and at the same times.
+  /// Checks that the spans of the call and its attempts match the record in order and time.
   private static func expectStory(of call: RecordedCall, in spans: [RecordedSpan]) throws {
     let ends = call.moments.filter { $0.kind == "attemptEnded" }
     let whole = try #require(spans.last { $0.kind == .internal && $0.events.contains { $0.name == "refreshStarted" } })
@@ -183,7 +182,7 @@ import Testing
     #expect(attempts.map { $0["http.response.status_code"] } == statuses && attempts.count == ends.count)
     #expect(attempts.map { $0["http.request.resend_count"] } == [nil, .number(1), .number(2)])
     #expect(Set(attempts.map(\.traceID)) == [whole.traceID])
-    // What a span says happened is what the record says, and when it was.
+    // A span's events and times match the record.
     func story(_ kinds: Set<String>) -> [String] { call.moments.filter { kinds.contains($0.kind) }.map(\.text) }
     let own: Set = [
       "delayStarted", "retryRefused", "refreshStarted", "refreshEnded", "cacheAnswered", "cacheMissed",
@@ -200,14 +199,14 @@ import Testing
     #expect(zip(attempts, attempts.dropFirst()).allSatisfy { $0.end <= $1.start } && whole.failure == nil)
   }
 
-  /// The turns of the story, in order.
+  /// The steps of the story in order.
   private static let expected = [
     "stored response is not fresh", "503", "retry", "503", "retry", "401", "token", "302", "redirected", "302",
     "redirected", "304",
     "still good", "decoded", "succeeded",
   ]
 
-  /// The turns that are told, in the order of their lines.
+  /// The steps found in the lines, in order.
   private static func landmarks(_ lines: [String]) -> [String] {
     let marks: [(String, String)] = [
       ("not answered from the cache", "stored response is not fresh"), ("  503 ", "503"), ("to retry", "retry"),
@@ -218,7 +217,7 @@ import Testing
     return lines.compactMap { line in marks.first { line.contains($0.0) }?.1 }
   }
 
-  /// The statuses of the responses in a text file, in order.
+  /// The statuses in a text file, in order.
   private static func statuses(in text: String) -> [String] {
     text.split(separator: "\n").compactMap { $0.firstMatch(of: /^(\d{3}) [A-Z]/).map { String($0.1) } }
   }
@@ -235,7 +234,7 @@ import Testing
 extension Duration {
   fileprivate var inWholeSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
-  /// As a flight record writes it.
+  /// Formatted as in a record.
   fileprivate var inWords: String {
     let milliseconds = Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
     let fraction = "\(milliseconds % 1000)"

@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Bodies that the caller reads hold no slot.
+/// Streamed bodies hold no slot.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct OpenStreamsTests {
   private static let endless = MockAnswer.endless(chunk: Data(count: 1000))
 
-  @Test func `open streams stop nothing else, and are counted apart`() async throws {
+  @Test func `open streams do not block other calls and are counted separately`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 2, total: 3))
     shop.mock.route("/plain", answer: Self.endless)
     var streams: [HTTPResponse] = []
@@ -20,10 +20,10 @@ import Testing
     #expect(gauges.streams == 10 && gauges.hosts.values.map(\.streams) == [10])
     for stream in streams { stream.body.cancel() }
     #expect(shop.server.manager.throttle.streams == 0 && shop.server.manager.throttle.hosts.isEmpty)
-    try await shop.mock.waitForOpenConnections(1)  // that of the widget, which is kept
+    try await shop.mock.waitForOpenConnections(1)  // the widget's connection is kept
   }
 
-  @Test func `a stream counts from its request on, and no longer where it has no head`() async throws {
+  @Test func `a stream counts from its request, and no longer if it gets no head`() async throws {
     let shop = try Shop()
     shop.mock.route("/plain", answer: .hang)
     let stream = Task { try await PlainTask().on(shop.server).stream() }
@@ -37,7 +37,7 @@ import Testing
     #expect(shop.server.manager.throttle.streams == 0)
   }
 
-  @Test func `a limit on streams has others wait until one has ended, and plain calls do not`() async throws {
+  @Test func `a stream limit delays other streams but not ordinary calls`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
     shop.mock.route("/plain", answer: Self.endless)
     let first = try await PlainTask().on(shop.server).stream()
@@ -56,7 +56,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  @Test func `a refused status that is handed over is a stream that counts, also where steps see it`() async throws {
+  @Test func `a returned bad status counts as a stream, even with steps`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1)) {
       $0.perAttemptSteps = [Looking()]
       $0.reportBadHTTPStatusAsError = false
@@ -74,7 +74,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a limit on streams that is raised holds at once`() async throws {
+  @Test func `a raised stream limit takes effect immediately`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
     shop.mock.route("/plain", answer: Self.endless)
     let first = try await PlainTask().on(shop.server).stream()
@@ -87,7 +87,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `whoever waits for a stream is cancelled, and limited by the queue's timer`() async throws {
+  @Test func `a wait for a stream permit can be cancelled and times out`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
     shop.mock.route("/plain", answer: Self.endless)
     let first = try await PlainTask().on(shop.server).stream()
@@ -102,7 +102,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `an error while a stream is read has method, URL, record and timings`() async throws {
+  @Test func `an error while reading a stream has the method, URL, record and timings`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.truncated(body: Data(count: 1000), after: 400))
     let response = try await PlainTask().on(shop.server).stream()
@@ -114,7 +114,7 @@ import Testing
     #expect(try #require(error.attempts.first?.timings).remotePort == shop.mock.url.port)
   }
 
-  @Test func `a stream that was read has timings, and its response the record`() async throws {
+  @Test func `a stream that was read has timings and a record`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.text("0123456789"))
     let response = try await PlainTask().on(shop.server).stream()
@@ -125,7 +125,7 @@ import Testing
     #expect(try await PlainTask().on(shop.server).accepting(.all).run().record.attempts.map(\.status) == [404])
   }
 
-  @Test func `an attempt that failed has timings`() async throws {
+  @Test func `a failed attempt has timings`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.drop)
     shop.mock.enqueue(.hang)
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `the machine is kept awake until the end of a stream`() async throws {
+  @Test func `keeps the machine awake until a stream ends`() async throws {
     let log = Shared<[String]>([])
     let shop = try Shop {
       $0.keepAwake = { _ in

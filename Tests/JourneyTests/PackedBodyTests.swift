@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// Packed bodies over sockets: whole, cut and too large.
+  /// Compressed bodies on real sockets: complete, truncated and too large.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct PackedBodyTests {
-    /// How the end of a body is told.
+    /// How the end of a body is marked.
     enum Framing: CaseIterable {
       case length
       case chunks
@@ -32,13 +32,13 @@
       ("br", PackedSample.brotli), ("zstd", PackedSample.zstd),
     ]
 
-    /// Those that the machine can unpack.
+    /// The samples that this machine can decompress.
     private func samples() async throws -> [(coding: String, packed: Data)] {
       let accepted = try await acceptedCodings()
       return Self.samples.filter { accepted.contains($0.coding) }
     }
 
-    /// What a task asks for.
+    /// The accepted encodings that a task sends.
     private func acceptedCodings(
       _ task: some ServerTask = PlainTask(), configure: (inout ServerConfiguration) -> Void = { _ in }
     ) async throws -> [String] {
@@ -55,7 +55,7 @@
     }
 
     @Test(arguments: Framing.allCases)
-    func `a packed body is unpacked, whatever its framing`(framing: Framing) async throws {
+    func `decompresses a body with any framing`(framing: Framing) async throws {
       let shop = try Shop()
       for (coding, packed) in try await samples() {
         #expect(try await fetch(shop, framing.answer(packed, coding)) == PackedSample.text, "\(coding)")
@@ -63,7 +63,7 @@
     }
 
     @Test(arguments: Framing.allCases)
-    func `a packed body that is cut is truncated, whatever its framing`(framing: Framing) async throws {
+    func `a truncated compressed body throws .truncatedBody with any framing`(framing: Framing) async throws {
       let shop = try Shop()
       for (coding, packed) in try await samples() {
         for count in [1, 9, packed.count / 2, packed.count - 8, packed.count - 4, packed.count - 1] {
@@ -76,7 +76,7 @@
     }
 
     @Test
-    func `a body of no bytes is whole where its framing says so, and truncated where it ends with the connection`()
+    func `an empty body is complete if its framing says so, and truncated if the connection ends it`()
       async throws
     {
       let shop = try Shop()
@@ -86,7 +86,7 @@
       #expect(error?.code == .truncatedBody)
     }
 
-    @Test func `the head of a packed body has none, nor has a 204`() async throws {
+    @Test func `HEAD and 204 responses have no body to decompress`() async throws {
       let shop = try Shop()
       let head = Data("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 233\r\n\r\n".utf8)
       shop.mock.enqueue(.raw(head))
@@ -99,7 +99,7 @@
       PackedSample.gzip.prefix(100), PackedSample.gzip.dropLast(), PackedSample.gzip + Data("and more".utf8),
       PackedSample.gzip.prefix(200) + Data(repeating: 0xAA, count: 33),
     ])
-    func `a body that was cut or damaged replaces no file`(packed: Data) async throws {
+    func `a truncated or damaged body replaces no file`(packed: Data) async throws {
       try await withFolder { folder in
         let shop = try Shop()
         let file = folder.appendingPathComponent("file")
@@ -113,7 +113,7 @@
       }
     }
 
-    @Test func `a stream of a body that was cut has no end`() async throws {
+    @Test func `a stream of a truncated body throws .truncatedBody`() async throws {
       let shop = try Shop()
       shop.mock.enqueue(Framing.close.answer(PackedSample.gzip.dropLast(4), "gzip"))
       let body = try await PlainTask().on(shop.server).stream().body
@@ -121,7 +121,7 @@
       #expect(error?.code == .truncatedBody)
     }
 
-    @Test func `a part is asked for plain, and is handed over as it comes`() async throws {
+    @Test func `requests a range uncompressed and returns it as received`() async throws {
       #expect(try await acceptedCodings(PlainTask().header(.range, "bytes=10-")) == ["identity"])
       let transport = try CurlTransport()
       let server = try MockServer()
@@ -132,13 +132,13 @@
       #expect(try await body.collect() == PackedSample.gzip.dropFirst(10))
     }
 
-    @Test func `with downloads of packed bodies off none is asked for, and none is unpacked`() async throws {
+    @Test func `with compressed downloads off, requests and decompresses nothing`() async throws {
       #expect(try await acceptedCodings { $0.enableGZipDownloads = false }.isEmpty)
       let shop = try Shop { $0.enableGZipDownloads = false }
       #expect(try await fetch(shop, Framing.length.answer(PackedSample.gzip, "gzip")) == PackedSample.gzip)
     }
 
-    @Test func `whoever names the codings itself gets the body as it comes`() async throws {
+    @Test func `a task that sets Accept-Encoding gets the body as received`() async throws {
       let shop = try Shop()
       for name in ["gzip", "identity"] {
         shop.mock.enqueue(Framing.length.answer(PackedSample.gzip, "gzip"))
@@ -148,14 +148,14 @@
       }
     }
 
-    @Test func `what is packed in a way that nobody knows is handed over as it comes`() async throws {
+    @Test func `returns a body with an unknown encoding as received`() async throws {
       let shop = try Shop()
       for coding in ["aes128gcm", "gzip, compress", "utf-8", "identity"] {
         #expect(try await fetch(shop, Framing.length.answer(PackedSample.gzip, coding)) == PackedSample.gzip)
       }
     }
 
-    @Test func `the page of a refused status is unpacked, and what is wrong with it does not hide the status`()
+    @Test func `decompresses an error body, and a damaged one does not hide the status`()
       async throws
     {
       let shop = try Shop()
@@ -166,7 +166,7 @@
       }
     }
 
-    @Test func `a small answer that unpacks to gigabytes fails soon`() async throws {
+    @Test func `a decompression bomb fails early`() async throws {
       let shop = try Shop()
       var bomb = Data()
       for _ in 0..<130 { bomb += PackedSample.zeros }
@@ -175,7 +175,7 @@
     }
 
     @Test(arguments: Framing.allCases)
-    func `zeros after a body are ignored, and a damaged end by a lenient transport`(framing: Framing) async throws {
+    func `ignores trailing zeros, and a damaged end only if lenient`(framing: Framing) async throws {
       let zeros = PackedSample.gzip + Data(count: 512)
       let damaged = [PackedSample.gzip.dropLast(8), PackedSample.gzip + Data("junk".utf8)]
       for isLenient in [false, true] {
@@ -198,7 +198,7 @@
       }
     }
 
-    @Test func `what a body unpacks to has the limit of the transport, wherever it goes`() async throws {
+    @Test func `applies maximumDecodedSize to every destination`() async throws {
       let whole = Int64(PackedSample.text.count)
       for (limit, isRefused) in [(whole - 1, true), (whole, false)] {
         let mock = try MockServer()
@@ -236,14 +236,14 @@
     @Test(arguments: [
       ("gzip", "libz.so.1"), ("deflate", "libz.so.1"), ("br", "libbrotlidec.so.1"), ("zstd", "libzstd.so.1"),
     ])
-    func `what the machine can unpack is asked for, and what it cannot is not`(coding: String, library: String)
+    func `accepts exactly the encodings that the machine can decompress`(coding: String, library: String)
       async throws
     {
       let isThere = dlopen(library, RTLD_NOW) != nil
       #expect(try await acceptedCodings().contains(coding) == isThere)
     }
 
-    @Test func `a body in memory has the limit of the configuration, which its error names`() async throws {
+    @Test func `applies maximumBodySize to a body in memory`() async throws {
       #expect(ServerConfiguration().maximumBodySize == 256 << 20)
       let shop = try Shop { $0.maximumBodySize = 1 << 20 }
       let error = await #expect(throws: TaskError.self) {
@@ -252,7 +252,7 @@
       #expect(error?.code == .bodyTooLarge && error?.reason.contains("maximumBodySize") == true)
     }
 
-    @Test func `a reader who reads no more makes the server wait, packed as the body is`() async throws {
+    @Test func `a slow reader applies backpressure to a compressed body`() async throws {
       let server = try MockServer()
       var configuration = CurlTransport.Configuration()
       configuration.maximumDecodingRatio = 2000
@@ -263,7 +263,7 @@
       request.options.decodesBody = true
       let body = try await transport.send(request).body
       #expect(try await body.next()?.count == 64 << 10)
-      // A clock of sorts: a server that is not held back has sent hundreds of megabytes by then.
+      // Serves as a clock: without backpressure the server would have sent hundreds of megabytes by then.
       for _ in 0..<500 {
         _ = try await transport.send(HTTPRequest(.get, server.url.appendingPathComponent("tick"))).body.collect()
       }

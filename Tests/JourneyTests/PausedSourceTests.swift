@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// Uploads whose source gives ten bytes, and then nothing, by all that take an answer.
+  /// Uploads whose source yields ten bytes and then nothing, for every kind of response.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct PausedSourceTests {
     enum Verb: CaseIterable {
@@ -16,10 +16,10 @@
 
     private static let lengths = [nil, 100] as [Int64?]
     private static let short = Duration.milliseconds(500)
-    /// Not the limit that is to end it.
+    /// Long enough not to expire.
     private static let long = Duration.seconds(60)
 
-    /// Uploads to a peer that reads what there is and then does this.
+    /// Uploads to a peer that reads what there is and then runs `act`.
     private func upload(
       _ length: Int64?, _ verb: Verb, idle: Duration = long,
       _ act: @escaping @Sendable (WirePeer.Connection) -> Void
@@ -47,7 +47,7 @@
     }
 
     @Test(arguments: lengths, Verb.allCases)
-    func `a peer that says nothing meets the idle limit`(length: Int64?, verb: Verb) async throws {
+    func `a silent peer triggers the idle timeout`(length: Int64?, verb: Verb) async throws {
       let error = await #expect(throws: TaskError.self) {
         try await upload(length, verb, idle: Self.short) { $0.waitForHangUp() }
       }
@@ -56,7 +56,7 @@
     }
 
     @Test(arguments: lengths, Verb.allCases)
-    func `a peer that stops in its answer meets the idle limit`(length: Int64?, verb: Verb) async throws {
+    func `a peer that stops during its response triggers the idle timeout`(length: Int64?, verb: Verb) async throws {
       let error = await #expect(throws: TaskError.self) {
         try await upload(length, verb, idle: Self.short) {
           $0.say("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345")
@@ -67,13 +67,13 @@
     }
 
     @Test(arguments: lengths, Verb.allCases)
-    func `a connection that the peer closes is lost`(length: Int64?, verb: Verb) async throws {
+    func `a connection closed by the peer throws .connectionLost`(length: Int64?, verb: Verb) async throws {
       let error = await #expect(throws: TaskError.self) { try await upload(length, verb) { _ in } }
       #expect(error?.code == .connectionLost && error?.isSurelyNotSent == false, "\(error.map { "\($0)" } ?? "")")
     }
 
     @Test(arguments: lengths, Verb.allCases)
-    func `a connection that the peer resets is lost`(length: Int64?, verb: Verb) async throws {
+    func `a connection reset by the peer throws .connectionLost`(length: Int64?, verb: Verb) async throws {
       let error = await #expect(throws: TaskError.self) {
         try await upload(length, verb) { connection in
           var atOnce = linger(l_onoff: 1, l_linger: 0)
@@ -84,7 +84,7 @@
     }
 
     @Test(arguments: lengths, Verb.allCases)
-    func `a refusal is the answer`(length: Int64?, verb: Verb) async throws {
+    func `returns a rejection sent during the upload`(length: Int64?, verb: Verb) async throws {
       let error = await #expect(throws: TaskError.self) {
         try await upload(length, verb) {
           $0.say("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig")
@@ -94,9 +94,9 @@
       #expect(error?.status == .contentTooLarge && error?.bodyText == "big", "\(error.map { "\($0)" } ?? "")")
     }
 
-    /// libcurl has read its end by the time that the reader goes on, and says no more of it.
+    /// By the time the reader continues, libcurl has read the end and reports nothing more.
     @Test(arguments: lengths)
-    func `a whole answer is the answer for a reader who is slow`(length: Int64?) async throws {
+    func `a slow reader gets a complete response sent during the upload`(length: Int64?) async throws {
       let size = (512 << 10) + 20_000
       let count = length == nil ? 15 : 10
       let isSaid = Shared(false)
@@ -122,7 +122,7 @@
     }
 
     @Test(arguments: lengths, Verb.allCases)
-    func `a whole answer is the answer`(length: Int64?, verb: Verb) async throws {
+    func `returns a complete response sent during the upload`(length: Int64?, verb: Verb) async throws {
       let status = try await upload(length, verb) {
         $0.answer("{}")
         $0.waitForHangUp()

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 #if os(Linux)
-  /// What observers are told of connections and bodies, over sockets.
+  /// The connection and body events that observers get, on real sockets.
   @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct PhaseEventsTests {
     private let recorder = EventRecorder()
 
@@ -18,7 +18,7 @@ import Testing
       }
     }
 
-    @Test(.keepsConnections) func `a new connection is told part by part, a used one by its request alone`()
+    @Test(.keepsConnections) func `reports each phase of a new connection, but only the request on a reused one`()
       async throws
     {
       let shop = try Shop { $0.observers = [recorder] }
@@ -38,7 +38,7 @@ import Testing
       #expect(response.metrics.timings?.requestStart ?? .zero > .zero)
     }
 
-    @Test func `a name is looked up after its request was told, and before the connection`() async throws {
+    @Test func `reports the name lookup between the request and the connection`() async throws {
       let shop = try Shop { $0.observers = [recorder] }
       let port = try #require(shop.mock.url.port)
       try await URLTask(try #require(URL(string: "http://localhost:\(port)/widgets/7"))).on(shop.server).run()
@@ -48,7 +48,7 @@ import Testing
       #expect(zip(recorder.events, recorder.events.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
-    @Test func `each hop of a redirect is told, and an exchange that fails as far as it came`() async throws {
+    @Test func `reports each hop of a redirect and a failed exchange as far as it got`() async throws {
       let shop = try Shop { $0.observers = [recorder] }
       shop.mock.route("/plain", answer: .status(302, headers: ["Location": "/widgets/7"]))
       try await PlainTask().on(shop.server).run()
@@ -61,7 +61,7 @@ import Testing
       #expect(error?.metrics.attempts == 1 && error?.metrics.timings != nil, "a failed attempt has its timings")
     }
 
-    @Test func `a stream that is released early has the timings of its head`() async throws {
+    @Test func `a stream released early has the timings of its head`() async throws {
       let shop = try Shop()
       shop.mock.route("/plain", answer: .endless(chunk: Data(count: 1000)))
       let response = try await PlainTask().on(shop.server).stream()
@@ -70,7 +70,7 @@ import Testing
       #expect(response.metrics.timings?.firstByte ?? .zero > .zero)
     }
 
-    /// Wants to be told of bytes.
+    /// Observes progress.
     private final class Bytes: TaskObserver {
       let seen = Shared<[TransferProgress]>([])
       var delivery: ObserverDelivery { .inline }
@@ -81,7 +81,7 @@ import Testing
       }
     }
 
-    @Test func `bytes are told to those who want them, seldom, and at the end`() async throws {
+    @Test func `reports progress to interested observers, throttled and at the end`() async throws {
       let bytes = Bytes()
       let shop = try Shop { $0.observers = [recorder, bytes] }
       let body = Data(count: 3 << 20)

@@ -13,7 +13,7 @@ import Testing
     all.withLock { $0.filter { $0.direction == direction } }
   }
 
-  @Test func `bytes up and down are told in order, to the last`() async throws {
+  @Test func `reports upload and download progress in order up to the end`() async throws {
     let shop = try Shop()
     let all = Shared<[TransferProgress]>([])
     let data = Data(repeating: 7, count: 1 << 20)
@@ -30,7 +30,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a file is told of as it comes, and an attempt after a failed one begins anew`() async throws {
+  @Test func `reports a download's progress, and a retry starts over`() async throws {
     try await withFolder { folder in
       let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
       let body = Data(repeating: 1, count: 200_000)
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["aws-chunked", "identity"]) func `the total of a body with an unknown coding is its length`(
+  @Test(arguments: ["aws-chunked", "identity"]) func `the total of a body with an unknown encoding is its length`(
     coding: String
   ) async throws {
     let shop = try Shop()
@@ -58,7 +58,7 @@ import Testing
     #expect(told(all, .down).last?.total == 1000)
   }
 
-  @Test(arguments: ["503", "307"]) func `a body that is watched is sent again, by a retry or a redirect`(status: String)
+  @Test(arguments: ["503", "307"]) func `resends a body with progress after a retry or redirect`(status: String)
     async throws
   {
     let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
@@ -74,7 +74,7 @@ import Testing
     #expect(await eventually { told(all, .up).filter(\.isFinished).count == 2 })
   }
 
-  @Test func `a stream of unknown length is told of on its way up`() async throws {
+  @Test func `reports the upload progress of a stream of unknown length`() async throws {
     let shop = try Shop()
     let all = Shared<[TransferProgress]>([])
     struct Stream: ServerPOSTTask, UploadingTask {

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A remote with one file, of which it sends parts; its answers break off where they are told to.
+/// A remote with one file that serves ranges. Its answers can be truncated.
 final class RangeShop: Sendable {
   struct GetFile: ServerGETTask {
     var server: Server
@@ -12,20 +12,20 @@ final class RangeShop: Sendable {
   struct File: Sendable {
     var data: Data
     var tag: String?
-    /// Fields of every response.
+    /// Headers of every response.
     var extra: HTTPHeaders = [:]
     var takesRanges = true
-    /// The number of bytes after which the next answers break off, in order.
+    /// The number of bytes after which the next answers are truncated, in order.
     var cuts: [Int] = []
-    /// The same for the next answers from these positions on.
+    /// Truncations by start position.
     var cutsAt: [Int: Int] = [:]
-    /// Answers that come first.
+    /// Answers used first.
     var first: [MockAnswer] = []
-    /// The same for the next requests from these positions on.
+    /// First answers by start position.
     var firstAt: [Int: [MockAnswer]] = [:]
-    /// The same for requests for the whole.
+    /// First answers to requests of the whole file.
     var wholes: [MockAnswer] = []
-    /// What happens once such a position is asked for.
+    /// Changes applied when a position is requested.
     var changes: [Int: @Sendable (inout File) -> Void] = [:]
   }
 
@@ -54,7 +54,7 @@ final class RangeShop: Sendable {
     }
   }
 
-  /// Bytes of which no two parts are the same.
+  /// Bytes without repetition.
   static func bytes(_ count: Int, seed: Int = 1) -> Data {
     var data = Data(capacity: count + 8)
     var number = UInt64(seed)
@@ -69,12 +69,12 @@ final class RangeShop: Sendable {
     ResumableDownload(GetFile(server: server, path: path), to: url, digest: digest)
   }
 
-  /// A download in ranges of 10,000 bytes and more.
+  /// A download in ranges of at least 10,000 bytes.
   func download(to url: URL, ranges: Int, digest: TransferDigest? = nil) -> ResumableDownload {
     ResumableDownload(GetFile(server: server), to: url, digest: digest, ranges: ranges, smallestRange: 10_000)
   }
 
-  /// The ranges that were asked for, in order; "" for the whole.
+  /// The requested ranges in order, or "" for the whole file.
   var ranges: [String] { mock.requests.map { $0.headers[.range] ?? "" } }
 
   private static func answer(_ request: MockRequest, _ file: inout File) -> MockAnswer {
@@ -108,7 +108,7 @@ final class RangeShop: Sendable {
     return raw(offset == nil ? "200 OK" : "206 Partial Content", lines, body, sent: min(cut, body.count))
   }
 
-  /// A response of which so many bytes are sent.
+  /// A response of which only `sent` bytes are sent.
   static func raw(_ status: String, _ headers: HTTPHeaders, _ body: Data, sent: Int) -> MockAnswer {
     var text = "HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: \(body.count)\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
@@ -117,6 +117,6 @@ final class RangeShop: Sendable {
 }
 
 extension RetryPolicy {
-  /// As often as the standard, at once.
+  /// As many retries as the standard policy, without delays.
   static var patient: RetryPolicy { .fixed(retries: 2, delay: .zero) }
 }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Errand
 
-/// Downloads that come in several ranges at a time.
+/// Downloads in several concurrent ranges.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RangedDownloadTests {
-  /// The ranges of 100,000 bytes in four, behind the first one.
+  /// The ranges of 100,000 bytes in four, after the first one.
   private static let rest = ["bytes=10000-32499", "bytes=32500-54999", "bytes=55000-77499", "bytes=77500-99999"]
   private static let all = ["bytes=0-9999"] + rest
 
-  /// Runs `body` with a place, and checks that the file of the shop is there, and nothing else.
+  /// Runs `body` with a destination and checks that only the shop's file is there afterwards.
   private func inFolder(_ shop: RangeShop, _ body: (URL) async throws -> Void) async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `a disk that fails once leaves no range with bytes of another place`() async throws {
+  @Test func `a flush failure leaves no range with the wrong bytes`() async throws {
     let shop = try RangeShop(RangeShop.bytes(40 << 20), retry: .never)
     try await inFolder(shop) { place in
       let flushes = Shared(0)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `each range is asked for on the condition of the version, and they make the file`() async throws {
+  @Test func `each range is conditional on the version, and together they form the file`() async throws {
     let shop = try RangeShop()
     try await inFolder(shop) { place in
       try await shop.download(to: place, ranges: 4).run()
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a file of less than a range is one request, and an empty one is asked for as a whole`() async throws {
+  @Test func `a small file takes one request, and an empty one is requested as a whole`() async throws {
     let (small, empty) = (try RangeShop(RangeShop.bytes(5000)), try RangeShop(Data()))
     try await inFolder(small) { place in
       try await small.download(to: place, ranges: 4).run()
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a server without ranges sends the whole as one stream, and a cut of that is as before`() async throws {
+  @Test func `a server without ranges sends one stream, which resumes after a cut`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.takesRanges, $0.cuts) = (false, [60_000]) }
     try await inFolder(shop) { place in
@@ -73,7 +73,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [#"W/"weak""#, nil]) func `without a strong tag the file comes as one, be there a date or not`(
+  @Test(arguments: [#"W/"weak""#, nil])
+  func `without a strong tag, downloads the file as one stream, with or without a date`(
     tag: String?
   ) async throws {
     let shop = try RangeShop(tag: tag)
@@ -86,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a range that is cut goes on where it was, however often, and the others are not asked for again`()
+  @Test func `a range that is cut resumes where it was, without repeating the others`()
     async throws
   {
     let shop = try RangeShop()
@@ -114,7 +115,7 @@ import Testing
       ("206 Partial Content", [.contentRange: "bytes 55000-77498/100000", .eTag: #""one""#], 22_500),
       ("206 Partial Content", [.contentType: "multipart/byteranges; boundary=x", .eTag: #""one""#], 22_500),
     ] as [(String, HTTPHeaders, Int)])
-  func `an answer that is not the range that was asked for ends all of them, and the whole is asked for`(
+  func `a response for another range ends all ranges and downloads the whole file`(
     status: String, headers: HTTPHeaders, length: Int
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -127,7 +128,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["aws-chunked", "none"]) func `ranges with an unknown coding make the file`(coding: String)
+  @Test(arguments: ["aws-chunked", "none"]) func `ranges with an unknown encoding form the file`(coding: String)
     async throws
   {
     let shop = try RangeShop(retry: .never)
@@ -138,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a 200 that names the first range has the whole asked for`() async throws {
+  @Test func `a 200 with a Content-Range for the first range requests the whole file`() async throws {
     let shop = try RangeShop(retry: .never)
     let headers: HTTPHeaders = [.eTag: #""one""#, .contentRange: "bytes 0-9999/100000"]
     shop.file.withLock { file in
@@ -150,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a file that changes while its third range is asked for is the new one`() async throws {
+  @Test func `a file that changes during its third range is downloaded in its new version`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { file in
       file.changes[55_000] = { ($0.data, $0.tag) = (RangeShop.bytes(90_000, seed: 2), #""two""#) }
@@ -161,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `a part that is shorter than was asked for is followed by its rest`() async throws {
+  @Test func `requests the rest after a shorter range`() async throws {
     let shop = try RangeShop(retry: .never)
     let data = shop.file.withLock { $0.data }
     let short = RangeShop.raw(
@@ -174,7 +175,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [4, 1]) func `a later run goes on in each range, as many at a time as it is told`(ranges: Int)
+  @Test(arguments: [4, 1]) func `a later run resumes each range with the given concurrency`(ranges: Int)
     async throws
   {
     let shop = try RangeShop(retry: .never)
@@ -193,7 +194,7 @@ import Testing
 
   private static func start(_ range: String) -> Int { Int(range.dropFirst(6).split(separator: "-")[0]) ?? -1 }
 
-  @Test func `a file that changes between two runs is begun again`() async throws {
+  @Test func `a file that changes between two runs starts over`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cutsAt = [32_500: 5000] }
     try await inFolder(shop) { place in
@@ -204,7 +205,7 @@ import Testing
     }
   }
 
-  @Test func `what one stream has left is gone on from in ranges`() async throws {
+  @Test func `splits the rest of a single-stream download into ranges`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     try await inFolder(shop) { place in
@@ -214,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func `a server that limits connections is asked for fewer at a time`() async throws {
+  @Test func `reduces concurrency for a server that limits connections`() async throws {
     let shop = try RangeShop(retry: .patient)
     let refusal = RangeShop.raw("429 Too Many Requests", [:], Data(), sent: 0)
     shop.file.withLock { $0.firstAt = [32_500: [refusal], 55_000: [refusal], 77_500: [refusal]] }
@@ -224,7 +225,7 @@ import Testing
     }
   }
 
-  @Test func `a range that is refused for good ends the run, and the next one goes on`() async throws {
+  @Test func `a permanently rejected range ends the run, and the next run resumes`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { $0.firstAt = [55_000: [.status(.notFound)]] }
     try await inFolder(shop) { place in
@@ -237,7 +238,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403]) func `an expired URL of a range is signed anew`(status: Int) async throws {
+  @Test(arguments: [401, 403]) func `signs an expired URL of a range again`(status: Int) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.firstAt = [55_000: [.status(HTTPStatus(status)), .status(HTTPStatus(status))]] }
     try await inFolder(shop) { place in
@@ -246,7 +247,7 @@ import Testing
     }
   }
 
-  /// A shop whose second range stands still after 5,000 bytes.
+  /// A shop whose second range stalls after 5,000 bytes.
   private func stalled() throws -> RangeShop {
     let shop = try RangeShop()
     let data = shop.file.withLock { $0.data }
@@ -256,7 +257,7 @@ import Testing
     return shop
   }
 
-  /// The bytes of all ranges, by the marks behind the partial file.
+  /// The bytes of all ranges according to the marks at the end of the partial file.
   private func present(_ place: URL) -> Int {
     let part = place.deletingLastPathComponent().appendingPathComponent(".file.errand-part")
     guard let data = try? Data(contentsOf: part), data.count == 100_040 else { return 0 }
@@ -265,7 +266,7 @@ import Testing
     }
   }
 
-  @Test func `a paused download gives all its connections back, and goes on where it was in each range`() async throws {
+  @Test func `a paused download closes its connections and resumes each range`() async throws {
     let shop = try stalled()
     try await inFolder(shop) { place in
       let download = shop.download(to: place, ranges: 4)
@@ -279,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled download keeps what is there of each range, and a discarded one nothing`() async throws {
+  @Test func `a cancelled download keeps its ranges, and a discarded one keeps nothing`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -300,7 +301,7 @@ import Testing
     }
   }
 
-  @Test func `progress is that of all ranges, and never goes back`() async throws {
+  @Test func `progress covers all ranges and never decreases`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { $0.cutsAt = [32_500: 5000, 77_500: 7000] }
     try await inFolder(shop) { place in
@@ -317,7 +318,7 @@ import Testing
     }
   }
 
-  @Test func `each range waits for a slot of its own`() async throws {
+  @Test func `each range is its own call`() async throws {
     let shop = try RangeShop()
     let recorder = EventRecorder()
     await shop.server.update { $0.observers = [recorder] }
@@ -327,7 +328,7 @@ import Testing
     }
   }
 
-  @Test func `the digest is that of the whole file`() async throws {
+  @Test func `the digest covers the whole file`() async throws {
     let shop = try RangeShop()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -345,7 +346,7 @@ import Testing
 
   // MARK: The size
 
-  @Test(arguments: [1, 4]) func `a file that is too large is refused by its header, and none of it is fetched`(
+  @Test(arguments: [1, 4]) func `rejects a file that is too large by its headers and fetches none of it`(
     ranges: Int
   ) async throws {
     let shop = try RangeShop()
@@ -360,7 +361,7 @@ import Testing
     }
   }
 
-  @Test func `a body of unknown length ends where it is too large`() async throws {
+  @Test func `a body of unknown length fails at the size limit`() async throws {
     let shop = try RangeShop()
     shop.mock.enqueue(.raw(Data("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8) + RangeShop.bytes(100_000)))
     try await withFolder { folder in
@@ -371,9 +372,9 @@ import Testing
     }
   }
 
-  // MARK: What one request means for the others
+  // MARK: How requests affect each other
 
-  @Test func `the failures of the first request are none of the ranges that follow`() async throws {
+  @Test func `failures of the first request do not count for later ranges`() async throws {
     let shop = try RangeShop(retry: .fixed(retries: 1, delay: .zero), budget: .standard)
     shop.file.withLock { ($0.first, $0.firstAt) = ([.status(502)], [55_000: [.status(502)]]) }
     try await inFolder(shop) { place in
@@ -382,7 +383,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 4]) func `a body that is longer than its header says leaves nothing behind`(ranges: Int)
+  @Test(arguments: [1, 4]) func `bytes beyond the requested range are not kept`(ranges: Int)
     async throws
   {
     let shop = try RangeShop(RangeShop.bytes(3_000_000), retry: .never)
@@ -403,7 +404,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is complete and too large is not put in its place`() async throws {
+  @Test func `does not move a complete file into place if it is too large`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [99_999] }
     try await withFolder { folder in

@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Redirects on sockets, between two ports, which are two origins.
+/// Redirects on real sockets between two ports, which are two origins.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RedirectJourneyTests {
   private func address(_ mock: MockServer, _ path: String) -> String {
     mock.url.appendingPathComponent(path).absoluteString
   }
 
-  @Test func `credentials stay with their origin, and the connection of a redirect is used again`() async throws {
+  @Test func `credentials stay at their origin, and a redirect reuses the connection`() async throws {
     let (shop, other) = (try Shop { $0.standardHeaders["Authorization"] = "s3cret" }, try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": "/b"], body: String(repeating: "x", count: 4096)))
     shop.mock.route("/b", answer: .status(307, headers: ["Location": address(other.mock, "c")], body: "moved"))
@@ -26,13 +26,13 @@ import Testing
     #expect(shop.mock.requests.map(\.indexOnConnection) == (keepsConnections ? [0, 1, 2] : [0, 0, 0]) && shop.isQuiet)
   }
 
-  // RFC 9110 §5.5: bytes beyond ASCII are opaque, so the same ones are requested, whether they are UTF-8 or not.
+  // RFC 9110 §5.5: bytes beyond ASCII are opaque, so the same bytes are requested, UTF-8 or not.
   @Test(
     arguments: [
       ([0xE9], "%E9"), ([0xC3, 0xA9], "%C3%A9"), ([0xE9, 0x2F, 0xC3, 0xA9, 0x3F, 0xFC], "%E9/%C3%A9?%FC"),
       ([0xFF, 0x80], "%FF%80"), ([0x83, 0x65], "%83e"),
     ] as [([UInt8], String)])
-  func `a raw byte in a redirect is requested as that byte`(bytes: [UInt8], escaped: String) async throws {
+  func `requests a raw byte in a redirect unchanged`(bytes: [UInt8], escaped: String) async throws {
     let shop = try Shop()
     shop.mock.enqueue(
       .raw(Data("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf".utf8 + bytes + "\r\n\r\n".utf8)))
@@ -41,7 +41,7 @@ import Testing
     #expect(response.redirects.first?.headers[.location]?.utf8.allSatisfy { $0 < 0x80 } != (bytes == [0xC3, 0xA9]))
   }
 
-  @Test func `a raw byte in the link to a page is requested as that byte`() async throws {
+  @Test func `requests a raw byte in a next link unchanged`() async throws {
     struct Listing: PayloadDownloadingTask {
       typealias DownloadPayload = [Int]
       let path = "list"
@@ -57,7 +57,7 @@ import Testing
     #expect(shop.mock.requests.map(\.target) == ["/list", "/caf%E9"] && titles == ["é", nil])
   }
 
-  @Test func `a raw byte in the Location of an upload is requested as that byte`() async throws {
+  @Test func `requests a raw byte in an upload's Location unchanged`() async throws {
     let shop = try Shop()
     let head = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\nLocation: /files/caf"
     shop.mock.enqueue(.raw(Data(head.utf8 + [0xE9] + "\r\n\r\n".utf8)))
@@ -71,7 +71,7 @@ import Testing
     #expect(shop.mock.requests.map(\.target) == ["/files", "/files/caf%E9", "/files", "/files/caf%E9"])
   }
 
-  @Test func `a redirect's body that has no end is dropped`() async throws {
+  @Test func `discards an endless redirect body`() async throws {
     let shop = try Shop()
     let chunk = String(repeating: "x", count: 1024)
     let head = "HTTP/1.1 302 Found\r\nLocation: /widgets/7\r\n\r\n"
@@ -81,7 +81,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a redirect's body that does not come is waited for a second`() async throws {
+  @Test func `waits one second for a redirect body that does not arrive`() async throws {
     let (shop, clock) = (try Shop(), ManualClock())
     shop.mock.route("/slow") { _ in
       MockAnswer.status(302, headers: ["Location": "/widgets/7"], body: "moved").bodyAfter(.seconds(3600))
@@ -93,7 +93,7 @@ import Testing
     #expect(try await call.value.isEmpty == false)
   }
 
-  @Test(arguments: [307, 308]) func `a body is sent again from its file, or by its closure`(code: Int) async throws {
+  @Test(arguments: [307, 308]) func `resends a body from its file or closure after a redirect`(code: Int) async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(HTTPStatus(code), headers: ["Location": "/echo/x"]))
     let data = Data((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -116,7 +116,7 @@ import Testing
     #expect(shop.mock.requests.map(\.bodyLength) == Array(repeating: data.count, count: 6))
   }
 
-  @Test func `a body that comes once is not sent empty in its place`() async throws {
+  @Test func `does not send an empty body instead of a one-shot body`() async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(307, headers: ["Location": "/echo/x"]))
     let body = HTTPBody.once(
@@ -129,7 +129,7 @@ import Testing
     #expect(error?.code == .bodyNotReplayable && error?.status == 307 && shop.mock.requestCount == 1)
   }
 
-  @Test func `a redirect that comes before the body was sent is followed with all of it`() async throws {
+  @Test func `follows a redirect that arrives during the upload with the complete body`() async throws {
     let shop = try Shop()
     shop.mock.route("/early", answer: .status(307, headers: ["Location": "/echo/x"]).earlyAnswer())
     let data = Data(count: 8 << 20)
@@ -137,9 +137,9 @@ import Testing
     #expect(try await task.on(shop.server).downloadData().count == data.count)
   }
 
-  // RFC 9110 §15.4.4: "redirecting the user agent to a different resource, … which is intended to provide an indirect response to
-  // the original request".
-  @Test func `RFC 9110 §15.4.4: a POST that is seen elsewhere becomes a GET without a body`() async throws {
+  // RFC 9110 §15.4.4: "redirecting the user agent to a different resource, … which is intended to provide an indirect
+  // response to the original request".
+  @Test func `RFC 9110 §15.4.4: a POST redirected with 303 becomes a GET without a body`() async throws {
     let shop = try Shop()
     shop.mock.route("/form", answer: .status(303, headers: ["Location": "/echo/x"]))
     let task = URLTask(shop.url("form"), headers: ["Content-Language": "en"], body: .text("name=x"))
@@ -149,8 +149,7 @@ import Testing
     #expect(![.contentType, .contentLength, "Content-Language"].contains { last.headers.contains($0) })
   }
 
-  @Test func `RFC 3986 §5.2: a path is resolved where it stands, keeps its escapes, and HEAD stays HEAD`() async throws
-  {
+  @Test func `RFC 3986 §5.2: resolves a relative path, keeps its escapes, and HEAD stays HEAD`() async throws {
     let shop = try Shop()
     shop.mock.route("/a/b/", answer: .status(303, headers: ["Location": "next%2Fone?q=%20"]))
     shop.mock.route("/a/b/:name", answer: .text("next"))
@@ -161,7 +160,7 @@ import Testing
     #expect(shop.mock.connectionCount == 1 || !keepsConnections)
   }
 
-  @Test func `files and streams come from the last address`() async throws {
+  @Test func `downloads and streams come from the final URL`() async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(301, headers: ["Location": "widgets/7"]))
     let task = URLTask(shop.url("moved")).on(shop.server)
@@ -177,7 +176,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `two servers that point to each other are a loop after three requests`() async throws {
+  @Test func `detects a loop between two servers after two requests`() async throws {
     let (shop, other) = (try Shop(), try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")]))
     other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "a")]))
@@ -186,7 +185,7 @@ import Testing
     #expect(shop.mock.requestCount == 1 && other.mock.requestCount == 1)
   }
 
-  @Test func `a path that the server wrote badly is found`() async throws {
+  @Test func `follows a Location with unescaped characters`() async throws {
     let shop = try Shop()
     let head = "HTTP/1.1 302 Found\r\nLocation: ../Zoë's a[0]/ü?q=x y\r\nContent-Length: 0\r\n\r\n"
     shop.mock.enqueue(.raw(Data(head.utf8)))
@@ -195,7 +194,7 @@ import Testing
     #expect(shop.mock.requests.last?.target == "/a/Zo%C3%AB's%20a%5B0%5D/%C3%BC?q=x%20y")
   }
 
-  @Test func `hundreds of redirected calls at once through a few slots all arrive`() async throws {
+  @Test func `hundreds of concurrent redirected calls complete with a few slots`() async throws {
     let (shop, other) = (try Shop(limits: ThrottleLimits(perHost: 2)), try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")], body: "moved"))
     other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "widgets/7")], body: "moved"))
@@ -205,7 +204,7 @@ import Testing
       count += try result.get().isEmpty ? 0 : 1
     }
     #expect(count == 300)
-    // The servers may see one made before they see the last one closed.
+    // The servers may accept a new connection before they notice that the old one closed.
     #expect(shop.mock.peakConnections <= 3 && other.mock.peakConnections <= 3 || !keepsConnections)
     #expect(await eventually { shop.isQuiet })
   }

@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Tokens that end under hundreds of calls, on sockets.
+/// Tokens that expire during hundreds of calls, on real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(3))) struct RefreshJourneyTests {
-  /// An authorization server and a shop in one, which rotates refresh tokens.
+  /// An authorization server and shop in one that rotates refresh tokens.
   private struct TokenShop {
     struct State {
       var issued = 1
@@ -50,7 +50,7 @@ import Testing
       }
     }
 
-    /// Has the shop's calls signed in with a token that it does not take.
+    /// Authenticates the shop's calls with an invalid token.
     func signIn(grant: String = "r0") async throws {
       let store = MemorySecretStore()
       let old = AccessToken("old", issued: Date(), refreshToken: grant)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `10,000 calls that meet an ended token cause one refresh, and all succeed`() async throws {
+  @Test func `10,000 calls with an expired token cause one refresh and all succeed`() async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     for call in tokens.calls(10_000) { #expect(try await call.value == .ok) }
@@ -75,7 +75,7 @@ import Testing
     #expect(tokens.shop.isQuiet)
   }
 
-  @Test func `with rotation, round after round, no refresh token comes twice`() async throws {
+  @Test func `with rotation, no refresh token is used twice`() async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     for round in 1...10 {
@@ -85,14 +85,14 @@ import Testing
     }
   }
 
-  @Test func `with one slot for the shop and its tokens, nothing waits for itself`() async throws {
+  @Test func `does not deadlock with one slot for the shop and its tokens`() async throws {
     let tokens = try TokenShop(limits: ThrottleLimits(perHost: 1))
     try await tokens.signIn()
     for call in tokens.calls(20) { #expect(try await call.value == .ok) }
     #expect(tokens.state.withLock { $0.refreshes } == 1)
   }
 
-  @Test func `a refresh that fails fails all, each once, with its error`() async throws {
+  @Test func `a failed refresh fails all waiting calls with its error`() async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     tokens.state.withLock { $0.isClosed = true }
@@ -104,7 +104,7 @@ import Testing
     #expect(tokens.shop.isQuiet)
   }
 
-  @Test(arguments: 1...3) func `callers that cancel at random take nothing from the others`(seed: UInt64) async throws {
+  @Test(arguments: 1...3) func `randomly cancelled callers do not affect the others`(seed: UInt64) async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     var random = SeededGenerator(seed: seed)
@@ -125,14 +125,14 @@ import Testing
     #expect(tokens.shop.isQuiet)
   }
 
-  @Test func `a 401 whose body is small leaves its connection to the next request`() async throws {
+  @Test func `a 401 with a small body leaves its connection reusable`() async throws {
     let tokens = try TokenShop(limits: ThrottleLimits(perHost: 1))
     try await tokens.signIn()
     for call in tokens.calls(1) { #expect(try await call.value == .ok) }
     #expect(tokens.shop.mock.connectionCount == (keepsConnections ? 1 : 3) && tokens.shop.mock.requestCount == 3)
   }
 
-  @Test func `a 401 whose body drips does not hold the refresh up, nor does one without an end`() async throws {
+  @Test func `a 401 with a slow or large body does not delay the refresh`() async throws {
     for slow in [
       MockAnswer.data(Data(count: 100), status: 401).throttled(bytes: 1, every: .seconds(3600)),
       .data(Data(count: 1 << 20), status: 401),

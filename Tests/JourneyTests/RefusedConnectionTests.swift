@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// Requests that wait with `waitsForConnectivity` for a port without a listener.
+  /// Requests with `waitsForConnectivity` to a port without a listener.
   @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct RefusedConnectionTests {
     private struct Port {
@@ -25,7 +25,7 @@
         number = UInt16(bigEndian: address.sin_port)
       }
 
-      /// Listens, and answers one request.
+      /// Listens and answers one request.
       func serve() {
         listen(descriptor, 1)
         Thread.detachNewThread { [descriptor] in
@@ -38,7 +38,7 @@
       }
     }
 
-    /// Opens the port when the first request has failed.
+    /// Opens the port after the first failure.
     private struct Opening: Reachability {
       let port: Port?
 
@@ -58,7 +58,7 @@
         remote: .none, configuration: configuration, transport: try CurlTransport(), environment: [:])
     }
 
-    /// A body that can be read once, and notes that it was.
+    /// A one-shot body that records whether it was read.
     private func body(isRead: Shared<Bool>) -> HTTPBody {
       .once(
         AsyncStream(unfolding: {
@@ -69,7 +69,7 @@
         }), length: 4)
     }
 
-    @Test func `a body that can be read once is kept for the request that is sent`() async throws {
+    @Test func `keeps a one-shot body until a connection succeeds`() async throws {
       let port = Port()
       defer { close(port.descriptor) }
       let server = try server(Opening(port: port))
@@ -79,7 +79,7 @@
       #expect(response == Data("once".utf8))
     }
 
-    @Test func `a refused connection is the cause of the failure, and the body is not read`() async throws {
+    @Test func `reports a refused connection as the cause and does not read the body`() async throws {
       let port = Port()
       defer { close(port.descriptor) }
       let server = try server(Opening(port: nil))

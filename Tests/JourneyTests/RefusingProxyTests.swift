@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// Proxies that give no tunnel.
+  /// Proxies that refuse a tunnel.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RefusingProxyTests {
-    /// A server whose requests go by a proxy.
+    /// A server that sends its requests through a proxy.
     private func server(
       by peer: WirePeer, manager: TaskManager = TaskManager(), _ change: (inout Proxy) -> Void = { _ in }
     )
@@ -28,7 +28,7 @@
       (403, TaskError.Code.proxyRefused, 1), (404, .proxyRefused, 1), (503, .cannotConnect, 3),
       (429, .cannotConnect, 3),
     ])
-    func `what a proxy refuses is not asked again, what it cannot do now is`(
+    func `retries only transient proxy errors`(
       status: Int, code: TaskError.Code, count: Int
     )
       async throws
@@ -47,7 +47,7 @@
       #expect(asked.withLock { $0 } == count)
     }
 
-    @Test func `what gives a proxy's credential may run a task where there is one slot`() async throws {
+    @Test func `renewCredential can run a task with a single slot`() async throws {
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
           let status = head.contains("Proxy-Authorization") ? "403 No" : "407 Who"

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RepeatingTests {
-  /// A shop with one pooled connection, which dies with the next request.
+  /// A shop with one pooled connection, which drops the next request.
   private func shopWithDeadConnection() async throws -> Shop {
     let shop = try Shop()
     _ = try await GetWidget().on(shop.server).download()
@@ -12,7 +12,7 @@ import Testing
     return shop
   }
 
-  @Test func `a POST is not sent again when its pooled connection dies`() async throws {
+  @Test func `does not resend a POST on a stale connection`() async throws {
     let shop = try await shopWithDeadConnection()
     let error = await #expect(throws: TaskError.self) { try await AddWidget().on(shop.server).run() }
     #expect(error?.code == .connectionLost)
@@ -20,18 +20,18 @@ import Testing
     #expect(shop.mock.requests.map(\.method) == [.get, .post], "the server saw it once")
   }
 
-  @Test func `a GET is sent again when its pooled connection dies`() async throws {
+  @Test func `resends a GET on a stale connection`() async throws {
     let shop = try await shopWithDeadConnection()
     let response = try await GetWidget(id: 8).on(shop.server).retry(upTo: 2, after: .zero).response()
     #expect(response.payload.id == 8)
-    // By the transport within one attempt, or by an attempt of its own: either is in the record.
+    // The record shows a resend by the transport or by a second attempt.
     #expect(response.attempts.count == 2 || response.record.description.contains("sent again on a fresh connection"))
     #expect(shop.mock.requests.map(\.path) == ["/widgets/7", "/widgets/8", "/widgets/8"])
   }
 
   #if os(Linux)
     @Test(.keepsConnections)
-    func `a resend within an attempt is in the printed record, in the recording and in the error`() async throws {
+    func `a resend within an attempt appears in the record, the recording and the error`() async throws {
       try await withFolder { folder in
         let shop = try await shopWithDeadConnection()
         try await shop.server.recordTaskPath(to: folder)
@@ -60,7 +60,7 @@ import Testing
   #endif
 
   #if os(Linux)
-    /// Bytes as a body in the given form.
+    /// Bytes as a body of the given form.
     private func body(_ form: String, of bytes: Data, in folder: URL) throws -> HTTPBody {
       guard form != "bytes" else { return .bytes(bytes) }
       guard form != "stream" else {
@@ -78,13 +78,13 @@ import Testing
       return .file(file)
     }
 
-    /// More than is read ahead of libcurl.
+    /// More than is buffered ahead of libcurl.
     private static let mebibyte = Data((0..<1 << 10).flatMap { line in (0..<1 << 10).map { UInt8(($0 ^ line) & 255) } })
 
     @Test(
       .keepsConnections, arguments: ["bytes", "file", "stream"],
       [(true, false), (false, false), (true, true), (false, true)])
-    func `a PUT is sent again in whole when its pooled connection dies, at whichever moment`(
+    func `resends a PUT completely if its connection drops before or after the body`(
       form: String, isWatchedIsEarly: (Bool, Bool)
     ) async throws {
       let (isWatched, isEarly) = isWatchedIsEarly
@@ -107,14 +107,14 @@ import Testing
     }
   #endif
 
-  @Test func `a POST that may be repeated is`() async throws {
+  @Test func `resends a POST with an idempotency key`() async throws {
     let shop = try await shopWithDeadConnection()
     try await AddWidget().on(shop.server).idempotency(.key).retry(upTo: 2, after: .zero).run()
     let keys = shop.mock.requests.dropFirst().map { $0.headers[.idempotencyKey] }
     #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
   }
 
-  @Test func `a body that comes once is sent once, and never empty`() async throws {
+  @Test func `sends a one-shot body once and never empty`() async throws {
     let shop = try await shopWithDeadConnection()
     let body = HTTPBody.once(
       AsyncStream { continuation in
@@ -127,8 +127,8 @@ import Testing
     #expect(shop.mock.requests.dropFirst().map(\.body) == [Data("abc".utf8)])
   }
 
-  /// A POST's body fails in the midst with what another call threw, nothing of which was sent.
-  @Test func `a POST is sent once when another call feeds its body and is surely not sent`() async throws {
+  /// The body fails midway with another call's not-sent error.
+  @Test func `does not resend a POST whose body fails with another call's not-sent error`() async throws {
     let (shop, closed) = (try Shop(), try MockServer())
     closed.stop()
     let made = Shared(0)
@@ -151,7 +151,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `an answer that is known before the body was sent is the answer`() async throws {
+  @Test func `a response that arrives before the body is sent is the response`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(413, body: "too much").earlyAnswer().closing())
     let error = await #expect(throws: TaskError.self) {
@@ -161,12 +161,12 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a preflight may run another task on the same host with a limit of one`() async throws {
+  @Test func `a preflight can run another task on the same host with a limit of one`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 1, total: 1))
     let server = shop.server
     let tokenURL = shop.url("echo/token")
     await server.update { configuration in
-      // Weakly: a hook that holds its own server keeps it alive for good.
+      // Weak, because a hook that holds its own server leaks it.
       configuration.preflight = { [weak server] task, request in
         guard task is GetWidget, let server else { return }
         let token = try await URLTask(tokenURL, body: .text("t")).on(server).download()

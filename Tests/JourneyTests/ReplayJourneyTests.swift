@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What was recorded over sockets, played without any.
+/// Records calls on real sockets and replays them without a network.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ReplayJourneyTests {
-  /// A shop with a redirect, a cookie, pieces and a picture.
+  /// A shop with a redirect, a cookie, chunks and a picture.
   private func open() throws -> MockServer {
     let mock = try MockServer()
     mock.route("/widgets/:id", answer: .json(#"{"id":7,"name":"Sprocket"}"#).header("Set-Cookie", "sid=planted1"))
@@ -17,7 +17,7 @@ import Testing
     return mock
   }
 
-  /// Makes all calls, and says what came of them.
+  /// Makes all calls and returns their results as text.
   private func story(_ server: Server, bad: () -> Void) async throws -> [String] {
     var told: [String] = []
     let moved = try await Endpoint<Void, Widget>.get("moved").on(server).response()
@@ -39,7 +39,7 @@ import Testing
     return told
   }
 
-  @Test func `a session is recorded once, and played without a network`() async throws {
+  @Test func `records a session once and replays it without a network`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("session.har")
       let mock = try open()

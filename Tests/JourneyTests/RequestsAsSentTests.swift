@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// What a server reads is what was asked for, or nothing.
+  /// The server receives exactly the request, or nothing.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RequestsAsSentTests {
     private let mock: MockServer
@@ -18,7 +18,7 @@
 
     @Test(arguments: [
       ["*/*"], ["*/*", "text/html"], ["*/*", "*/*"], ["text/html", "*/*"], ["application/json"], [],
-    ]) func `each Accept arrives, in its place`(values: [String]) async throws {
+    ]) func `sends every Accept header in order`(values: [String]) async throws {
       let headers = HTTPHeaders(values.map { .init(.accept, $0) } + [.init("X-Last", "1")])
       let request = HTTPRequest(.get, mock.url.appending(path: "accept"), headers: headers)
       _ = try await transport.send(request).body.collect()
@@ -46,7 +46,7 @@
         "M-SEARCH",
         "get", "head", "post", "connect",
       ], ["nothing", "no bytes", "bytes", "stream"])
-    func `a method and a body arrive as they are, or are refused before anything is sent`(
+    func `sends any method and body unchanged or rejects them before connecting`(
       method: String, kind: String
     ) async throws {
       let isRefused =
@@ -63,13 +63,13 @@
       #expect(mock.requests.map(\.method.rawValue) == (isRefused ? [] : [method]))
       guard !isRefused else { return }
       #expect(mock.requests.first?.body == Data((kind == "bytes" || kind == "stream" ? "hello" : "").utf8))
-      // The connection is in order: the next answer is for the next request.
+      // The connection still works: the next response belongs to the next request.
       let next = try await transport.send(HTTPRequest(.get, mock.url.appendingPathComponent("y")))
       #expect(next.isConnectionReused == keepsConnections)
       #expect(mock.requests.map(\.target) == ["/x", "/y"])
     }
 
-    @Test func `a stream is sent under its stated length, and in chunks where it states none`() async throws {
+    @Test func `sends a stream with its stated length, or in chunks without one`() async throws {
       let chunks: @Sendable () -> AsyncStream<Data> = {
         AsyncStream {
           $0.yield(Data("hello".utf8)); $0.finish()
@@ -87,7 +87,7 @@
       }
     }
 
-    @Test func `fields without a value, or with blanks alone, are sent empty`() async throws {
+    @Test func `sends headers without a value or with only whitespace as empty`() async throws {
       let headers: HTTPHeaders = ["X-Empty": "", "X-Blank": "  ", "X-Tab": "\t", "X-Full": "a"]
       _ = try await transport.send(HTTPRequest(.get, mock.url, headers: headers))
       let seen = try #require(mock.requests.first?.headers)
@@ -96,7 +96,7 @@
       }
     }
 
-    @Test func `a head of the largest size arrives, and one byte more is refused before a connection is made`()
+    @Test func `sends a head of the maximum size and rejects a larger one before connecting`()
       async throws
     {
       let field = HTTPHeaders.Field("X-Large", "")
@@ -116,7 +116,7 @@
     }
 
     @Test(arguments: [100_000, 1 << 20, 9 << 20])
-    func `a URL that is too long is an error of the URL's`(count: Int) async throws {
+    func `a URL that is too long throws .badURL`(count: Int) async throws {
       let url = try #require(URL(string: "\(mock.url)/?q=\(String(repeating: "x", count: count))"))
       let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, url)) }
       #expect(error?.code == .badURL && error?.isSurelyNotSent == true, "\(String(describing: error?.code))")
@@ -128,7 +128,7 @@
       ("127.1", "127.0.0.1"), ("0x7f.0.0.1", "127.0.0.1"), ("2130706433", "127.0.0.1"), ("LOCALHOST.", "localhost"),
       ("loc%61lhost", "localhost"), ("127.0.0.1.", "127.0.0.1"), ("user:word@Localhost", "localhost"),
     ])
-    func `a host goes out in its one form, over the connection that is there`(written: String, form: String)
+    func `normalizes the host and reuses the connection`(written: String, form: String)
       async throws
     {
       let port = try #require(mock.url.port)
@@ -138,7 +138,7 @@
       for (index, host) in [form, written, form].enumerated() {
         let url = URL(string: "http://\(host):\(port)/a?b=c", encodingInvalidCharacters: false)
         let response = try await transport.send(HTTPRequest(.get, try #require(url)))
-        // libcurl does not share a connection between users.
+        // libcurl does not share connections between users.
         #expect(response.isConnectionReused == (index > 0 && keepsConnections) || written.contains("@"))
       }
       #expect(mock.requests.map { $0.headers[.host] } == Array(repeating: "\(form):\(port)", count: 3))
@@ -146,7 +146,7 @@
     }
 
     @Test(arguments: ["127.999.1.1", "127.0.0.1%00.evil.test", "localhost%2Fx", "localhost%0d%0aX-Evil:1"])
-    func `a host that is none reaches nobody, plain http least of all`(host: String) async throws {
+    func `rejects an invalid host`(host: String) async throws {
       let port = try #require(mock.url.port)
       guard let url = URL(string: "http://\(host):\(port)/", encodingInvalidCharacters: false) else { return }
       let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, url)) }
@@ -155,7 +155,7 @@
     }
 
     @Test(arguments: ["some\r\nX-Evil: 1", "some\nbody", "some\0body"], [false, true])
-    func `a Digest credential writes no line of its own`(evil: String, isPassword: Bool) async throws {
+    func `a Digest credential cannot inject header lines`(evil: String, isPassword: Bool) async throws {
       mock.enqueue(.status(401, headers: [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth""#]))
       var request = HTTPRequest(.get, mock.url)
       request.options.digest = Credential(user: isPassword ? "somebody" : evil, password: isPassword ? evil : "word")
@@ -164,7 +164,7 @@
       #expect(error?.description.contains("Evil") == false && mock.connectionCount == 0)
     }
 
-    @Test(.keepsConnections) func `a connection is used no longer than its lifetime`() async throws {
+    @Test(.keepsConnections) func `does not reuse a connection beyond its lifetime`() async throws {
       var configuration = CurlTransport.Configuration()
       configuration.connectionLifetime = .seconds(1)
       let transport = try CurlTransport(configuration)

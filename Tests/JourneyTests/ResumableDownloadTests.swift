@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Downloads over connections that break, of files that change, with programs that begin again.
+/// Resumes downloads after lost connections, changed files and restarts.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ResumableDownloadTests {
-  /// Runs `body` with a shop and a place, and checks that nothing but the file is left.
+  /// Runs `body` with a destination and checks that only the shop's file is there afterwards.
   private func inFolder(_ shop: RangeShop, _ body: (URL) async throws -> Void) async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `a whole download is one request`() async throws {
+  @Test func `a complete download takes one request`() async throws {
     let shop = try RangeShop()
     try await inFolder(shop) { place in
       let file = try await shop.download(to: place).run()
@@ -24,12 +24,12 @@ import Testing
     }
   }
 
-  @Test func `an empty file is one as well`() async throws {
+  @Test func `downloads an empty file`() async throws {
     let shop = try RangeShop(Data())
     try await inFolder(shop) { place in try await shop.download(to: place).run() }
   }
 
-  @Test func `a download that is cut goes on where it was, however often`() async throws {
+  @Test func `a download resumes after every cut without repeating bytes`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { $0.cuts = Array(repeating: 10_000, count: 9) }
     try await inFolder(shop) { place in
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `attempts that bring nothing are counted by the retry policy and the budget`(
+  @Test(arguments: [true, false]) func `attempts without progress count against the retry policy and the budget`(
     isPatient: Bool
   ) async throws {
     let shop = try RangeShop(retry: isPatient ? .fixed(retries: 20, delay: .zero) : .patient)
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `another attempt of a transfer earns nothing for the budget`() async throws {
+  @Test func `a transfer's retries earn no retry budget`() async throws {
     let shop = try RangeShop(retry: .fixed(retries: 3, delay: .zero), budget: RetryBudget(ratio: 0.2, capacity: 10))
     let host = try #require(Origin(shop.mock.url))
     try await withFolder { folder in
@@ -71,11 +71,11 @@ import Testing
       let download = shop.download(to: folder.appendingPathComponent("file"))
       await #expect(throws: TaskError.self) { try await download.run() }
     }
-    // Full at first: three were spent, and none of the repetitions has earned.
+    // The budget starts full: three retries were spent and none has earned any.
     #expect(shop.server.manager.retriesLeft(for: host) == 7)
   }
 
-  @Test func `a later run goes on, and one that has all asks only whether that is still so`() async throws {
+  @Test func `a later run resumes the download`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     try await inFolder(shop) { place in
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a file that changes is begun again`() async throws {
+  @Test func `a changed file starts over`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     try await inFolder(shop) { place in
@@ -96,7 +96,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [#"W/"weak""#, "unquoted", nil]) func `without a strong validator each attempt asks for the whole`(
+  @Test(arguments: [#"W/"weak""#, "unquoted", nil])
+  func `without a strong validator each attempt downloads the whole file`(
     tag: String?
   ) async throws {
     let shop = try RangeShop(tag: tag)
@@ -107,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a server without ranges sends the whole again`() async throws {
+  @Test func `a server without ranges sends the whole file again`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.cuts, $0.takesRanges) = ([60_000], false) }
     try await inFolder(shop) { place in
@@ -116,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `a date is a validator where it is old enough`() async throws {
+  @Test func `uses Last-Modified as a validator if it is old enough`() async throws {
     let shop = try RangeShop(tag: nil)
     shop.file.withLock { file in
       file.cuts = [60_000]
@@ -136,7 +137,7 @@ import Testing
       ("206 Partial Content", [.contentRange: "bytes 60000-99999/100000", .eTag: #""two""#]),
       ("206 Partial Content", [.contentRange: "bytes 60000-99999/100000"]),
     ] as [(String, HTTPHeaders)])
-  func `an answer that is not the part that was asked for has the whole asked for`(
+  func `a response for another range requests the whole file`(
     status: String, headers: HTTPHeaders
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -150,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal of a call that a hook makes throws nothing away`() async throws {
+  @Test func `a failure of a hook's call discards nothing`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     let other = Server(
@@ -169,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `another file at the same place is begun again, whatever its tag`() async throws {
+  @Test func `another URL with the same destination starts over`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     try await inFolder(shop) { place in
@@ -179,8 +180,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403]) func `an expired URL is signed anew, and goes on where it was`(status: Int) async throws
-  {
+  @Test(arguments: [401, 403]) func `signs an expired URL again and resumes`(status: Int) async throws {
     struct Signed: ServerGETTask {
       let server: Server
       let signatures: Shared<Int>
@@ -204,7 +204,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal that stays is an error`() async throws {
+  @Test func `a persistent 403 throws after three requests`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = Array(repeating: .status(403, body: "no"), count: 5) }
     try await withFolder { folder in
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `a packed answer is refused`() async throws {
+  @Test func `rejects a compressed response`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.extra = [.contentEncoding: "gzip"] }
     try await withFolder { folder in
@@ -229,7 +229,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "UTF-8", "none", "gzip, aws-chunked", "identity"])
-  func `an unknown coding is as good as none, as for a plain download`(coding: String) async throws {
+  func `ignores unknown encodings, as an ordinary download does`(coding: String) async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.cuts, $0.extra) = ([60_000], [.contentEncoding: coding]) }
     try await inFolder(shop) { place in
@@ -240,7 +240,7 @@ import Testing
   }
 
   @Test(arguments: [[:], [.ifNoneMatch: #""one""#]] as [HTTPHeaders])
-  func `a 304 is the error that a plain download has`(headers: HTTPHeaders) async throws {
+  func `a 304 throws the same error as an ordinary download`(headers: HTTPHeaders) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = [.status(304), .status(304)] }
     try await withFolder { folder in
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `a method without ranges is refused before it is sent`() async throws {
+  @Test func `rejects a method without ranges before sending`() async throws {
     struct Post: ServerPOSTTask { let server: Server }
     let shop = try RangeShop()
     try await withFolder { folder in
@@ -265,7 +265,7 @@ import Testing
     }
   }
 
-  @Test func `a download that lacks nothing but its name asks only whether that is still so`() async throws {
+  @Test func `a complete download that could not be moved only checks its version`() async throws {
     struct Tokened: ServerGETTask {
       let server: Server
       var path: String { "file" }
@@ -278,7 +278,7 @@ import Testing
         guard request.headers[.range] == nil else {
           return RangeShop.raw("416 Range Not Satisfiable", [.contentRange: "bytes */100000"], Data(), sent: 0)
         }
-        // A folder that comes into its way keeps the file from its place.
+        // A folder at the destination blocks the move.
         try? FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
         return RangeShop.raw("200 OK", [.eTag: #""one""#], data, sent: data.count)
       }
@@ -291,7 +291,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, 0]) func `another length of the same version is an error, and what is there is kept`(
+  @Test(arguments: [nil, 0]) func `a different length of the same version throws and keeps the partial file`(
     length: Int?
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -310,14 +310,14 @@ import Testing
     }
   }
 
-  /// A 200 that carries the rest of the file alone.
+  /// A 200 with only the rest of the file.
   private func slice(_ shop: RangeShop, sent: Int, _ headers: HTTPHeaders = [:]) -> MockAnswer {
     var headers = headers
     headers[.eTag] = #""one""#
     return RangeShop.raw("200 OK", headers, shop.file.withLock { $0.data.dropFirst(60_000) }, sent: sent)
   }
 
-  @Test func `begins again after a second answer with another length of the same version`() async throws {
+  @Test func `starts over after a second response with a different length of the same version`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     let slice = slice(shop, sent: 40_000)
@@ -331,7 +331,7 @@ import Testing
     }
   }
 
-  @Test func `begins again after a server has sent a part as the whole`() async throws {
+  @Test func `starts over after a server has sent a part as the whole`() async throws {
     let shop = try RangeShop(retry: .never)
     let slice = slice(shop, sent: 10_000)
     shop.file.withLock { ($0.first, $0.takesRanges) = ([slice], false) }
@@ -342,7 +342,7 @@ import Testing
     }
   }
 
-  @Test func `takes any length of the same version if nothing is there yet`() async throws {
+  @Test func `accepts any length of the same version if nothing was received yet`() async throws {
     let shop = try RangeShop(retry: .never)
     let slice = slice(shop, sent: 0)
     shop.file.withLock { $0.first = [slice] }
@@ -353,7 +353,7 @@ import Testing
     }
   }
 
-  @Test func `asks for the whole at once after a 200 that names the part it carries`() async throws {
+  @Test func `requests the whole file immediately after a 200 with a Content-Range`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     let slice = slice(shop, sent: 40_000, [.contentRange: "bytes 60000-99999/100000"])
@@ -365,7 +365,7 @@ import Testing
     }
   }
 
-  @Test func `replaces a symbolic link and leaves its target alone, as a plain download does`() async throws {
+  @Test func `replaces a symbolic link and keeps its target, as an ordinary download does`() async throws {
     let shop = try RangeShop()
     try await withFolder { folder in
       let target = folder.appendingPathComponent("target")
@@ -387,7 +387,7 @@ import Testing
     }
   }
 
-  @Test func `a download of which nothing came leaves nothing behind, and has no range of its own`() async throws {
+  @Test func `a download without data leaves nothing behind, and its task must not set a range`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = [.status(.notFound)] }
     try await withFolder { folder in

@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Uploads in pieces, over connections that break and to servers that forget.
+/// Uploads in pieces over lost connections and to servers that forget.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ResumableUploadTests {
   private func upload(_ file: URL, _ store: UploadShop, by dialect: some UploadDialect) -> ResumableUpload {
     store.upload(file, by: dialect)
   }
 
-  @Test func `a file goes up in pieces, and leaves no journal`() async throws {
+  @Test func `uploads a file in pieces and removes the journal`() async throws {
     try await withUpload(199_000) { file, data in
       let store = try UploadShop()
       let answer = try await upload(file, store, by: .tus).run()
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `google's pieces are in whole granules`() async throws {
+  @Test func `Google's pieces are multiples of the granularity`() async throws {
     try await withUpload(199_000) { file, data in
       let store = try UploadShop()
       store.upload.withLock { $0.beginning["X-Goog-Upload-Chunk-Granularity"] = "66666" }
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `an empty file is nothing but a beginning, or an end`() async throws {
+  @Test func `an empty file takes only the creation, or the finalization`() async throws {
     try await withUpload(0) { file, _ in
       let (tus, google) = (try UploadShop(), try UploadShop())
       try await upload(file, tus, by: .tus).run()
@@ -43,7 +43,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a plain upload of a file without a size sends the whole file, alone and in a form`() async throws {
+    @Test func `uploads a file without a known size completely, alone and in a form`() async throws {
       let shop = try Shop()
       let file = URL(fileURLWithPath: "/proc/version")
       let content = try Data(contentsOf: file)
@@ -55,7 +55,7 @@ import Testing
       #expect(shop.mock.requests.allSatisfy { $0.headers[.contentLength] == nil })
     }
 
-    @Test func `a file that is shorter than its size fails the call`() async throws {
+    @Test func `a file shorter than its size fails the call`() async throws {
       let file = URL(fileURLWithPath: "/sys/kernel/mm/transparent_hugepage/enabled")
       guard FileManager.default.fileExists(atPath: file.path) else { return }
       let shop = try Shop { $0.retryPolicy = .never }
@@ -65,7 +65,7 @@ import Testing
       #expect(error?.code == .bodyLengthMismatch)
     }
 
-    @Test func `a file without a size is refused`() async throws {
+    @Test func `rejects a file without a known size`() async throws {
       let store = try UploadShop()
       let error = await #expect(throws: TaskError.self) {
         try await upload(URL(fileURLWithPath: "/proc/version"), store, by: .tus).run()
@@ -75,7 +75,7 @@ import Testing
     }
   #endif
 
-  @Test(arguments: [true, false]) func `after a cut it goes on where the server is`(isTus: Bool)
+  @Test(arguments: [true, false]) func `resumes at the server's offset after a cut`(isTus: Bool)
     async throws
   {
     try await withUpload(199_000) { file, data in
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a later run goes on with what the server has, and not with another file`()
+  @Test func `a later run resumes, unless the file has changed`()
     async throws
   {
     try await withUpload(199_000) { file, data in
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func `an upload that the server has forgotten is begun again`() async throws {
+  @Test func `starts over if the server has forgotten the upload`() async throws {
     try await withUpload(100_000) { file, data in
       let store = try UploadShop(retry: .never)
       store.upload.withLock { $0.script = [.status(.gone)] }
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `another offset than the server's is not insisted on`() async throws {
+  @Test func `adopts the server's offset after a conflict`() async throws {
     try await withUpload(100_000) { file, data in
       let store = try UploadShop(retry: .never)
       store.upload.withLock { $0.script = [.status(.conflict)] }
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `a refusal for good is an error, and a cancelled upload is one`() async throws {
+  @Test func `a permanent rejection and a cancelled upload are errors`() async throws {
     for answer in [
       MockAnswer.status(413), .status(.ok, headers: ["X-Goog-Upload-Status": "cancelled"]),
     ] {
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `an upload that is discarded is terminated at the server`() async throws {
+  @Test func `discard terminates the upload at the server`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop(retry: .never)
       store.upload.withLock { $0.script = [nil] }
@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test func `where the upload is can be asked for afterwards`() async throws {
+  @Test func `the location is available after the upload`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop()
       let upload = shop.upload(file, by: .tus)

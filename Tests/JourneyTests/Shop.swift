@@ -21,12 +21,12 @@ struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
 
 struct PlainTask: ServerTask { var path = "plain" }
 
-/// The real stack before a mock server.
+/// The real stack with a mock server.
 struct Shop {
   let mock: MockServer
   let server: Server
 
-  /// A shop whose widgets are found by their number; nothing is logged.
+  /// Creates a shop with widgets by ID. Nothing is logged.
   init(limits: ThrottleLimits = ThrottleLimits(), configure: (inout ServerConfiguration) -> Void = { _ in }) throws {
     mock = try MockServer()
     mock.route(.get, "/widgets/:id") { .json(#"{"id":\#($0.parameters["id"] ?? "0"),"name":"Sprocket"}"#) }
@@ -42,21 +42,21 @@ struct Shop {
 
   func url(_ path: String) -> URL { mock.url.appendingPathComponent(path) }
 
-  /// Whether nobody holds a slot, waits for one, or is under way.
+  /// Whether no call is running or waiting.
   var isQuiet: Bool {
     server.manager.runningCount == 0 && server.manager.waitingCount == 0 && server.manager.callCount == 0
   }
 }
 
-/// Runs `body` with a folder that is removed afterwards.
+/// Runs `body` with a temporary folder.
 func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-journeys-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }  // what a test left in it is of no use
+  defer { try? FileManager.default.removeItem(at: folder) }  // leftovers do not matter
   return try await body(folder)
 }
 
-/// The names of the files in a folder, hidden ones included, in order.
+/// The sorted file names in a folder, including hidden files.
 func files(in folder: URL) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
 }

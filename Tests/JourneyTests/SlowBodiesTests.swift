@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Where a body goes to or comes from a file or a stream, `timeout` ends with the head and bounds how long the body stands
-/// still. The bodies here take several times the limit, and never stand still for a large part of it.
+/// For bodies of files and streams, `timeout` limits the head and the idle time of the body. The bodies here take
+/// several times the limit but are never idle for long.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SlowBodiesTests {
   private static let limit = Duration.milliseconds(1500)
   private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(20))
 
-  @Test func `a slow body reaches a file and a reader whole, and in memory is cut`() async throws {
+  @Test func `a slow body reaches a file or reader, but in memory it times out`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     shop.mock.route("/plain", answer: Self.slow)
     let task = PlainTask().on(shop.server).retry(.never)
@@ -25,16 +25,16 @@ import Testing
     #expect(try await task.timeout(.unlimited).downloadData().count == 200)
   }
 
-  @Test func `a slow upload from a stream is not cut either`() async throws {
+  @Test func `a slow streamed upload does not time out`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     shop.mock.route("/plain", answer: Self.slow)
-    // As slow as what it passes on.
+    // As slow as the stream it forwards.
     let body = HTTPBody.once(try await PlainTask().on(shop.server).stream().body, length: 200)
     let task = URLTask(shop.url("echo/x"), method: .put, body: body).on(shop.server).retry(.never)
     #expect(try await task.downloadData().count == 200)
   }
 
-  @Test func `an upload from a file is limited as a stream is, and one of bytes as an attempt`() async throws {
+  @Test func `a file upload has stream timeouts, an in-memory upload has an attempt timeout`() async throws {
     try await withFolder { folder in
       let seen = Shared<[Timeouts]>([])
       let transport = StubTransport { request in
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a file that takes the place of a body has the limits of a stream`(isStep: Bool) async throws {
+  func `a file that replaces the body has stream timeouts`(isStep: Bool) async throws {
     try await withFolder { folder in
       let seen = Shared<[Timeouts]>([])
       let transport = StubTransport { request in
@@ -88,7 +88,7 @@ import Testing
 
   private var shopURL: URL { URL(string: "https://shop.test/x") ?? URL(fileURLWithPath: "/no-url") }
 
-  @Test func `a refusal whose body drips is not read for ever`() async throws {
+  @Test func `stops reading an error body that drips`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     let peer = try WirePeer { connection, _ in
       guard connection.readRequest() != nil else { return }
@@ -111,7 +111,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a body that stands still ends, and so does a wait for the head`() async throws {
+  @Test func `an idle body and a missing head time out`() async throws {
     let shop = try Shop { $0.defaultTimeout = .seconds(1) }
     shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))
     let response = try await PlainTask().on(shop.server).stream()
@@ -122,7 +122,7 @@ import Testing
     #expect(head?.isTimeout == true && head?.limit == .seconds(1))
   }
 
-  @Test func `an explicit limit of the attempt holds for streams as well`() async throws {
+  @Test func `an explicit attempt timeout applies to streams`() async throws {
     let shop = try Shop()
     shop.mock.route("/plain", answer: Self.slow)
     let task = PlainTask().on(shop.server).retry(.never).timeouts(Timeouts(attempt: .milliseconds(500)))
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
-  func `a limit that leaves no time is refused, by a server and by a task`(limit: Duration) async throws {
+  func `rejects a timeout of zero or less on servers and tasks`(limit: Duration) async throws {
     let shop = try Shop()
     let task = await #expect(throws: TaskError.self) { try await GetWidget().on(shop.server).timeout(limit).run() }
     #expect(task?.code == .badLimit && task?.reason.contains("timeout is") == true)

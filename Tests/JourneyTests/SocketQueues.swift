@@ -1,11 +1,11 @@
 #if os(Linux)
   import Glibc
 
-  /// What the kernel holds of the connections to a port of this machine, both ends of which are in this process.
+  /// The kernel's socket buffers for connections to a local port, with both ends in this process.
   struct SocketQueues {
-    /// What the server's end has taken and the other has not.
+    /// Bytes sent by the server that the client's end has not acknowledged.
     var unsent = 0
-    /// What the client's end has received and nobody has read.
+    /// Bytes received at the client's end and not read yet.
     var unread = 0
 
     init(port: Int) {

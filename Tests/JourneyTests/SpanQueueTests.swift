@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Spans that are handed over while more of them come.
+/// Exporting spans while new ones arrive.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SpanQueueTests {
-  @Test func `a flush waits for what was there, not for what comes meanwhile`() async throws {
+  @Test func `a flush waits for existing spans, not for new ones`() async throws {
     let (shop, batches, flushed) = (try Shop(), Shared(0), Shared(false))
-    // Each batch that is handed over makes spans anew, for as long as the flush lasts: there is always something that waits.
+    // Each exported batch creates new spans until the flush ends, so some are always waiting.
     let recorder = SpanRecorder(
       to: .spans { _ in
         let number = batches.withLock { batches in
@@ -26,7 +26,7 @@ import Testing
     #expect(recorder.dropped == 0)
   }
 
-  @Test func `what a task hides from recordings is in no span, no line of the log and no event`() async throws {
+  @Test func `hidden parts of a call appear in no span, log line or event`() async throws {
     let (spans, lines, events) = (Shared<[RecordedSpan]>([]), Shared<[String]>([]), EventRecorder())
     let recorder = SpanRecorder(to: .spans { batch in spans.withLock { $0 += batch } })
     let shop = try Shop { settings in
@@ -54,7 +54,7 @@ import Testing
     #expect(calls.allSatisfy { $0["error.type"] == .text("badStatus") }, "\(calls)")
   }
 
-  @Test func `a batch has as many spans as it may, those of one call in two where need be`() async throws {
+  @Test func `a batch holds up to the limit and can split a call's spans`() async throws {
     let batches = Shared<[[RecordedSpan]]>([])
     let recorder = SpanRecorder(
       to: .spans { batch in batches.withLock { $0.append(batch) } },
@@ -69,7 +69,7 @@ import Testing
     #expect(Set(spans.map(\.spanID)).count == 8 && Set(spans.map(\.traceID)).count == 4)
   }
 
-  @Test func `a cancelled flush returns while the exporter hangs, and the spans are handed over later`() async throws {
+  @Test func `a cancelled flush returns while the exporter hangs, and the spans are exported later`() async throws {
     let (asked, taken) = (Shared(0), Shared(0))
     let (gate, opening) = AsyncStream.makeStream(of: Void.self)
     let recorder = SpanRecorder(
@@ -81,7 +81,7 @@ import Testing
     let shop = try Shop { $0.observers = [recorder] }
     _ = try await GetWidget().on(shop.server).download()
     #expect(await eventually { asked.withLock { $0 } == 1 })
-    // The guide recommends this limit.
+    // The time limit that the guide recommends.
     let start = ContinuousClock.now
     await withTaskGroup { group in
       group.addTask { await recorder.flush() }
@@ -101,7 +101,7 @@ import Testing
     #expect(taken.withLock { $0 } == 1 && recorder.dropped == 0)
   }
 
-  @Test func `of a collector's endless answer a part is read, and the batch counts as accepted`() async throws {
+  @Test func `reads only part of a collector's endless response and counts the batch as accepted`() async throws {
     let shop = try Shop()
     shop.mock.route("/v1/traces", answer: .endless(chunk: Data(repeating: 0x20, count: 16 << 10)))
     let recorder = SpanRecorder(

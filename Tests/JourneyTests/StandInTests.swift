@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Answers that are not the thing that was asked for.
+/// Responses that are not what the task asked for.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct StandInTests {
   private let old = Data("old".utf8)
 
-  /// Runs `body` with a shop and a file that is there; the file has to be as it was afterwards, alone in its folder.
+  /// Runs `body` with a shop and an existing file, which must stay unchanged and alone in its folder.
   private func keepingFile(
     _ answers: MockAnswer..., configure: (inout ServerConfiguration) -> Void = { _ in },
     body: (Shop, URL) async throws -> Void
@@ -30,7 +30,7 @@ import Testing
 
   private static let part = MockAnswer.status(206, headers: [.contentRange: "bytes 0-4/10"], body: "01234")
 
-  @Test func `a 304 does not empty the file that it says is still good`() async throws {
+  @Test func `a 304 does not replace the file that is still valid`() async throws {
     try await keepingFile(.status(304, headers: [.eTag: "\"a\"", .setCookie: "a=s3cret"])) {
       (shop, file) async throws in
       let task = PlainTask().on(shop.server).header(.ifNoneMatch, "\"a\"")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `a 304 is no body for those that ask for one, and an answer for those that do not`() async throws {
+  @Test func `a 304 is an error if a body is expected, otherwise a response`() async throws {
     let shop = try Shop()
     for _ in 0..<4 { shop.mock.enqueue(.status(304)) }
     let task = GetWidget().on(shop.server).header(.ifNoneMatch, "\"a\"")
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a 206 that was not asked for is not the file`() async throws {
+  @Test func `an unrequested 206 does not replace the file`() async throws {
     try await keepingFile(Self.part, Self.part, Self.part) { (shop, file) async throws in
       let task = PlainTask().on(shop.server)
       for isFile in [true, false] {
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// The same around all attempts.
+  /// Does the same around all attempts.
   private struct RebuildingOnce: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// Makes another response of the one that came, as a step that decrypts does.
+  /// Rebuilds the response, as a decrypting step does.
   private struct Rebuilding: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a 206 that was not asked for stays one when a step makes another response of it`(isOfCall: Bool) async throws {
+  func `an unrequested 206 stays an error if a step rebuilds the response`(isOfCall: Bool) async throws {
     let steps = { @Sendable (configuration: inout ServerConfiguration) in
       if isOfCall {
         configuration.perCallSteps = [RebuildingOnce()]
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  /// Sends the request again where the first part is not that which was asked for.
+  /// Resends the request if the first part is not the requested one.
   private struct Repeating: PerCallStep, PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a part that a step has sent for again is what was asked for`(isOfCall: Bool) async throws {
+  func `accepts a part that a step requested again`(isOfCall: Bool) async throws {
     let shop = try Shop {
       if isOfCall { $0.perCallSteps = [Repeating()] } else { $0.perAttemptSteps = [Repeating()] }
       $0.maximumErrorBodySize = 3
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `a 206 that was asked for is what was asked for`() async throws {
+  @Test func `accepts a requested 206`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       shop.mock.enqueue(Self.part)
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `where refused statuses are not errors, their pages still replace no file, which nobody is told of`()
+  @Test func `error pages replace no file even if bad statuses are not errors`()
     async throws
   {
     try await keepingFile(.status(500, body: "sorry"), configure: { $0.reportBadHTTPStatusAsError = false }) {
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `where refused statuses are not errors, a 503 is still tried again`(
+  @Test(arguments: [false, true]) func `retries a 503 even if bad statuses are not errors`(
     forTask: Bool
   ) async throws {
     let shop = try Shop { $0.reportBadHTTPStatusAsError = forTask }
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test func `a HEAD request has nothing for a file`() async throws {
+  @Test func `rejects downloading a HEAD request to a file`() async throws {
     try await keepingFile(.status(200, headers: ["Content-Length": "7"])) { (shop, file) async throws in
       let task = PlainTask().on(shop.server).modified { $0.httpMethod = .head }
       let error = await #expect(throws: TaskError.self) { try await task.download(to: file) }
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  /// Reads each response, keeps it and hands another on.
+  /// Reads each response and returns a modified body.
   private struct Bracketing: PerCallStep {
     let kept = Shared<[Data]>([])
 
@@ -234,7 +234,7 @@ import Testing
     }
   }
 
-  /// Reads each response and hands it on.
+  /// Reads each response and returns it.
   private struct Reading: PerCallStep {
     let kept = Shared<[Data]>([])
 
@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func `a step of the call sees the body that went to the file, and what it makes of it is the file`()
+  @Test func `a per-call step sees the downloaded body and can replace the file's content`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -265,7 +265,7 @@ import Testing
     }
   }
 
-  /// Refuses the first responses, or sends again after them.
+  /// Rejects the first response or resends after it.
   private struct Checking: PerCallStep {
     struct Forged: Error {}
     let sendsAgain: Bool
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `what a step of the call refuses replaces no file`() async throws {
+  @Test func `a response rejected by a per-call step replaces no file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       let shop = try Shop { $0.perCallSteps = [Checking(sendsAgain: false)] }
@@ -308,7 +308,7 @@ import Testing
     }
   }
 
-  /// Puts another body around that of the response, which reads it, or another status to it.
+  /// Wraps the response body or changes the status.
   private struct Wrapping: PerCallStep {
     let status: HTTPStatus?
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -325,7 +325,7 @@ import Testing
     }
   }
 
-  @Test func `a body around that of the file is read from it, and a status that a step refuses replaces no file`()
+  @Test func `reads the file through a wrapped body, and a status rejected by a step replaces no file`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -346,7 +346,7 @@ import Testing
     }
   }
 
-  @Test func `what is no plain file is not replaced by one`() async throws {
+  @Test func `replaces only regular files`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       shop.mock.route("/plain", answer: .text("new"))
@@ -367,7 +367,7 @@ import Testing
     }
   }
 
-  @Test func `a body is read from plain files only, and a pipe holds no thread`() async throws {
+  @Test func `uploads only regular files, and a pipe blocks no thread`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let pipe = folder.appendingPathComponent("pipe")
@@ -380,7 +380,7 @@ import Testing
           #expect(error?.code == .unreadableBody, "\(source)")
         }
       } onCancel: {
-        // The suite's time is over: where opening the pipe waits, this is the writer that it waits for.
+        // If opening the pipe blocks, this provides the writer at the end of the time limit.
         let end = open(pipe.path, O_WRONLY | O_NONBLOCK)
         if end >= 0 { close(end) }
       }
@@ -388,7 +388,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that a step gives goes to the file too`() async throws {
+  @Test func `a response made by a step is written to the file`() async throws {
     try await withFolder { folder in
       let answer = Recovery(from: .offline) { request, _ in
         HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data("kept".utf8)))
@@ -405,7 +405,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [HTTPStatus.noContent, 205]) func `an answer without a body does not empty a file`(
+  @Test(arguments: [HTTPStatus.noContent, 205]) func `a response without a body does not empty a file`(
     status: HTTPStatus
   ) async throws {
     try await keepingFile(.status(status), .status(status)) { (shop, file) async throws in
@@ -422,7 +422,7 @@ import Testing
       ("bytes=0-4", [.contentType: "multipart/byteranges; boundary=x"]), ("bytes=-5", [.contentRange: "bytes 0-4/10"]),
       ("bytes=0-4", [.contentRange: "bytes 0-4/3"]), ("bytes=0-4", [.contentRange: "bytes 0-18446744073709551616/*"]),
     ] as [(String, HTTPHeaders)])
-  func `a 206 of another part is not the part`(range: String, headers: HTTPHeaders) async throws {
+  func `rejects a 206 with another range`(range: String, headers: HTTPHeaders) async throws {
     try await keepingFile(.status(206, headers: headers, body: "01234")) { (shop, file) async throws in
       let task = PlainTask().on(shop.server).header(.range, range)
       let error = await refusal { try await task.download(to: file) }
@@ -434,7 +434,7 @@ import Testing
   @Test(arguments: [
     ("bytes=-5", "bytes 5-9/10"), ("bytes=5-", "bytes 5-9/10"), ("bytes=5-99", "bytes 5-9/*"),
     ("bytes=0-1,4-5", "bytes 0-4/10"),
-  ]) func `a 206 of the part that was asked for is the part`(range: String, sent: String) async throws {
+  ]) func `accepts a 206 with the requested range`(range: String, sent: String) async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(206, headers: [.contentRange: sent], body: "56789"))
     #expect(try await PlainTask().on(shop.server).header(.range, range).downloadData() == Data("56789".utf8))

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Peers that send without end what is no part of a body, beside exchanges with another server on the same loop.
+  /// Peers that send endless data outside of a body, while another server on the same loop is used.
   @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct StarvingPeerTests {
     private let transport: CurlTransport
@@ -14,14 +14,14 @@
     init() throws {
       var configuration = CurlTransport.Configuration()
       configuration.connectionsPerOrigin = 16  // keeps all exchanges on one loop
-      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
       transport = try CurlTransport(configuration)
       other = try WirePeer { connection, _ in
         while connection.readRequest() != nil { connection.answer("hello") }
       }
     }
 
-    /// Answers with a chunk of one byte, then with `endless` again and again.
+    /// Answers with a chunk of one byte and then repeats `endless`.
     private static func peer(_ start: String, _ endless: String) throws -> WirePeer {
       let piece = String(repeating: endless, count: (1 << 18) / endless.utf8.count)
       return try WirePeer { connection, _ in
@@ -48,7 +48,7 @@
       #expect(duration < .seconds(5), "where libcurl was not left, each took 0.9 s")
     }
 
-    @Test func `an endless chunk extension ends by its limit, and others go on`() async throws {
+    @Test func `an endless chunk extension times out without blocking other exchanges`() async throws {
       let peer = try Self.peerOfEndlessExtension()
       let start = clock.now
       let body = try await transport.send(request(peer, idle: .seconds(5))).body
@@ -58,7 +58,7 @@
       #expect(clock.now - start < .seconds(15))
     }
 
-    @Test func `a cancel ends an endless chunk extension at once`() async throws {
+    @Test func `cancelling ends an endless chunk extension immediately`() async throws {
       let peer = try Self.peerOfEndlessExtension()
       var total = Duration.zero
       for _ in 0..<5 {
@@ -74,7 +74,7 @@
       #expect(total < .milliseconds(1500), "where libcurl was not left, each took 0.4 s")
     }
 
-    @Test func `endless trailer fields are refused, and others go on`() async throws {
+    @Test func `rejects endless trailers without blocking other exchanges`() async throws {
       let peer = try Self.peer("0\r\n", "X-Trailer: \(String(repeating: "t", count: 40))\r\n")
       let body = try await transport.send(request(peer)).body
       async let error = #expect(throws: TaskError.self) { try await body.collect() }

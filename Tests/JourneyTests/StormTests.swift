@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// `errand-bench storm` in small: everything at random moments, over real sockets, through everything.
+/// A small version of `errand-bench storm`: calls cancelled at random over real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(3)))
 struct StormTests {
   private static let paths = ["now", "late", "drip", "long", "up"]
@@ -19,7 +19,7 @@ struct StormTests {
     return remote
   }
 
-  /// Runs a call and cancels it when as many others have ended as the dice say: no clock decides.
+  /// Runs a call and cancels it after `yields` yields, independent of any clock.
   private func once(_ path: String, of remote: MockServer, on server: Server, yields: Int) async -> Result<
     Void, any Error
   > {
@@ -36,7 +36,7 @@ struct StormTests {
     return await call.result
   }
 
-  @Test func `2,000 cancels at random moments end every call, and only with success or a cancellation`() async throws {
+  @Test func `2,000 calls cancelled at random end with success or CancellationError`() async throws {
     let remote = try makeRemote()
     let server = Server(remote: Remote(remote.url), manager: TaskManager(limits: ThrottleLimits(perHost: 32)))
     let (successes, cancellations) = await withTaskGroup(of: (Int, Int).self) { group in
@@ -63,7 +63,7 @@ struct StormTests {
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `connections close with the last reference to a transport, also in the midst of bodies`() async throws {
+  @Test func `connections close with the last reference to a transport, even during bodies`() async throws {
     let remote = try makeRemote()
     remote.route(.get, "/endless", answer: .endless(chunk: Data(count: 10_000)))
     var transport: (any Transport)? = PlatformTransport()
@@ -73,17 +73,17 @@ struct StormTests {
       if let response = try await transport?.send(request) { bodies.append(response.body) }
     }
     transport = nil
-    // What was begun goes on without it …
+    // Started exchanges continue without the transport …
     #expect(try await bodies[0].collect().count == 8)
     #expect(try await bodies[1].collect().count == 400)
     #expect(try await bodies[2].next() != nil)
     #expect(try await bodies[4].collect().count == 700_000)
-    // … and the last to end closes them all.
+    // … and the last one closes all connections.
     bodies = []
     try await remote.waitForOpenConnections(0)
   }
 
-  @Test func `two readers of one body get all of it between them, and both end`() async throws {
+  @Test func `two readers share a body and both end`() async throws {
     let remote = try makeRemote()
     let chunks = Array(repeating: Data(count: 1000), count: 50)
     remote.route(.get, "/shared", answer: .chunked(chunks).throttled(bytes: 1000, every: .milliseconds(1)))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct StreamingTests {
-  @Test func `a body comes in chunks, as it is sent`() async throws {
+  @Test func `delivers a body in chunks as they arrive`() async throws {
     let shop = try Shop()
     let chunks = (0..<5).map { Data(repeating: UInt8($0), count: 1000) }
     shop.mock.enqueue(.chunked(chunks))
@@ -15,7 +15,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a stream gives its slot back with its head`() async throws {
+  @Test func `a stream releases its slot when its head arrives`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.endless(chunk: Data(count: 16 << 10)))
     let response = try await PlainTask().on(shop.server).stream()
@@ -27,13 +27,13 @@ import Testing
     #expect(await eventually { shop.isQuiet && shop.server.manager.throttle.streams == 0 })
   }
 
-  @Test func `a reader that stops makes the server stop, with no more ahead than is stated`() async throws {
+  @Test func `a reader that stops applies backpressure within the documented limit`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.endless(chunk: Data(count: 64 << 10)))
     let response = try await PlainTask().on(shop.server).stream()
     let iterator = response.body.makeAsyncIterator()
     let first = try #require(try await iterator.next()).count
-    // Until no byte is taken for a while: a server that is not held back sends a gigabyte meanwhile.
+    // Wait until nothing is sent for a while. Without backpressure the server would have sent a gigabyte by then.
     var (sent, since) = (shop.mock.bytesSent, ContinuousClock.now)
     let hasStopped = await eventually {
       let now = shop.mock.bytesSent
@@ -42,7 +42,7 @@ import Testing
     }
     #expect(hasStopped, "the server goes on sending")
     #if os(Linux)
-      // What the kernel holds on both sides is its own; the rest is with the library, of which one chunk was read.
+      // Subtract the kernel's buffers and the chunk already read. The library holds the rest.
       let queued = try SocketQueues(port: #require(shop.mock.url.port))
       let ahead = sent - queued.unsent - queued.unread - first
       #expect(ahead <= 768 << 10, "\(ahead) bytes were taken ahead of the reader")
@@ -53,7 +53,7 @@ import Testing
     try await shop.mock.waitForOpenConnections(0)
   }
 
-  @Test func `leaving the loop ends the transfer and frees slot and connection`() async throws {
+  @Test func `leaving the loop ends the transfer and frees the slot and connection`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.enqueue(.endless(chunk: Data(count: 1000)))
     do {
@@ -64,7 +64,7 @@ import Testing
     #expect(try await GetWidget().on(shop.server).download() == Widget(), "the one slot is free")
   }
 
-  @Test func `a stream that nobody reads is let go with its last reference`() async throws {
+  @Test func `an unread stream is released with its last reference`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.enqueue(.endless(chunk: Data(count: 1000)))
     do { _ = try await PlainTask().on(shop.server).stream() }
@@ -72,7 +72,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a stream that breaks off throws where it broke`() async throws {
+  @Test func `a truncated stream throws .truncatedBody`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.truncated(body: Data(count: 1000), after: 400))
     let response = try await PlainTask().on(shop.server).stream()
@@ -93,7 +93,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `cancelAll ends a stream that somebody reads`() async throws {
+  @Test func `cancelAll ends an open stream`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))
     let response = try await PlainTask().on(shop.server).stream()

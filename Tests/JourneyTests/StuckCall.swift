@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A call that waits for ever at a moment.
+/// A call that hangs at a given moment.
 struct StuckCall {
-  /// What a call waits for, for ever. A new feature that waits is a case here.
+  /// The moment at which a call hangs. Add a case for each new feature that waits.
   enum Moment: CaseIterable {
-    // Closures and hooks of the app's.
+    // Closures and hooks of the app.
     case willStart, computedHeaders, userAgent, uploadBody, preflight, didStart, verdict, willRetry, rebuild,
       postProcess,
       postflight
@@ -34,7 +34,7 @@ struct StuckCall {
   private let never = AsyncStream<Void>.makeStream()
   private let paused = AsyncStream<Void>.makeStream()
 
-  /// How many sleep by the clock once the call waits: the deadline, and a limit or a delay where the moment has one.
+  /// The number of clock sleepers while the call waits: the deadline and, in some cases, a timeout or delay.
   var sleeperCount: Int {
     switch moment {
     case .delay, .retryAfter, .refusedFile, .connectivity, .redirectBody: 2
@@ -60,7 +60,7 @@ struct StuckCall {
     mock.route("/later") { _ in .status(.serviceUnavailable).header("Retry-After", "60") }
     var configuration = ServerConfiguration()
     configuration.log = .discard
-    // The limits of what is not tried here are further away than the deadline.
+    // Other timeouts are longer than the deadline.
     configuration.defaultTimeout = Self.deadline * 10
     configuration.connectivityTimeout = Self.deadline * 10
     let limits = ThrottleLimits(perHost: moment == .slot ? 1 : 10, streamsPerHost: 1)
@@ -69,7 +69,7 @@ struct StuckCall {
       manager: TaskManager(limits: limits, clock: CallClock(clock)))
   }
 
-  /// Makes the call, and returns when it waits.
+  /// Makes the call and returns once it waits.
   func begin() async throws -> Task<Void, any Error> {
     await configure()
     try await occupy()
@@ -140,7 +140,7 @@ struct StuckCall {
     }
   }
 
-  /// Takes what the call is to wait for.
+  /// Occupies the resource that the call waits for.
   private func occupy() async throws {
     switch moment {
     case .slot:
@@ -200,10 +200,10 @@ struct StuckCall {
     }
   }
 
-  /// Nothing listens there.
+  /// A port without a listener.
   private static let nowhere = URL(string: "http://127.0.0.1:1/") ?? URL(fileURLWithPath: "/")
 
-  /// Returns when the call waits.
+  /// Returns once the call waits.
   private func reached() async {
     let manager = server.manager
     switch moment {
@@ -211,14 +211,14 @@ struct StuckCall {
     case .serialQueue: #expect(await eventually { manager.callCount == 2 })
     case .head, .body, .file, .refusedFile, .reader: #expect(await eventually { mock.requests.count == 1 })
     case .delay, .retryAfter, .redirectBody: await clock.sleepers(count: sleeperCount)
-    case .pause: await clock.sleepers(count: 1)  // before it began it was paused
+    case .pause: await clock.sleepers(count: 1)  // it was paused before it began
     case .hedge, .window, .nextHop: #expect(await eventually { mock.requests.count == 2 })
     default: for await _ in waiting.stream { break }
     }
   }
 
   func expectQuietShop() async throws {
-    await server.manager.cancelAll()  // what was taken before
+    await server.manager.cancelAll()  // calls that occupied the resource
     await server.update {
       ($0.preflight, $0.postflight, $0.computedHeaders, $0.userAgentProvider) = (nil, nil, nil, nil)
       ($0.perCallSteps, $0.perAttemptSteps, $0.authentication, $0.cache) = ([], [], .none, nil)

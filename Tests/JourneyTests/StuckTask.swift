@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// A task that waits where its moment says so.
+/// A task that waits at its moment.
 struct StuckTask: PayloadDownloadingTask {
   typealias DownloadPayload = Data
   let path: String

@@ -17,7 +17,7 @@ import Testing
     return try #require(error)
   }
 
-  @Test func `a server that never answers fires the timer of the first byte`() async throws {
+  @Test func `a server that never responds triggers the firstByte timeout`() async throws {
     let error = try await error(Timeouts(firstByte: Self.short), .hang)
     #expect(error.timer == .firstByte && error.limit == Self.short && error.phase == .awaitingResponse)
     #expect(error.isTimeout && !error.isSurelyNotSent)
@@ -27,28 +27,30 @@ import Testing
   }
 
   @Test(arguments: [HTTPBody.text("x"), .bytes(Data(count: 100_000)), .stream { AsyncStream { $0.finish() } }])
-  func `so does one that has read the whole body of the request`(body: HTTPBody) async throws {
-    // A body still on its way would be the business of the last of them.
+  func `a server that has read the request body and never responds triggers the firstByte timeout`(body: HTTPBody)
+    async throws
+  {
+    // The attempt timeout would apply while the body is still being sent.
     let error = try await error(Timeouts(firstByte: Self.short, attempt: .seconds(120)), .hang, body: body)
     #expect(error.timer == .firstByte && error.phase == .awaitingResponse, "\(error)")
   }
 
-  @Test func `a body that stands still fires the idle timer`() async throws {
+  @Test func `a body that stalls triggers the idle timeout`() async throws {
     let error = try await error(Timeouts(idle: Self.short), .text("0123456789").bodyAfter(.seconds(3600)))
     #expect(error.timer == .idle && error.phase == .receiving)
   }
 
-  @Test func `an attempt that takes too long fires the attempt's timer`() async throws {
+  @Test func `an attempt that takes too long triggers the attempt timeout`() async throws {
     let error = try await error(Timeouts(attempt: Self.short), .hang)
     #expect(error.timer == .attempt)
   }
 
-  @Test func `a call that takes too long fires the call's timer`() async throws {
+  @Test func `a call that takes too long triggers the call timeout`() async throws {
     let error = try await error(Timeouts(call: Self.short), .hang)
     #expect(error.timer == .call)
   }
 
-  @Test func `a slow body that moves does not fire the idle timer`() async throws {
+  @Test func `a slow but steady body does not trigger the idle timeout`() async throws {
     let shop = try Shop { $0.timeouts = Timeouts(idle: .seconds(1)) }
     shop.mock.enqueue(.data(Data(count: 60)).throttled(bytes: 1, every: .milliseconds(20)))
     #expect(try await PlainTask().on(shop.server).downloadData().count == 60)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Traces over sockets: what is sent, and the spans of it.
+/// Traces on real sockets: propagated headers and exported spans.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TracesJourneyTests {
   private let taken = Shared<[RecordedSpan]>([])
 
@@ -19,7 +19,7 @@ import Testing
     return context
   }
 
-  @Test func `without a context nothing is sent, with one the three fields`() async throws {
+  @Test func `propagates trace headers only within a trace context`() async throws {
     let shop = try Shop()
     _ = try await GetWidget().on(shop.server).download()
     let context = try context("00")
@@ -31,7 +31,7 @@ import Testing
     #expect(parent.state == context.state && parent.baggage == context.baggage)
   }
 
-  @Test func `what a task states is left alone, and a server may send none`() async throws {
+  @Test func `keeps the task's own trace header, and a server can disable propagation`() async throws {
     let shop = try Shop()
     try await TraceContext.$current.withValue(context()) {
       let mine = "00-11111111111111111111111111111111-2222222222222222-01"
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `another origin gets none, unless it is trusted`() async throws {
+  @Test func `propagates traces to another origin only if it is trusted`() async throws {
     let (shop, other) = (try Shop(), try Shop())
     shop.mock.route("/away", answer: .status(302, headers: ["Location": other.url("widgets/7").absoluteString]))
     try await TraceContext.$current.withValue(context()) {
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a call and its attempts are spans, by the conventions' names`() async throws {
+  @Test func `a call and its attempts are spans named by the conventions`() async throws {
     let recorder = recorder()
     let shop = try Shop { $0.observers = [recorder] }
     shop.mock.enqueue(.status(503))
@@ -85,7 +85,7 @@ import Testing
     #expect(response.attempts.count == 2 && recorder.dropped == 0)
   }
 
-  @Test func `a failure has its type, a trace of its own, and a stream lasts to the end of its body`() async throws {
+  @Test func `failures have a type and their own trace, and a stream's span ends with its body`() async throws {
     let recorder = recorder()
     let shop = try Shop { $0.observers = [recorder] }
     shop.mock.enqueue(.reset)
@@ -108,7 +108,7 @@ import Testing
     #expect(spans[4].end >= spans[4].start && spans[5].failure == nil)
   }
 
-  @Test func `what is not sampled is sent on and not recorded, and calls within a call hang below it`() async throws {
+  @Test func `unsampled traces are propagated but not recorded, and nested calls are child spans`() async throws {
     let recorder = recorder(.share(0))
     let shop = try Shop { $0.observers = [recorder] }
     _ = try await GetWidget().on(shop.server).download()
@@ -126,7 +126,7 @@ import Testing
     #expect(spans[1].parent == spans[3].spanID, "the preflight is a part of its call")
   }
 
-  @Test func `a file has a line for each batch, and a link is refused`() async throws {
+  @Test func `writes a line per batch to a file and rejects a symbolic link`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("new/spans.jsonl")
       let recorder = SpanRecorder(to: .file(file), service: "a \"shop\"\n")
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `a file that others could read is closed to them`() async throws {
+  @Test func `makes an existing span file private`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("spans.jsonl")
       try Data("{}\n".utf8).write(to: file)
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [#""1""#, "1", #""none""#]) func `spans that a collector refuses are counted`(count: String)
+  @Test(arguments: [#""1""#, "1", #""none""#]) func `counts spans that a collector rejects as dropped`(count: String)
     async throws
   {
     let collector = try MockServer()
@@ -188,8 +188,7 @@ import Testing
     #expect(recorder.dropped == (count == #""none""# ? 0 : 1) && collector.requestCount == 1)
   }
 
-  @Test func `a method that the conventions do not know is one of others, and an address has no brackets`() async throws
-  {
+  @Test func `an unknown method becomes _OTHER, and an IPv6 address has no brackets`() async throws {
     let (recorder, shop) = (recorder(), try Shop())
     await shop.server.update { $0.observers = [recorder] }
     shop.mock.route("/plain", answer: .status(204))
@@ -204,7 +203,7 @@ import Testing
     #expect(spans[1]["server.address"] == .text("::1"))
   }
 
-  @Test func `spans that find no room are dropped and counted, and no call waits`() async throws {
+  @Test func `drops and counts spans beyond the limit without delaying calls`() async throws {
     let gate = PauseBarrier()
     let recorder = SpanRecorder(
       to: .spans { [taken] spans in
@@ -220,7 +219,7 @@ import Testing
   }
 }
 
-/// Holds those who wait until it is opened.
+/// Blocks waiters until it opens.
 private final class PauseBarrier: Sendable {
   private let isOpen = Shared(false)
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Fields after the body of a request (RFC 9110 §6.5).
+/// Request trailers (RFC 9110 §6.5).
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TrailersTests {
   private struct Send: ServerPUTTask, UploadingTask {
     let body: HTTPBody
@@ -11,7 +11,7 @@ import Testing
     func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
   }
 
-  @Test func `fields follow the body, and are announced`() async throws {
+  @Test func `announces trailers and sends them after the body`() async throws {
     let shop = try Shop()
     try await withFolder { folder in
       let file = folder.appendingPathComponent("body")
@@ -35,14 +35,14 @@ import Testing
         #expect(request.headers[.transferEncoding] == "chunked" && request.headers[.contentLength] == nil)
         #expect(request.trailers.map { "\($0.name): \($0.value)" } == ["X-Sum: 7", "X-Note: ", "X-Sum: 8"])
       }
-      // The handle of one with such fields is used by one without.
+      // A reused handle sends no trailers of the previous request.
       _ = try await Send(body: .stream { AsyncStream { $0.finish() } }).on(shop.server).run()
       #expect(shop.mock.requests.last?.trailers.isEmpty == true)
       #expect(shop.mock.requests.last?.headers["Trailer"] == nil)
     }
   }
 
-  @Test func `they are asked for once the body has ended, and anew for another attempt`() async throws {
+  @Test func `computes trailers once the body has ended, and again for a retry`() async throws {
     let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
     let sum = Shared(0)
     let asked = Shared<[Int]>([])
@@ -68,7 +68,7 @@ import Testing
     #expect(shop.mock.requests.last?.headers[.contentEncoding] == "gzip")
   }
 
-  @Test func `a redirect that keeps the body keeps them`() async throws {
+  @Test func `a redirect that keeps the body keeps the trailers`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(307, headers: [.location: "/echo/y"]))
     let body = HTTPBody.text("hi").trailers(["X-Sum"]) { ["X-Sum": "7"] }
@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [
     "Content-Length", "transfer-encoding", "Host", "Authorization", "Cookie", "Content-Type", "Trailer", "Range", "a b",
     "X\r\n",
-  ]) func `a field that has to be known before the body is refused, and nothing is sent`(name: String) async throws {
+  ]) func `rejects a trailer that must precede the body, before sending`(name: String) async throws {
     let shop = try Shop()
     let body = HTTPBody.text("hi").trailers([HTTPHeaderName(name)]) { [:] }
     let error = await #expect(throws: TaskError.self) { try await Send(body: body).on(shop.server).upload() }
@@ -89,7 +89,7 @@ import Testing
 
   private struct NoSum: Error {}
 
-  @Test func `one that was not announced, a broken one, and one that cannot be made fail the call`() async throws {
+  @Test func `an unannounced, invalid or failing trailer fails the call`() async throws {
     let shop = try Shop { $0.retryPolicy = .never }
     for (fields, words) in [
       (["X-Other": "1"] as HTTPHeaders, "was not announced"), (["X-Sum": "1\r\nHost: x"], "has a line break"),
@@ -105,7 +105,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a transport that is to speak HTTP/2 says that it cannot send them`() async throws {
+    @Test func `an HTTP/2 transport rejects trailers`() async throws {
       var configuration = CurlTransport.Configuration()
       configuration.version = .http2PriorKnowledge
       let request = HTTPRequest(

@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Pausing, resuming, cancelling and watching a download; digests, deadlines, and two who want the same.
+/// Pausing, resuming, cancelling and watching a download; digests, deadlines and concurrent runs.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TransferLifeTests {
-  private static let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="  // of no bytes
+  private static let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="  // of an empty file
 
-  /// A shop whose first answer stands still after 60,000 bytes.
+  /// A shop whose first response stalls after 60,000 bytes.
   private func stalled(_ retry: RetryPolicy = .patient) throws -> RangeShop {
     let shop = try RangeShop(retry: retry)
     let data = shop.file.withLock { $0.data }
@@ -26,7 +26,7 @@ import Testing
     #expect(shop.ranges == ["", "bytes=60000-"])
   }
 
-  @Test func `a paused download gives its connection back, and goes on where it was`() async throws {
+  @Test func `a paused download closes its connection and resumes where it was`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a download that is paused beforehand begins when it is resumed`() async throws {
+  @Test func `a download paused before it begins starts when resumed`() async throws {
     let shop = try RangeShop()
     try await withFolder { folder in
       let download = shop.download(to: folder.appendingPathComponent("file"))
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `a cancelled download keeps what is there, paused or not`(isPaused: Bool)
+  @Test(arguments: [true, false]) func `a cancelled download keeps its partial file, paused or not`(isPaused: Bool)
     async throws
   {
     let shop = try stalled()
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling the surrounding task, or everything, ends it as well`() async throws {
+  @Test func `cancelling the surrounding task or all calls ends a download`() async throws {
     for cancelsAll in [true, false] {
       let shop = try stalled()
       try await withFolder { folder in
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test func `two never work on one download`() async throws {
+  @Test func `two runs never work on the same download`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `the states tell the progress over all attempts, and end`() async throws {
+  @Test func `states report the progress over all attempts and end`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { $0.cuts = [30_000, 30_000] }
     try await withFolder { folder in
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `a body that stands still ends with the idle time, and the next attempt goes on`() async throws {
+  @Test func `a stalled body times out, and the next attempt resumes`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `the deadline is that of the whole run`() async throws {
+  @Test func `the deadline covers the whole run`() async throws {
     let shop = try stalled(.fixed(retries: 100, delay: .zero))
     try await withFolder { folder in
       let task = RangeShop.GetFile(server: shop.server).timeouts(Timeouts(call: .milliseconds(500)))
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `a pause counts to the deadline`() async throws {
+  @Test func `a pause counts toward the deadline`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let task = RangeShop.GetFile(server: shop.server).timeouts(Timeouts(call: .seconds(1)))
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `the file must have the digest that is known, and the one that the server says`() async throws {
+  @Test func `checks the file against the given digest and the server's`() async throws {
     for isKnown in [true, false] {
       let shop = try RangeShop(Data("hello".utf8))
       if !isKnown { shop.file.withLock { $0.extra[.reprDigest] = "sha-256=:\(Self.digest):" } }
@@ -194,7 +194,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `cancelling everything ends a transfer that waits for its next attempt`(
+  @Test(arguments: [true, false]) func `cancelAll ends a transfer that waits for its next attempt`(
     isPaused: Bool
   ) async throws {
     let clock = ManualClock()
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test func `a transfer is one of those that are cancelled, whatever it is at`() async throws {
+  @Test func `cancelling reaches a transfer whatever it is doing`() async throws {
     let clock = ManualClock()
     let shop = try RangeShop(
       retry: .fixed(retries: 5, delay: .seconds(3600)), budget: .standard, clock: CallClock(clock))

@@ -8,12 +8,12 @@
     static let curl = TransportConformance.parted(TransportConformance { try CurlTransport() }.cases)
 
     @Test(arguments: curl.others)
-    func `libcurl does what a transport must do`(_ check: TransportConformance.Case) async throws {
+    func `libcurl passes the conformance checks`(_ check: TransportConformance.Case) async throws {
       try await check.run(limit: .seconds(50))
     }
 
     @Test(.keepsConnections, arguments: curl.kept)
-    func `libcurl keeps connections`(_ check: TransportConformance.Case) async throws {
+    func `libcurl reuses connections`(_ check: TransportConformance.Case) async throws {
       #expect(Self.curl.kept.count == 4)
       try await check.run(limit: .seconds(50))
     }

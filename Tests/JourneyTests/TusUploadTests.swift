@@ -3,12 +3,12 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What tus 1.0 has beside its core: deferred length and checksums; and what holds for every protocol at its edges.
+/// tus 1.0 extensions (deferred length, checksums) and edge cases of every protocol.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TusUploadTests {
   @Test(arguments: [
     (100_000, ["PATCH 0 75000", "PATCH 75000 25000"]),
     (150_000, ["PATCH 0 75000", "PATCH 75000 75000", "PATCH 150000 0"]), (0, ["PATCH 0 0"]),
-  ]) func `a length that is not known is deferred, and told with the last piece`(size: Int, lines: [String])
+  ]) func `defers an unknown length and sends it with the last piece`(size: Int, lines: [String])
     async throws
   {
     let shop = try UploadShop()
@@ -20,7 +20,7 @@ import Testing
     #expect(shop.mock.requests.map { $0.headers["Upload-Length"] }.dropLast().allSatisfy { $0 == nil })
   }
 
-  @Test func `a last piece that is cut tells the length once more`() async throws {
+  @Test func `sends the length again after the last piece was cut`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     shop.mock.route(.head, "/files/1") { _ in
@@ -42,7 +42,7 @@ import Testing
     #expect(shop.mock.requests.last?.headers["Upload-Length"] == "100000")
   }
 
-  @Test func `a length that the server has from a last piece that was cut is not told again`() async throws {
+  @Test func `does not repeat a length that the server already has`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     shop.mock.route(.head, "/files/1") { _ in
@@ -67,7 +67,7 @@ import Testing
     #expect(shop.upload.withLock { $0.data } == data)
   }
 
-  @Test func `a server that asks for a wait without end is not waited for`() async throws {
+  @Test func `does not wait for an excessive Retry-After`() async throws {
     let shop = try UploadShop()
     shop.mock.route(.head, "/files/1") { _ in .status(.conflict, headers: ["Retry-After": "99999999999"]) }
     shop.upload.withLock { $0.script = [.status(.conflict)] }
@@ -77,7 +77,7 @@ import Testing
     #expect(error?.retryRefusal?.contains("Retry-After") == true)
   }
 
-  @Test func `each piece has the best checksum that the server offers`() async throws {
+  @Test func `sends the best checksum that the server offers`() async throws {
     for (algorithms, first) in [
       ("md5,sha1,crc32", "sha1 2jmj7l5rSw0yVb/vlWAYkK/YBwk="),
       ("sha1, sha256", "sha256 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a file's pieces have the checksum of what is in the file`() async throws {
+  @Test func `the checksum of a piece covers the file's content`() async throws {
     try await withUpload(100_000) { file, _ in
       try Data("abc".utf8).write(to: file)
       let shop = try UploadShop()
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `without the extension, or without being asked for, there is none`() async throws {
+  @Test func `sends no checksum without the extension or the option`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop()
       shop.upload.withLock { $0.offer = ["Tus-Extension": "creation", "Tus-Checksum-Algorithm": "sha1"] }
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a piece that arrives damaged is sent again`() async throws {
+  @Test func `resends a piece that arrived damaged`() async throws {
     try await withUpload(1000) { file, data in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { upload in
@@ -126,10 +126,10 @@ import Testing
     }
   }
 
-  @Test func `cuts that bring the upload on cost no retry budget`() async throws {
+  @Test func `cuts with progress cost no retry budget`() async throws {
     try await withUpload(1_000_000) { file, data in
       let shop = try UploadShop(budget: RetryBudget(ratio: 0, capacity: 0))
-      // Each second PATCH is cut after half of it.
+      // Every second PATCH is cut in the middle.
       shop.mock.route(.patch, "/files/1") { request in
         shop.upload.withLock { upload in
           let isCut = upload.data.count % 150_000 != 0 && request.body.count == 75_000
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `a place at another origin gets none of the task's credentials`() async throws {
+  @Test func `an upload location at another origin gets no credentials`() async throws {
     try await withUpload(100_000) { file, data in
       let (shop, other) = (try UploadShop(), try UploadShop())
       other.upload.withLock { $0.isThere = true }
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a file that changes while its last piece goes up fails the run`() async throws {
+  @Test func `a file that changes during its last piece fails the run`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.mock.route(.patch, "/files/1") { request in
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `a server that has more than was sent is not believed`() async throws {
+  @Test func `rejects an offset beyond the bytes sent`() async throws {
     try await withUpload(199_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [.status(.noContent, headers: ["Upload-Offset": "199000"])] }
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `one file goes to two places at once, each with a journal of its own`() async throws {
+  @Test func `uploads of one file to two servers have separate journals`() async throws {
     try await withUpload(199_000) { file, _ in
       let (one, other) = (try UploadShop(retry: .never), try UploadShop(retry: .never))
       for shop in [one, other] { shop.upload.withLock { $0.script = [nil] } }
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test func `a journal whose place is of another length, or refuses, is begun anew, and a refusal does not lose it`()
+  @Test func `starts over if the server reports another length, but a 401 keeps the journal`()
     async throws
   {
     try await withUpload(199_000) { file, data in

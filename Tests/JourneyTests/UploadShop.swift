@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A remote of all three protocols of uploads, with one upload at a time.
+/// A server for all three upload protocols, with one upload at a time.
 final class UploadShop: Sendable {
   struct AddFile: ServerPOSTTask {
     var server: Server
@@ -14,13 +14,13 @@ final class UploadShop: Sendable {
     var data = Data()
     var isThere = false
     var isFinal = false
-    /// The length that the client has said; nil until then.
+    /// The length sent by the client, or `nil` until then.
     var length: Int?
-    /// Fields of the answer that begins an upload.
+    /// Headers of the response that starts an upload.
     var beginning: HTTPHeaders = [:]
-    /// Fields of the answer to OPTIONS.
+    /// Headers of the response to OPTIONS.
     var offer: HTTPHeaders = [:]
-    /// Answers to the next requests, queries by HEAD left out; a nil takes half of the piece and drops the connection.
+    /// Responses to the next requests except HEAD. `nil` accepts half of the piece and drops the connection.
     var script: [MockAnswer?] = []
   }
 
@@ -120,7 +120,7 @@ final class UploadShop: Sendable {
       ])
   }
 
-  /// The requests behind the first: command or method, offset, length.
+  /// The requests after the first: command or method, offset and length.
   var lines: [String] {
     mock.requests.dropFirst().map { request in
       let command = request.headers["X-Goog-Upload-Command"] ?? request.method.rawValue
@@ -133,7 +133,7 @@ final class UploadShop: Sendable {
     ResumableUpload(of: file, with: AddFile(server: server), by: dialect, chunkSize: chunk)
   }
 
-  /// An upload of bytes that nobody knows the number of.
+  /// An upload of bytes, by default without a known length.
   func upload(_ data: Data, by dialect: some UploadDialect, length: Int64? = nil, chunk: Int = 75_000)
     -> ResumableUpload
   {
@@ -143,7 +143,7 @@ final class UploadShop: Sendable {
   }
 }
 
-/// Runs `body` with a file of so many bytes in a folder of its own.
+/// Runs `body` with a file of `size` bytes in its own folder.
 func withUpload(_ size: Int, _ body: (URL, Data) async throws -> Void) async throws {
   try await withFolder { folder in
     let file = folder.appendingPathComponent("file.txt")

@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What an upload takes from the task that it is made with: its name, its preflight and parameters, its limits.
+/// An upload uses its task's name, preflight, parameters and limits.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct UploadTaskTests {
-  /// A task whose preflight says something about its file.
+  /// A task with a custom preflight.
   private struct AddSecret: ServerPOSTTask {
     let server: Server
     var path: String { "files" }
@@ -13,7 +13,7 @@ import Testing
     func preflight(_ request: inout HTTPRequest) async throws { try preparing(&request) }
   }
 
-  @Test(arguments: [false, true]) func `what a preflight adds goes to a place elsewhere only where that is trusted`(
+  @Test(arguments: [false, true]) func `a preflight's credentials go to another origin only if it is trusted`(
     isTrusted: Bool
   ) async throws {
     try await withUpload(1000) { file, data in
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a file that is cut while a piece is under way is one that was changed`() async throws {
+  @Test func `a file truncated during a piece fails as changed`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
       let task = AddSecret(server: store.server) { request in
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `its requests have the task's name, and its progress`() async throws {
+  @Test func `an upload's requests have the task's name and progress`() async throws {
     try await withUpload(100_000) { file, _ in
       let (store, events, told) = (try UploadShop(), EventRecorder(), Shared([TransferProgress]()))
       await store.server.update { $0.observers = [events] }
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `the deadline of a call that its preflight makes is that call's`() async throws {
+  @Test func `the deadline of a preflight's call is reported as that call's`() async throws {
     try await withUpload(1000) { file, _ in
       let (store, tokens) = (try UploadShop(retry: .never), try UploadShop(retry: .never))
       tokens.mock.route("/files") { _ in .hang }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func `what the task sends as parameters is sent where the upload begins, and there alone`() async throws {
+  @Test func `sends the task's parameters only with the first request`() async throws {
     struct Album: Codable, Sendable { var album: String }
     struct AddPhoto: ServerPOSTTask {
       let server: Server
@@ -113,8 +113,8 @@ import Testing
     }
   }
 
-  /// Runs an upload with a deadline of three seconds until `clock` has `sleepers` waits after `requests` requests, then
-  /// lets the rest of that time pass.
+  /// Runs an upload with a deadline of three seconds. Advances `clock` by `left` once it has `sleepers` waits and
+  /// `requests` requests.
   private func runOut(
     _ store: UploadShop, _ clock: ManualClock, requests: Int, sleepers: Int, left: Duration,
     bytes: @escaping @Sendable () async throws -> Data
@@ -130,7 +130,7 @@ import Testing
     return error
   }
 
-  @Test func `a request that runs into the deadline names all of it`() async throws {
+  @Test func `a request that hits the deadline reports the whole deadline`() async throws {
     let clock = ManualClock()
     let store = try UploadShop(clock: CallClock(clock))
     store.upload.withLock { $0.script = [.hang] }
@@ -141,7 +141,7 @@ import Testing
     #expect(error.reason.contains("of 3.000 s was exceeded"))
   }
 
-  @Test func `bytes that do not come are waited for until the deadline`() async throws {
+  @Test func `waits for the byte source until the deadline`() async throws {
     let clock = ManualClock()
     let store = try UploadShop(clock: CallClock(clock))
     _ = try await runOut(store, clock, requests: 1, sleepers: 2, left: .seconds(3)) {

@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Whatever a server says or forgets, a file is there once, as what it was begun as.
+/// A file is uploaded once, whatever the server says or forgets, with the metadata it started with.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct UploadsOnceTests {
-  /// Has the remote take what is sent to it, and know nothing of the upload once it has all of it, which is 100,000 bytes.
+  /// The server accepts 100,000 bytes and then forgets the upload.
   private func clearUp(_ store: UploadShop, answering answer: MockAnswer) {
     store.mock.route(.patch, "/files/1") { [upload = store.upload] request in
       upload.withLock { upload in
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a server that took the last piece, says so and has cleared up gets no second upload`() async throws {
+  @Test func `does not upload again if the server confirmed the last piece and forgot the upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
       clearUp(store, answering: .status(.created, headers: ["Tus-Resumable": "1.0.0"]))
@@ -27,7 +27,7 @@ import Testing
 
   @Test(
     arguments: [.drop, .text("<html>Please sign in</html>")] as [MockAnswer], [true, false])
-  func `what the server may have whole is not sent again until it is discarded`(answer: MockAnswer, isTus: Bool)
+  func `does not resend a possibly complete upload until it is discarded`(answer: MockAnswer, isTus: Bool)
     async throws
   {
     try await withUpload(100_000) { file, _ in
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a last piece that a hook keeps from being sent is nothing that the server has`() async throws {
+  @Test func `a last piece stopped by a hook does not count as sent`() async throws {
     struct Locked: Error {}
     try await withUpload(1000) { file, _ in
       let (store, isLocked) = (try UploadShop(), Shared(true))
@@ -55,13 +55,13 @@ import Testing
         }
       }
       await #expect(throws: Locked.self) { try await store.upload(file, by: .tus).run() }
-      store.upload.withLock { $0.isThere = false }  // the server has cleared up
+      store.upload.withLock { $0.isThere = false }  // the server has cleaned up
       try await store.upload(file, by: .tus).run()
       #expect(store.mock.requests.map(\.method) == [.post, .head, .post, .patch])
     }
   }
 
-  /// A task whose plan takes an hour once.
+  /// A task whose setup takes an hour once.
   private struct SlowFile: ServerPOSTTask {
     let server: Server
     let clock: ManualClock
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a last piece that comes too late to be sent is nothing that the server has`() async throws {
+  @Test func `a last piece that misses the deadline does not count as sent`() async throws {
     try await withUpload(1000) { file, _ in
       let (clock, isSlow) = (ManualClock(), Shared(false))
       let store = try UploadShop(clock: CallClock(clock))
@@ -93,13 +93,13 @@ import Testing
         try await ResumableUpload(of: file, with: task, by: .tus).run()
       }
       #expect(error?.timer == .call)
-      store.upload.withLock { $0.isThere = false }  // the server has cleared up
+      store.upload.withLock { $0.isThere = false }  // the server has cleaned up
       try await ResumableUpload(of: file, with: task, by: .tus).run()
       #expect(store.mock.requests.map(\.method) == [.post, .head, .post, .patch])
     }
   }
 
-  @Test func `a task that may be repeated has it begun again`() async throws {
+  @Test func `starts over a possibly complete upload if the task is safe to repeat`() async throws {
     try await withUpload(100_000) { file, data in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       clearUp(store, answering: .drop)
@@ -122,12 +122,12 @@ import Testing
     }
   }
 
-  @Test func `a last piece that is refused for an earlier one may be there all the same`() async throws {
+  @Test func `a rejected last piece may be complete because of an earlier attempt`() async throws {
     try await withUpload(1000) { file, _ in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       store.mock.route(.patch, "/files/1") { [upload = store.upload] _ in
         if isFirst.withLock({ $0.take() }) { return .drop }
-        upload.withLock { $0.isThere = false }  // what was dropped has landed, and is moved away
+        upload.withLock { $0.isThere = false }  // the dropped piece arrived, and the file was moved away
         return .status(423)
       }
       let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `what is complete after another answer to its end is complete`() async throws {
+  @Test func `an upload is complete if a query says so after a conflict`() async throws {
     try await withUpload(1000) { file, data in
       let store = try UploadShop()
       store.mock.route(.patch, "/files/1") { [upload = store.upload] request in
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `a length that was found is told once, also where its piece arrived damaged`() async throws {
+  @Test func `does not repeat a length that the server kept although the piece was damaged`() async throws {
     let store = try UploadShop()
     let told = Shared(0)
     store.mock.route("/files/1") { request in
@@ -165,7 +165,7 @@ import Testing
     #expect(store.mock.requests.map(\.method) == [.post, .patch, .head, .patch])
   }
 
-  @Test func `what may be whole is forgotten where the server refuses to forget it for good`() async throws {
+  @Test func `forgets a possibly complete upload if the server refuses to delete it`() async throws {
     try await withUpload(1000) { file, _ in
       let store = try UploadShop(retry: .never)
       let upload = store.upload(file, by: .tus)
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `a key of the app's own is that of the request that begins it`() async throws {
+  @Test func `sends the app's idempotency key only with the first request`() async throws {
     try await withUpload(1000) { file, _ in
       let store = try UploadShop()
       let task = UploadShop.AddFile(server: store.server, headers: [.idempotencyKey: "mine"])
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a pause amid the last piece has nothing sent twice`() async throws {
+  @Test func `a pause during the last piece does not resend it`() async throws {
     try await withUpload(1000) { file, _ in
       let store = try UploadShop()
       let upload = store.upload(file, by: .tus)
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `a last piece of which the server has less is sent again, and then it may be gone`() async throws {
+  @Test func `resends a partial last piece, and starts over if the upload is gone`() async throws {
     try await withUpload(1000) { file, data in
       let store = try UploadShop()
       store.upload.withLock { $0.script = [.status(.noContent, headers: ["Upload-Offset": "10"]), .status(.gone)] }
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `an upload goes on as what it was begun as, and under nothing else`() async throws {
+  @Test func `an upload resumes only with the same metadata and type`() async throws {
     func run(_ file: URL, _ store: UploadShop, album: String, _ type: MediaType? = nil) async throws {
       let task = UploadShop.AddFile(server: store.server)
       try await ResumableUpload(
@@ -243,7 +243,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [405, 409, 423, 501] as [HTTPStatus]) func `what the server does not forget is not forgotten here`(
+  @Test(arguments: [405, 409, 423, 501] as [HTTPStatus])
+  func `keeps the journal unless deleting the upload is impossible`(
     status: HTTPStatus
   ) async throws {
     try await withUpload(1000) { file, _ in
@@ -261,7 +262,7 @@ import Testing
   }
 
   @Test(arguments: [.drop, .status(.serviceUnavailable), .status(408)] as [MockAnswer])
-  func `an upload without bytes is whole when it begins, and not begun twice`(answer: MockAnswer) async throws {
+  func `does not repeat the creation of an empty upload`(answer: MockAnswer) async throws {
     try await withUpload(0) { file, _ in
       let store = try UploadShop()
       store.mock.route(.post, "/files") { _ in answer }
@@ -276,7 +277,7 @@ import Testing
     }
   }
 
-  @Test func `no pause ends the request that is all of an upload without bytes`() async throws {
+  @Test func `a pause does not interrupt the creation of an empty upload`() async throws {
     try await withUpload(0) { file, _ in
       let store = try UploadShop()
       let upload = store.upload(file, by: .tus)
@@ -290,7 +291,7 @@ import Testing
     }
   }
 
-  @Test func `what comes before it may be repeated, and so may one that has a key`() async throws {
+  @Test func `retries the OPTIONS request, and an empty upload with a key`() async throws {
     try await withUpload(0) { file, _ in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       store.mock.route("/files") { request in
@@ -309,7 +310,7 @@ import Testing
 }
 
 extension Bool {
-  /// Itself, and false from then on.
+  /// Returns the value and sets it to false.
   fileprivate mutating func take() -> Bool {
     defer { self = false }
     return self

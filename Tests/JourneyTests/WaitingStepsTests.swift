@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Steps and bodies that wait for calls of their own: nothing that waits for another call holds a slot.
+/// Steps and bodies that wait for their own calls hold no slot.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct WaitingStepsTests {
   private static let tight = ThrottleLimits(perHost: 1, streamsPerHost: 1)
 
-  /// Runs a task before it hands a response on, or sends again after a 401.
+  /// Runs a task before it returns a response, and resends after a 401.
   private struct Asking: PerAttemptStep {
     let ask: @Sendable () async throws -> Void
 
@@ -16,12 +16,12 @@ import Testing
       try await ask()
       guard response.status == 401 else { return response }
       let second = try await next(request)
-      withExtendedLifetime(response) {}  // as a step in a debug build keeps it
+      withExtendedLifetime(response) {}  // a debug build keeps it alive this long
       return second
     }
   }
 
-  /// One renewal for all that wait for it, begun by the first.
+  /// A renewal shared by all waiters and started by the first.
   private actor SharedRenewal {
     private var work: Task<Void, any Error>?
 
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// A shop with one slot a host, and another server on the same manager, which has no steps.
+  /// A shop with one slot per host, and a second server without steps on the same manager.
   private func shop(_ ask: @escaping @Sendable (Server) async throws -> Void) throws -> Shop {
     let renewing = Shared<Server?>(nil)
     let shop = try Shop(limits: Self.tight) {
@@ -44,7 +44,7 @@ import Testing
     return shop
   }
 
-  /// The statuses of calls that run at once. What hangs is cancelled when the suite's time is over, and has none.
+  /// The statuses of concurrent calls. A call that hangs is cancelled at the time limit and has no status.
   private func statuses(of calls: Int = 1, _ call: @escaping @Sendable () async throws -> HTTPStatus) async
     -> [HTTPStatus?]
   {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 200]) func `a step may run a task while it has a response`(status: HTTPStatus) async throws {
+  @Test(arguments: [401, 200]) func `a step can run a task while it has a response`(status: HTTPStatus) async throws {
     let shop = try shop { try await PlainTask(path: "token").on($0).run() }
     shop.mock.enqueue(.status(status, body: "first"))
     shop.mock.route("/plain", answer: .text("second"))
@@ -63,7 +63,7 @@ import Testing
     #expect(shop.isQuiet)
   }
 
-  @Test(arguments: [401, 200]) func `a step of a stream may make a call`(status: HTTPStatus) async throws {
+  @Test(arguments: [401, 200]) func `a step of a stream can make a call`(status: HTTPStatus) async throws {
     let shop = try shop { _ = try await PlainTask(path: "token").on($0).downloadData() }
     shop.mock.enqueue(.status(status, body: "first"))
     shop.mock.route("/plain", answer: .text("second"))
@@ -77,7 +77,7 @@ import Testing
     #expect(await eventually { shop.isQuiet && shop.server.manager.throttle.streams == 0 })
   }
 
-  @Test func `many calls may need one renewal, whatever is in line before it`() async throws {
+  @Test func `many calls can share one renewal without deadlock`() async throws {
     let renewal = SharedRenewal()
     let shop = try shop { server in try await renewal.renewed { try await PlainTask(path: "token").on(server).run() } }
     let (refused, number) = (Shared(Set<String>()), Shared(0))
@@ -97,7 +97,7 @@ import Testing
     #expect(shop.mock.requests.count { $0.path == "/token" } == 1 && shop.isQuiet)
   }
 
-  @Test func `a body may come from a call to the same host`() async throws {
+  @Test func `a body can come from a call to the same host`() async throws {
     let shop = try Shop(limits: Self.tight) { $0.defaultTimeout = .seconds(10) }
     let server = shop.server
     let body = HTTPBody.stream {

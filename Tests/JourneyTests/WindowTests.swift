@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Thousands of tasks through a window, over real sockets.
+/// Thousands of tasks in a window over real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct WindowTests {
   struct GetPart: ServerGETTask, PayloadDownloadingTask {
     typealias DownloadPayload = String
@@ -12,7 +12,7 @@ import Testing
     var path: String { "parts/\(id)" }
   }
 
-  /// A shop of parts, each of which is its number, and a server with no limit but the window's.
+  /// A shop of numbered parts, and a server limited only by the window.
   private func make() throws -> (MockServer, Server) {
     let mock = try MockServer(keeping: 0)
     mock.route(.get, "/parts/:id") { .text($0.parameters["id"] ?? "") }
@@ -24,7 +24,7 @@ import Testing
     )
   }
 
-  @Test func `ten thousand tasks through a window of 16 never have more than 16 connections`() async throws {
+  @Test func `ten thousand tasks in a window of 16 use at most 16 connections`() async throws {
     let (mock, server) = try make()
     let tasks = (0..<10_000).lazy.map { @Sendable in GetPart(server: server, id: $0) }
     let ids = try await server.manager.withResults(of: tasks, limit: 16) { results in
@@ -39,12 +39,12 @@ import Testing
     }
     #expect(ids.count == 10_000)
     #expect(mock.requestCount == 10_000)
-    // One that is closed after its exchange may still be there.
+    // A connection closed after its exchange may still be counted.
     if keepsConnections { #expect(mock.peakConnections <= 16) }
     #expect(mock.peakConnections > 1, "they did run at once")
   }
 
-  @Test func `in the order of the tasks neither, though some are slow`() async throws {
+  @Test func `in submission order, slow tasks do not exceed the window either`() async throws {
     let (mock, server) = try make()
     mock.route(.get, "/parts/:id") { request in
       let id = request.parameters["id"] ?? ""
@@ -59,11 +59,11 @@ import Testing
       if try result.get() == "\(task.id)" { ids.append(task.id) }
     }
     #expect(ids == Array(0..<2000))
-    // One that is closed after its exchange may still be there.
+    // A connection closed after its exchange may still be counted.
     if keepsConnections { #expect(mock.peakConnections <= 16) }
   }
 
-  @Test func `the first failure among thousands leaves nothing behind`() async throws {
+  @Test func `the first of thousands of tasks to fail leaves nothing behind`() async throws {
     let (mock, server) = try make()
     mock.route(.get, "/parts/500", answer: .status(404))
     mock.route(.get, "/parts/501", answer: .hang)

@@ -3,13 +3,13 @@
   import Foundation
   import Glibc
 
-  /// A server that does on each of its connections what a script says, byte by byte; no HTTP but what the script writes.
+  /// A server that runs a script on each connection, byte by byte. It adds no HTTP itself.
   final class WirePeer: Sendable {
-    /// One connection, as the script sees it. Everything blocks, for at most twenty seconds.
+    /// A connection as the script sees it. Every operation blocks for at most twenty seconds.
     struct Connection: Sendable {
       let descriptor: Int32
 
-      /// The head of the next request with its body, where that has a `Content-Length`; nil at the end.
+      /// The next request with its body, if it has a `Content-Length`. `nil` at the end.
       func readRequest() -> String? {
         guard let head = readHead() else { return nil }
         let field = head.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
@@ -18,7 +18,7 @@
         return read(length).map { head + $0 }
       }
 
-      /// The head of the next request, and nothing more.
+      /// Only the head of the next request.
       func readHead() -> String? {
         var bytes: [UInt8] = []
         while !bytes.suffix(4).elementsEqual("\r\n\r\n".utf8) {
@@ -40,7 +40,7 @@
         return String(decoding: bytes, as: UTF8.self)
       }
 
-      /// Writes; false once the client is gone.
+      /// Writes text. Returns false if the client is gone.
       @discardableResult func say(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         var sent = 0
@@ -54,17 +54,17 @@
         return true
       }
 
-      /// An answer of 200 with this body.
+      /// Answers 200 with this body.
       func answer(_ body: String) { say("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)") }
 
-      /// Waits until the client has closed the connection, and reads nothing.
+      /// Waits until the client closes the connection, without reading.
       func waitForHangUp() {
-        // POLLRDHUP, which Glibc's module leaves out.
+        // POLLRDHUP, which the Glibc module does not have.
         var interest = pollfd(fd: descriptor, events: 0x2000, revents: 0)
         _ = poll(&interest, 1, 20_000)
       }
 
-      /// Waits until the client has closed the connection; what it sends is thrown away.
+      /// Reads and discards until the client closes the connection.
       func waitForEnd() {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         while recv(descriptor, &bytes, bytes.count, 0) > 0 {}
@@ -74,11 +74,11 @@
     let port: UInt16
     private let listener: Int32
 
-    /// The path of its Unix socket, which it removes in the end; nil over TCP.
+    /// The path of the Unix socket, which is removed at the end, or `nil` for TCP.
     let socketPath: String?
 
-    /// - Parameter serve: Called once for each connection, on a thread of its own, with the number of those before it; the
-    ///   connection is closed when it returns.
+    /// - Parameter serve: Called on its own thread for each connection, with the number of earlier connections.
+    ///   The connection closes when it returns.
     init(socketPath: String? = nil, _ serve: @escaping @Sendable (Connection, Int) -> Void) throws {
       self.socketPath = socketPath
       let family = socketPath == nil ? AF_INET : AF_UNIX
@@ -142,7 +142,7 @@
       URL(string: "http://127.0.0.1:\(port)/\(path)") ?? URL(fileURLWithPath: path)
     }
 
-    /// A peer that answers each request with these bytes, and then closes the connection.
+    /// A peer that answers each connection's request with these bytes and closes it.
     static func saying(_ text: String) throws -> WirePeer {
       try WirePeer { connection, _ in
         guard connection.readRequest() != nil else { return }

@@ -1,13 +1,13 @@
 import Errand
 
-// What an app writes whose default isolation is the main actor: nothing here says where it runs unless it has to.
+// Tasks of an app whose default isolation is the main actor, annotated only if necessary.
 
 struct Widget: TaskPayload, Equatable {
   let id: Int
   let name: String
 }
 
-/// A plain `Codable` needs the word; with `TaskPayload` it does not.
+/// A plain `Codable` type needs `nonisolated`; with `TaskPayload` it does not.
 nonisolated struct Receipt: Codable, Sendable {
   let number: Int
 }
@@ -17,7 +17,7 @@ extension Server {
     remote: "https://shop.test", transport: StubShop.transport)
 }
 
-/// What all tasks of the shop have in common. Without the word, it and every task of it would be the main actor's.
+/// The shared settings of the shop's tasks. Without `nonisolated` they would be isolated to the main actor.
 nonisolated protocol ShopTask: ServerTask {}
 
 nonisolated extension ShopTask {
@@ -97,12 +97,12 @@ enum Shelf: TaskContextKey {
   static let defaultValue = 0
 }
 
-/// What the app's screens show.
+/// The state of the app's screens.
 final class Shown {
   static var widgets: [Int] = []
 }
 
-/// A task whose hooks change what the main actor holds.
+/// A task whose hooks change main-actor state.
 struct ShowWidget: ShopTask, ServerGETTask {
   let id: Int
   var path: String { "widgets/\(id)" }

@@ -2,27 +2,27 @@ import Errand
 import ErrandTesting
 import Testing
 
-/// The table "In an app whose default isolation is the main actor": its rows that compile, which run, too.
+/// The examples in the guide's table "In an app whose default isolation is the main actor" compile and run.
 @Suite(.timeLimit(.minutes(1))) struct MainActorAppTests {
-  @Test func `a payload on the struct itself comes down`() async throws {
+  @Test func `downloads a payload declared on the struct itself`() async throws {
     #expect(try await GetWidget(id: 7).download() == Widget(id: 7, name: "Cog"))
   }
 
-  @Test func `a hook changes what the main actor holds, and a handle is held by it`() async throws {
+  @Test func `a hook changes main-actor state, and a handle can live there`() async throws {
     let handle = Server.shop.manager.start(ShowWidget(id: 7).context(Shelf.self, 3))
     #expect(try await handle.value.status == .ok)
     #expect(Shown.widgets == [7])
   }
 
-  @Test func `so does an array of it`() async throws {
+  @Test func `downloads an array of payloads`() async throws {
     #expect(try await ListWidgets().download().map(\.name) == ["Cog", "Gear"])
   }
 
-  @Test func `so does an optional, which is nil when the body is empty`() async throws {
+  @Test func `an optional payload is nil if the body is empty`() async throws {
     #expect(try await FindWidget(name: "Lever").download() == nil)
   }
 
-  @Test func `a payload goes up and another comes down`() async throws {
+  @Test func `uploads one payload and downloads another`() async throws {
     let answer = try await AddWidget(uploadPayload: Widget(id: 0, name: "Sprocket")).response()
     #expect(answer.status == .created)
     #expect(answer.payload == Widget(id: 9, name: "Sprocket"))
@@ -32,11 +32,11 @@ import Testing
     #expect(try await BuyWidget(id: 7).download().number == 41)
   }
 
-  @Test func `a payload nested in its task needs no word`() async throws {
+  @Test func `a payload nested in its task needs no annotation`() async throws {
     #expect(try await CountWidgets().download().count == 2)
   }
 
-  @Test func `a nonisolated extension of a protocol says what its tasks have in common`() async throws {
+  @Test func `a nonisolated protocol extension provides shared task settings`() async throws {
     let error = await #expect(throws: TaskError.self) { try await AskBusyShop().run() }
     #expect(error?.status == .serviceUnavailable)
     #expect(error?.attempts.count == 1)
@@ -46,7 +46,7 @@ import Testing
     #expect(Server.shop.remote == "https://shop.test")
   }
 
-  @Test func `a preflight reads what belongs to the main actor`() async throws {
+  @Test func `a preflight reads main-actor state`() async throws {
     let session = Session()
     session.name = "Ada"
     let shop = Server(remote: "https://shop.test", transport: StubShop.transport)
@@ -54,7 +54,7 @@ import Testing
     #expect(try await GetSession().on(shop).download().name == "Ada")
   }
 
-  @Test func `an endpoint and a default server work as anywhere`() async throws {
+  @Test func `endpoints and default servers work as usual`() async throws {
     let name = try await Server.withDefault(.shop) {
       try await Endpoint<Void, Widget>.get("widgets/7").download().name
     }
@@ -98,13 +98,13 @@ import Testing
   @Test func `many tasks are read on the main actor`() async {
     let basket = Basket()
     for await (task, result) in Server.shop.manager.results(of: [7, 7, 8].map { GetWidget(id: $0) }, limit: 2) {
-      basket.add(task, found: (try? result.get()) != nil)  // number 8 is not there, which is counted
+      basket.add(task, found: (try? result.get()) != nil)  // number 8 is missing
     }
     #expect(basket.found == [7, 7])
     #expect(basket.missing == [8])
   }
 
-  @Test func `a lazy sequence, and one that is waited for, are read away from it`() async throws {
+  @Test func `reads lazy and asynchronous sequences off the main actor`() async throws {
     let lazy = [7, 7, 8].lazy.map { @Sendable in GetWidget(id: $0) }
     #expect(try await Server.shop.manager.withResults(of: lazy) { await $0.reduce(0) { count, _ in count + 1 } } == 3)
     let stream = AsyncStream { continuation in
@@ -114,14 +114,14 @@ import Testing
     #expect(try await Server.shop.manager.downloads(of: stream).map(\.name) == ["Cog", "Cog", "Cog"])
   }
 
-  @Test func `a model of the app asks and keeps the answer`() async throws {
+  @Test func `an app's model downloads and keeps the response`() async throws {
     let model = Model()
     try await model.load()
     #expect(model.widget?.name == "Cog")
   }
 }
 
-/// State of the app, on the main actor because everything is.
+/// App state, on the main actor by default.
 final class Session {
   var name = ""
 }

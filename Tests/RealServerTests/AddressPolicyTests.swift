@@ -9,7 +9,7 @@
     .timeLimit(.minutes(3)))
   struct AddressPolicyTests {
     @Test(.speaksHTTP2, .breaksSharedConnections)
-    func `a connection of HTTP/2 that carries other streams is not used against the policy`() async throws {
+    func `does not reuse a shared HTTP/2 connection if the policy forbids its address`() async throws {
       let certificates = try Certificates.shared()
       let nginx = try await Nginx(
         files: ["hello": Data("hello\n".utf8), "large": Data(count: 8 << 20)],
@@ -17,10 +17,10 @@
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(certificates.authority)
       let server = Server(remote: Remote(nginx.url), transport: try CurlTransport(configuration))
-      // Open, and not read: the stream stands on the connection.
+      // An open, unread stream on the connection.
       let large = try await URLTask(nginx.url.appendingPathComponent("large")).on(server).stream()
       #expect(large.version == .http2)
-      // Streams are kept apart from other exchanges: these are on its connection.
+      // Streams have their own connections: these requests share the first one's.
       let hello = URLTask(nginx.url.appendingPathComponent("hello")).on(server)
       let other = try await hello.stream()
       #expect(other.isConnectionReused)

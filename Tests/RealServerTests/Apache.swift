@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// An Apache of the test's own that asks for a Digest credential and takes files, ended with the last reference.
+/// A private Apache that requires Digest credentials and accepts files. It stops when it is released.
 final class Apache: Sendable {
   static let credential = Credential(user: "somebody", password: "open sesame")
   static let isExpected = LocalServer.isExpected("apache2")
@@ -9,9 +9,9 @@ final class Apache: Sendable {
   let url: URL
   private let server: LocalServer
 
-  /// Starts it.
+  /// Starts Apache.
   init() async throws {
-    // As `htdigest` writes it: the MD5 of "somebody:errand:open sesame".
+    // As `htdigest` writes it: the MD5 of the user, the realm and the password.
     let users = Data("somebody:errand:9c67bc998868d1420b78cb61c210a7fd\n".utf8)
     server = try await LocalServer("apache2", files: ["users": users, "root/hello": Data("hello\n".utf8)]) {
       Self.configuration($0, $1)
@@ -21,7 +21,7 @@ final class Apache: Sendable {
     url = try server.url("http")
   }
 
-  /// The file that was put there.
+  /// An uploaded file.
   func file(_ name: String) -> Data? {
     FileManager.default.contents(atPath: server.folder.appendingPathComponent("root/\(name)").path)
   }

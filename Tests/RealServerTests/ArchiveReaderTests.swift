@@ -4,22 +4,22 @@
   import Foundation
   import Testing
 
-  /// The parser of HTTP Archives that others wrote.
+  /// Third-party HAR parsers.
   private enum Haralyzer {
     static let interpreter = Python.interpreter(
       with: "haralyzer, importlib.util; assert importlib.util.find_spec(\"harparser\")")
     static let isExpected = interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true"
   }
 
-  /// An archive of calls over sockets, read by parsers that others wrote: haralyzer and harparser, from PyPI. The second has the format as
-  /// a table of what each part must have, and may.
+  /// Reads a HAR with two parsers from PyPI: haralyzer and harparser. The latter lists the required and optional
+  /// fields of every part.
   @Suite(.timeLimit(.minutes(3)), .enabled(if: Haralyzer.isExpected))
   struct ArchiveReaderTests {
-    @Test func `haralyzer reads what was sent and what came back`() async throws {
+    @Test func `haralyzer reads the requests and responses`() async throws {
       let python = try #require(Haralyzer.interpreter, "haralyzer is not installed")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-har-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let mock = try MockServer()
       mock.route("/widgets/7", answer: .json(#"{"id":7,"password":"s3cret"}"#))
       mock.route(.post, "/moved", answer: .status(307, headers: ["Location": "/widgets/7"]))

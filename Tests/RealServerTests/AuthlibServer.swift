@@ -2,7 +2,7 @@
   import Errand
   import Foundation
 
-  /// An OAuth 2 server that others wrote: Authlib, over Flask, in Python. It has one resource, `/widgets`, and rotates refresh
+  /// A third-party OAuth 2 server: Authlib with Flask, in Python. It has one resource, `/widgets`, and rotates refresh
   /// tokens.
   final class AuthlibServer: Sendable {
     let url: URL
@@ -29,11 +29,11 @@
 
     func url(_ path: String) -> URL { url.appendingPathComponent(path) }
 
-    /// What the server has seen.
+    /// The requests that the server has received.
     struct Seen: Decodable {
-      /// The grants of all token requests, in order.
+      /// The grants of all token requests in order.
       let grants: [String]
-      /// How often a refresh token came that had been used.
+      /// The number of refreshes with a used refresh token.
       let reused: Int
     }
 
@@ -43,16 +43,16 @@
       try JSONDecoder().decode(Seen.self, from: try await URLTask(url("seen")).on(plain).downloadData())
     }
 
-    /// Ends every access token.
+    /// Expires all access tokens.
     func expire() async throws { try await URLTask(url("expire"), method: .post).on(plain).run() }
 
-    /// Signs the user in where a code was shown.
+    /// Approves a user code.
     func approve(_ userCode: String) async throws {
       let body = HTTPBody.bytes(Data("user_code=\(userCode)".utf8), type: .form)
       try await URLTask(url("approve"), method: .post, body: body).on(plain).run()
     }
 
-    /// Signs the user in on a page, as a browser would; returns where that leads.
+    /// Signs in on a page like a browser and returns the redirect target.
     func signIn(on page: URL) async throws -> URL? {
       let task = URLTask(page).on(plain).accepting(.all).redirects(.refuse)
       return try await task.run().headers[.location].flatMap { URL(string: $0) }

@@ -3,16 +3,16 @@
   import Glibc
   import Testing
 
-  /// An `errand-bench` that is made to be killed; killed with the last reference at the latest.
+  /// An `errand-bench` process to be killed. It is killed when released.
   final class BenchProgram {
     private let process: pid_t
     private var code: Int32?
 
-    /// Starts it. Not with `Process`, which knows no kill.
+    /// Starts the process. Not with `Process`, which cannot send SIGKILL.
     ///
     /// - Parameters:
     ///   - words: The scenario and its options.
-    ///   - output: The file for what it prints; nowhere unless given.
+    ///   - output: The file for its output. By default the output is discarded.
     init(_ words: [String], output: URL? = nil) throws {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path
@@ -23,7 +23,7 @@
       defer { posix_spawn_file_actions_destroy(&actions) }
       posix_spawn_file_actions_addopen(
         &actions, STDOUT_FILENO, output?.path ?? "/dev/null", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-      // It holds nothing of the tests: no socket that is to be closed, no lock of those who started it.
+      // Close the tests' sockets and locks in the child process.
       for descriptor: Int32 in 3..<1024 { posix_spawn_file_actions_addclose(&actions, descriptor) }
       var number = pid_t()
       try #require(posix_spawn(&number, bench, &actions, nil, &arguments, environ) == 0)
@@ -32,20 +32,20 @@
 
     deinit { kill() }
 
-    /// Stops it, until it is resumed.
+    /// Suspends the process.
     func stop() { _ = Glibc.kill(process, SIGSTOP) }
 
-    /// Resumes it after a stop.
+    /// Resumes the process.
     func resume() { _ = Glibc.kill(process, SIGCONT) }
 
-    /// Kills it; the exit code where it had ended by itself.
+    /// Kills the process. Returns the exit code if it had already exited.
     @discardableResult
     func kill() -> Int32? {
       _ = Glibc.kill(process, SIGKILL)
       return wait()
     }
 
-    /// Waits for its end; the exit code, or nil where it was killed.
+    /// Waits until the process exits. Returns the exit code, or `nil` if it was killed.
     @discardableResult
     func wait() -> Int32? {
       if let code { return code }

@@ -4,14 +4,14 @@
   import Foundation
   import Testing
 
-  /// HTTP/2 connections that end in the middle of several bodies.
+  /// HTTP/2 connections that break in the middle of several bodies.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct BrokenConnectionTests {
     @Test(arguments: ["violate", "die"], [1, 4])
-    func `no body of unknown length is taken for whole`(end: String, count: Int) async throws {
+    func `a body of unknown length is not complete if its connection breaks`(end: String, count: Int) async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       func send(_ path: String) async throws -> HTTPResponse {
@@ -25,14 +25,14 @@
       await #expect(throws: TaskError.self) { try await send(end) }
       for body in bodies {
         let error = await #expect(throws: TaskError.self) { try await body.collect() }
-        // Streams that libcurl does not wake when it gives a connection up end by their limit; 8.16 says which rule was broken.
+        // Streams that libcurl does not notify time out. libcurl 8.16 names the violated rule.
         let ends: [TaskError.Code?] = [.truncatedBody, .timedOut, .badResponse]
         #expect(ends.contains(error?.code), "\(error.map { "\($0)" } ?? "")")
       }
     }
 
-    // libcurl 7.88 loses what came along with the end of a connection's last stream after a GOAWAY.
-    @Test func `no answer that comes behind a GOAWAY loses its end without an error`() async throws {
+    // libcurl 7.88 loses data that arrives with the end of the last stream after a GOAWAY.
+    @Test func `a response after a GOAWAY is complete or fails`() async throws {
       let peer = try await HTTP2Peer()
       for size in [1, 40_000, 100_000, 300_000] {
         let request = HTTPRequest(.get, peer.url.appendingPathComponent("drain/\(size)"))
@@ -45,9 +45,9 @@
       }
     }
 
-    // A stream that is refused twice: libcurl makes one connection more, over which nothing may be sent, and keeps it.
+    // If a stream is refused twice, libcurl opens another connection that is not used, and keeps it.
     @Test(.saysNothingOfRefusals, .keepsClosedConnections)
-    func `a connection that was made for nothing serves the next request`() async throws {
+    func `reuses a connection that was opened but not used`() async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       var options = TransferOptions()
@@ -55,7 +55,7 @@
       let refused = HTTPRequest(.get, peer.url.appendingPathComponent("reset/REFUSED_STREAM"), options: options)
       await #expect(throws: TaskError.self) { try await transport.send(refused) }
       #expect(try await peer.seen().count == 2)
-      // Of no stated length: its connection must be known to stand.
+      // Without a stated length, because the connection must be known to be alive.
       let request = HTTPRequest(.get, peer.url.appendingPathComponent("unstated"))
       for _ in 0..<3 {
         let body = try await transport.send(request).body.collect()

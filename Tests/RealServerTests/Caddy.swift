@@ -1,19 +1,19 @@
 #if os(Linux)
   import Foundation
 
-  /// A caddy of the test's own, over TLS, ended with the last reference.
+  /// A private caddy with TLS. It stops when it is released.
   final class Caddy: Sendable {
     let url: URL
     private let server: LocalServer
 
     static let isExpected = LocalServer.isExpected("caddy") && Certificates.isExpected
 
-    /// Starts it with these files, by path.
+    /// Starts caddy with these files.
     ///
     /// - Parameters:
-    ///   - files: What it may serve.
-    ///   - protocols: The versions of HTTP that it speaks.
-    ///   - site: The lines of its one site, given its folder.
+    ///   - files: The served files by path.
+    ///   - protocols: The HTTP versions it speaks.
+    ///   - site: The lines of its only site for its folder.
     init(
       files: [String: Data] = [:], protocols: String = "h1 h2", site: (String) -> String
     ) async throws {

@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// Redirects, cookies and the cache before caddy, over TLS and HTTP/2.
+  /// Redirects, cookies and the cache with caddy over TLS and HTTP/2.
   @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct CaddyCacheTests {
     private struct Fetch: PayloadDownloadingTask {
@@ -32,7 +32,7 @@
       return (caddy, server)
     }
 
-    @Test(.speaksHTTP2) func `a redirect is followed, and what is there is validated by its tag`() async throws {
+    @Test(.speaksHTTP2) func `follows a redirect and revalidates by ETag`() async throws {
       let (caddy, server) = try await start()
       let first = try await Fetch(path: "old").on(server).response()
       #expect(first.payload == "hello\n" && first.response.version == .http2)
@@ -44,7 +44,7 @@
       withExtendedLifetime(caddy) {}
     }
 
-    @Test func `what is fresh is not asked for again, and a cookie of a hop is sent at the next`() async throws {
+    @Test func `serves fresh responses from the cache and sends a redirect's cookie on the next hop`() async throws {
       let (caddy, server) = try await start()
       _ = try await Fetch(path: "fresh").on(server).response()
       let second = try await Fetch(path: "fresh").on(server).response()

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The same over another server's idea of HTTP/2.
+  /// Repeats tests with another HTTP/2 implementation.
   @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct CaddyTests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
@@ -27,7 +27,7 @@
       let path: String
     }
 
-    @Test(.speaksHTTP2) func `two hundred tasks over HTTP/2 share few connections`() async throws {
+    @Test(.speaksHTTP2) func `two hundred HTTP/2 tasks share few connections`() async throws {
       let (caddy, server, transport) = try await start()
       let first = try await Fetch(path: "hello").on(server).response()
       #expect(first.response.version == .http2 && first.payload == Data("hello\n".utf8))
@@ -40,8 +40,8 @@
       withExtendedLifetime(caddy) {}
     }
 
-    // An answer that is read before libcurl wants to hear of the socket: its connection is not idle.
-    @Test func `answers that come at once over a kept connection are whole`() async throws {
+    // The response is read before libcurl watches the socket, so the connection is not idle.
+    @Test func `immediate responses over a reused connection are complete`() async throws {
       let mock = try MockServer(keeping: 0)
       mock.route("/*", answer: .data(Data(count: 1_500_000)))
       let gateway = try await Gateway.caddy(to: mock)
@@ -56,7 +56,7 @@
       }
     }
 
-    @Test func `a large file comes byte for byte, and streams that are left early harm nobody`() async throws {
+    @Test func `a large file arrives intact, and abandoned streams do no harm`() async throws {
       let (caddy, server, _) = try await start()
       for _ in 0..<10 {
         for try await _ in try await Fetch(path: "large").on(server).stream().body { break }

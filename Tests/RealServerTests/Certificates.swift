@@ -1,7 +1,7 @@
 import Foundation
 
-/// An authority of the tests' own, and what it has signed: a server's certificate for 127.0.0.1, localhost and
-/// shop.test, and a client's.
+/// A private certificate authority and what it has signed: a server certificate for 127.0.0.1, localhost and
+/// shop.test, and a client certificate.
 struct Certificates: Sendable {
   struct Pair: Sendable {
     let certificate: Data
@@ -11,25 +11,25 @@ struct Certificates: Sendable {
   let authority: Data
   let server: Pair
   let client: Pair
-  /// The server's, but that its time is over.
+  /// Like the server's certificate, but expired.
   let expired: Pair
-  /// The server's, signed by nobody but itself.
+  /// Like the server's certificate, but self-signed.
   let selfSigned: Pair
-  /// The hash of the server's key, as `openssl` computes it.
+  /// The hash of the server's key as computed by `openssl`.
   let serverPin: String
 
   static let isExpected = LocalServer.isExpected("openssl")
 
-  /// Made once for all tests.
+  /// The certificates shared by all tests.
   static func shared() throws -> Certificates { try made.get() }
 
   private static let made = Result { try Certificates() }
 
-  /// Others, whose authority has this name: `/CN=Somebody`.
+  /// Creates certificates with an authority of this name.
   init(authorityNamed subject: String = "/CN=Errand tests") throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     try Self.run(Self.script(subject), in: folder)
     func file(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
     authority = try file("ca.pem")

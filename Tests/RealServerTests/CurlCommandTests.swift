@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The commands that Errand writes and reads, beside the program that they are for.
+  /// Compares Errand's curl commands with curl itself.
   @Suite(.timeLimit(.minutes(3)), .enabled(if: LocalServer.isExpected("curl")))
   struct CurlCommandTests {
     private let mock: MockServer
@@ -14,25 +14,25 @@
       mock.route("/*", answer: .text("answer"))
     }
 
-    /// Runs a command in /bin/sh, from a file: an argument of a program has less room.
+    /// Runs a command in /bin/sh from a file, because arguments are limited in size.
     private func run(_ command: String) async throws -> MockRequest {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-curl-\(UUID().uuidString)")
       try Data("export NO_PROXY='*' HOME=/nonexistent\n\(command) >/dev/null 2>&1\n".utf8).write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
       let status = Shell.run("exec /bin/sh '\(file.path)'")
-      // Where it failed, no request comes that could be awaited.
+      // A failed command sends no request to wait for.
       try #require(status == 0, "\(status) of \(command.prefix(2000))")
       return try await mock.nextRequest()
     }
 
-    /// The request that arrives when Errand sends one.
+    /// The request as Errand sends it.
     private func send(_ request: HTTPRequest) async throws -> MockRequest {
       let response = try await CurlTransport().send(request)
       _ = try await response.body.collect()
       return try await mock.nextRequest()
     }
 
-    /// The fields that say what is asked, in order; how a body is framed, and what can be unpacked, is each program's business.
+    /// The relevant headers in order, without those for framing and encodings, which differ by program.
     private func fields(_ request: MockRequest) -> [String] {
       let own: [HTTPHeaderName] = [.host, .contentLength, .transferEncoding, .acceptEncoding]
       return request.headers.filter { !own.contains($0.name) }.map { "\($0.name): \($0.value)" }
@@ -52,7 +52,7 @@
       "=", "\u{1}\u{2}9",
     ]
 
-    @Test(arguments: values) func `a value arrives by the command as it does by Errand`(value: String) async throws {
+    @Test(arguments: values) func `the curl command sends a value as Errand does`(value: String) async throws {
       let url = mock.url.appendingPathComponent("x")
       try await expectSame(
         HTTPRequest(.get, url, headers: ["X-Value": value, "X-After": "1", "X-Value": value]), value)
@@ -62,7 +62,7 @@
     }
 
     @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE", "QUERY"])
-    func `a method arrives with a body and without`(method: String) async throws {
+    func `the curl command sends any method with and without a body`(method: String) async throws {
       let url = mock.url.appendingPathComponent("x")
       try await expectSame(HTTPRequest(HTTPMethod(method), url), method)
       guard method != "HEAD" else { return }
@@ -73,12 +73,12 @@
     @Test(
       .dropsEmptyQueries,
       arguments: ["a/../b", "a/./b", "?x=[1-3]&y={a,b}", "%7Ba%7D?q='%22%20+", "a//b?", "?$HOME&`id`"])
-    func `a URL arrives as it is`(target: String) async throws {
-      guard let url = URL(string: "\(mock.url.absoluteString)/\(target)") else { return }  // it is none to begin with
+    func `the curl command sends a URL unchanged`(target: String) async throws {
+      guard let url = URL(string: "\(mock.url.absoluteString)/\(target)") else { return }  // not a URL
       try await expectSame(HTTPRequest(.get, url), target)
     }
 
-    @Test func `large bodies and those in files arrive whole`() async throws {
+    @Test func `large bodies and file bodies arrive complete`() async throws {
       let url = mock.url.appendingPathComponent("x")
       let text = String(repeating: "it's a line\n", count: 100_000)
       try await expectSame(HTTPRequest(.post, url, body: .text(text)), "text")
@@ -86,11 +86,11 @@
       try await expectSame(HTTPRequest(.post, url, body: .bytes(bytes)), "bytes")
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("it's \(UUID().uuidString)")
       try bytes.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
       try await expectSame(HTTPRequest(.post, url, body: .file(file)), "file")
     }
 
-    @Test func `a packed answer is unpacked, and empty fields are sent`() async throws {
+    @Test func `decompresses the response and sends empty headers`() async throws {
       var request = HTTPRequest(.get, mock.url, headers: ["X-Empty": "", "X-Blank": "  "])
       request.options.decodesBody = true
       let ran = try await run(request.curlCommand())
@@ -103,17 +103,17 @@
       "-u ann:'p:w'",
       "-r 0-9", "--data-raw @plain", "--data-binary $'a\\x01\\n\\101' -H 'Content-Type:'", "-X PUT -d ''",
       "-H 'Accept: a' -H 'Accept: b'", "--data-ascii x --data-raw y",
-    ]) func `a pasted line sends what curl sends`(options: String) async throws {
+    ]) func `a parsed command line sends what curl sends`(options: String) async throws {
       let line = "curl -sS \(options) '\(mock.url.absoluteString)/x?y=1'"
-      // dash does not know $'…', which is what people paste from a browser.
+      // dash does not support $'…', which browsers write.
       let ran = try await run(
         options.contains("$'") ? "bash -c '\(line.replacingOccurrences(of: "'", with: "'\\''"))'" : line)
       let read = try await send(CurlCommand(line).request)
-      // Some versions write escapes in small letters.
+      // Some curl versions write lowercase escapes.
       #expect(read.method == ran.method && read.target.lowercased() == ran.target.lowercased())
       #expect(read.body == ran.body)
       func lines(_ request: MockRequest) -> [String] {
-        // The fields that curl has of its own accord are the server's business in a task.
+        // A task takes curl's default headers from its server instead.
         fields(request).filter { !$0.hasPrefix("User-Agent: curl") && $0 != "Accept: */*" }.sorted()
       }
       #expect(lines(read) == lines(ran))

@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// Digest credentials, as another's server understands them.
+  /// Digest credentials with a real server.
   @Suite(.enabled(if: Apache.isExpected, "apache2 is not installed"), .timeLimit(.minutes(3)))
   struct DigestTests {
     private let apache: Apache
@@ -29,13 +29,13 @@
 
     private func send(_ task: Fetch) async throws -> HTTPResponse { try await task.on(server).run() }
 
-    @Test func `without a credential the challenge is the response`() async throws {
+    @Test func `without a credential the 401 is the response`() async throws {
       let response = try await send(Fetch(credential: nil))
       #expect(response.status == .unauthorized)
       #expect(response.headers["WWW-Authenticate"]?.hasPrefix("Digest realm=\"errand\"") == true)
     }
 
-    @Test func `the right credential opens, again and again over one connection`() async throws {
+    @Test func `the right credential works repeatedly over one connection`() async throws {
       for round in 0..<5 {
         let response = try await send(Fetch())
         #expect(response.status == .ok)
@@ -44,25 +44,25 @@
       }
     }
 
-    @Test func `the wrong credential is a 401`() async throws {
+    @Test func `the wrong credential gets a 401`() async throws {
       let wrong = Credential(user: "somebody", password: "open barley")
       #expect(try await send(Fetch(credential: wrong)).status == .unauthorized)
     }
 
-    @Test func `a credential is not kept for the next request`() async throws {
+    @Test func `does not use a credential for the next request`() async throws {
       #expect(try await send(Fetch()).status == .ok)
-      // The same connection, without the credential: nothing of it is left.
+      // Reuses the connection without the credential.
       #expect(try await send(Fetch(credential: nil)).status == .unauthorized)
     }
 
-    @Test func `bytes go up whole, although the challenge comes first`() async throws {
+    @Test func `uploads bytes completely after the challenge`() async throws {
       let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
       let response = try await send(Fetch(httpMethod: .put, path: "bytes", body: { .bytes(bytes) }))
       #expect(response.status == .created)
       #expect(apache.file("bytes") == bytes)
     }
 
-    @Test func `a body that comes once goes up whole with the second call, which knows the challenge`() async throws {
+    @Test func `uploads a one-shot body with the second call, once the challenge is known`() async throws {
       let task = Fetch(httpMethod: .put, path: "once") {
         .once(
           AsyncStream { continuation in
@@ -76,9 +76,9 @@
       #expect(apache.file("once")?.count == 100_000)
     }
 
-    @Test func `many at once get each its own answer`() async throws {
+    @Test func `concurrent calls each get their own response`() async throws {
       try await withThrowingTaskGroup { group in
-        // Fewer than it has threads: past that it closes idle connections to have one free.
+        // Fewer than Apache's threads: beyond that it closes idle connections.
         for _ in 0..<20 {
           group.addTask {
             let body = try await Fetch().on(server).downloadData()

@@ -4,7 +4,7 @@
   import Glibc
   import Testing
 
-  /// HTTP/2 servers that answer in full before they have read the request (RFC 9113 §8.1).
+  /// HTTP/2 servers that respond completely before reading the request (RFC 9113 §8.1).
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
@@ -27,7 +27,7 @@
     ]
 
     @Test(arguments: ["window", "nothing", "all"], ["length/stay", "length/reset", "none/stay", "none/reset"])
-    func `a complete answer ends the exchange, whatever the server reads of the rest`(reading: String, answer: String)
+    func `a complete response ends the exchange however much of the request is read`(reading: String, answer: String)
       async throws
     {
       for body in Self.bodies {
@@ -38,9 +38,9 @@
       }
     }
 
-    /// libcurl 7.88 loses what comes in one piece with the reset, and tells of neither.
+    /// libcurl 7.88 loses data that arrives together with the reset and reports neither.
     @Test(arguments: ["window", "nothing", "all"])
-    func `an answer of unknown length that a reset follows is whole, or says that it was reset`(reading: String)
+    func `a response of unknown length before a reset is complete or reports the reset`(reading: String)
       async throws
     {
       for body in Self.bodies {
@@ -49,17 +49,17 @@
           let text = try await transport.send(request("\(reading)/open/reset", body)).body.collect()
           #expect(text == Data("ok".utf8))
         } catch let error as TaskError where reading == "nothing" && error.timer == .attempt {
-          // Both were read at once, as on a busy machine, and nothing goes on after that: the limit ends it.
+          // A busy machine reads both at once and gets no further event, so the timeout ends it.
         } catch let error as TaskError {
           #expect(error.code == .truncatedBody && error.reason.contains("reset"), "\(error)")
         }
       }
     }
 
-    /// Go's servers send both in one record of TLS now and then. libcurl 7.88 drops what it has read of a stream with the reset; where the
-    /// peer reads nothing, a limit ends what nobody else does.
+    /// Go's servers sometimes send both in one TLS record. libcurl 7.88 then drops the data it has read; if the peer
+    /// reads nothing, only a timeout ends the exchange.
     @Test(arguments: ["window", "nothing", "all"], ["length", "open"])
-    func `an answer that comes in one record with a reset is whole, or fails`(reading: String, length: String)
+    func `a response in one record with a reset is complete or fails`(reading: String, length: String)
       async throws
     {
       let timeouts = Timeouts(attempt: reading == "nothing" ? .seconds(2) : .seconds(30))
@@ -77,10 +77,9 @@
       }
     }
 
-    /// libcurl 7.88 drops the body, and calls that a success where nothing is left to send.
+    /// libcurl 7.88 drops the body and reports success if nothing is left to send.
     @Test(arguments: ["open", "length"])
-    func `an answer is whole, or fails, where the source of the upload ends after a reset`(length: String) async throws
-    {
+    func `a response is complete or fails if the upload's source ends after a reset`(length: String) async throws {
       let transport = try peer.transport()
       let (chunks, source) = AsyncStream.makeStream(of: Data.self)
       source.yield(Data(count: 1000))
@@ -96,7 +95,7 @@
     }
 
     @Test(arguments: ["open", "length"])
-    func `an answer is whole, or fails, where a reset comes in the place of a 100`(length: String) async throws {
+    func `a response is complete or fails if a reset arrives instead of a 100`(length: String) async throws {
       let transport = try peer.transport()
       var request = request("all/\(length)/reset-along", .bytes(Data(count: 1000)))
       request.options.continueTimeout = .seconds(20)
@@ -108,10 +107,9 @@
       }
     }
 
-    /// Other than where a reset was there before the request ended, it is read after that.
+    /// Here the reset is read after the request has ended.
     @Test(arguments: [100, 100_000], [false, true])
-    func `an answer of unknown length is whole where the request ends before it`(size: Int, isStated: Bool) async throws
-    {
+    func `a response of unknown length is complete if the request ends first`(size: Int, isStated: Bool) async throws {
       let transport = try peer.transport()
       for _ in 0..<20 {
         let (chunks, source) = AsyncStream.makeStream(of: Data.self)
@@ -120,14 +118,14 @@
         var request = HTTPRequest(.put, peer.url.appendingPathComponent("echo"), body: body)
         request.options.timeouts = Timeouts(attempt: .seconds(30))
         let response = try await transport.send(request)
-        if !isStated { source.finish() }  // the bytes that were stated are all
+        if !isStated { source.finish() }  // all stated bytes were sent
         #expect(try await response.body.collect() == Data("all of \(size)".utf8))
         source.finish()
       }
     }
 
     @Test(.staysBusy, arguments: ["window", "nothing"])
-    func `an answer whose end libcurl does not tell ends by the idle limit, and the loop sleeps meanwhile`(
+    func `a response whose end libcurl does not report times out, while the loop sleeps`(
       reading: String
     ) async throws {
       for body in Self.bodies {
@@ -141,7 +139,8 @@
       }
     }
 
-    @Test(.staysBusy) func `the loop sleeps while the server's window is shut, and goes on when it opens`() async throws
+    @Test(.staysBusy) func `the loop sleeps while the server's window is closed and continues when it opens`()
+      async throws
     {
       let transport = try peer.transport()
       let before = Self.loopTime
@@ -164,7 +163,7 @@
       #expect(Self.loopTime - before < 0.5)
     }
 
-    /// The processor time of the transport's threads, in seconds.
+    /// The CPU time of the transport's threads in seconds.
     private static var loopTime: Double {
       let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
       let sum = threads.reduce(0) { $0 + ticks(of: $1) }

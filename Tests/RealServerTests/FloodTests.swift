@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// A peer that never stops sending frames of HTTP/2 that mean nothing to an exchange.
+  /// A peer that sends endless HTTP/2 frames unrelated to an exchange.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
@@ -19,13 +19,13 @@
       peer = try await HTTP2Peer()
       other = try MockServer()
       other.route("/hello", answer: .text("hello"))
-      // A limit on connections keeps all exchanges on one loop.
+      // A connection limit keeps all exchanges on one loop.
       transport = try peer.transport(connectionsPerOrigin: 8)
     }
 
-    /// What the peer sends of a response before: nothing, its head, or more than is read ahead of a reader.
+    /// The start of a response that the peer sends first: nothing, its head, or more than is read ahead.
     @Test(arguments: ["nothing", "0", "4000000"])
-    func `a flood of PINGs ends in time, and harms no exchange with another server`(before: String) async throws {
+    func `a flood of PINGs times out and does not affect another server`(before: String) async throws {
       let start = clock.now
       async let end: Void = expectEnd(of: "flood/\(before)")
       try await withThrowingTaskGroup { group in
@@ -52,11 +52,11 @@
       let duration = await clock.measure {
         let error = await #expect(throws: TaskError.self) {
           let body = try await transport.send(request).body
-          // A slow reader: others' sockets are reported while its connection stands still.
+          // A slow reader: other sockets are reported while its connection is paused.
           while try await body.next() != nil { try await hello() }
         }
-        // Where the peer is the slower side, libcurl returns in between, and the limit comes first.
-        // nghttp2 has a limit of its own in newer libcurls, and closes the connection.
+        // If the peer is slower, libcurl returns in between and the timeout ends it. nghttp2 in newer libcurls has its
+        // own limit and closes the connection.
         let codes: [TaskError.Code] = [.timedOut, .badResponse, .connectionLost, .truncatedBody]
         #expect(error.map { codes.contains($0.code) } ?? false, "\(error.map { "\($0)" } ?? "")")
       }

@@ -4,11 +4,11 @@
   import Foundation
   import Testing
 
-  /// The names in forms that others write, as Errand reads them.
+  /// Reads form names written by other implementations.
   @Suite(.timeLimit(.minutes(3)))
   struct FormNamesTests {
     private static let names = ["a", "a b", "é", "a\"b", "\"", "a\"; b", "a\"; filename=\"b", "a\\\"b", "100%", "a;b"]
-    /// With backslashes that are before no quotation mark: a reader can't tell what two of them mean.
+    /// Names with backslashes that precede no quotation mark: a reader cannot know what two of them mean.
     private static let backslashes = ["a\\b", "\\", "C:\\x", "a\\"]
 
     private func read(_ form: Data, _ type: String) async throws -> [String?] {
@@ -20,10 +20,10 @@
     }
 
     @Test(.enabled(if: LocalServer.isExpected("curl")), arguments: ["", "--form-escape"])
-    func `the names of curl's forms are read`(option: String) async throws {
+    func `reads the names in curl's forms`(option: String) async throws {
       let mock = try MockServer()
       mock.route("/*", answer: .text("answer"))
-      // curl takes what is before the first equals sign for the name.
+      // curl splits at the first equals sign.
       let names = (Self.names + (option.isEmpty ? Self.backslashes : [])).filter { !$0.contains("=") }
       let fields = names.map { "-F '\($0)=1'" }.joined(separator: " ")
       try #require(Shell.run("NO_PROXY='*' curl -s -o /dev/null \(option) \(fields) '\(mock.url)'") == 0)
@@ -32,10 +32,10 @@
     }
 
     @Test(.enabled(if: Python.interpreter(with: "email") != nil))
-    func `the names of forms by Python's email are read`() async throws {
+    func `reads the names in forms by Python's email package`() async throws {
       let python = try #require(Python.interpreter(with: "email"))
       let output = FileManager.default.temporaryDirectory.appendingPathComponent("errand-form-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: output) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: output) }  // in the temporary folder anyway
       let names = Self.names.filter { $0.allSatisfy(\.isASCII) }
       let list = String(decoding: try JSONEncoder().encode(names), as: UTF8.self)
       let script = """

@@ -2,10 +2,10 @@
   import ErrandTesting
   import Foundation
 
-  /// A server of the test's own that passes everything on to a mock server, and its answers back, as they come.
+  /// A private reverse proxy to a mock server that forwards requests and responses unbuffered.
   struct Gateway: Sendable {
     let url: URL
-    /// What runs it, kept as long as the gateway.
+    /// The running server, kept alive with the gateway.
     let server: any Sendable
 
     /// An nginx without TLS.
@@ -14,14 +14,14 @@
       return Gateway(url: nginx.url, server: nginx)
     }
 
-    /// An nginx over TLS with HTTP/2.
+    /// An nginx with TLS and HTTP/2.
     static func secureNginx(to mock: MockServer) async throws -> Gateway {
       let nginx = try await Nginx(
         security: Nginx.Security(certificates: try Certificates.shared()), passingTo: mock.url)
       return Gateway(url: nginx.url, server: nginx)
     }
 
-    /// A caddy, over TLS with HTTP/2, or HTTP/3 besides.
+    /// A caddy with TLS and HTTP/2, optionally with HTTP/3.
     static func caddy(to mock: MockServer, protocols: String = "h1 h2") async throws -> Gateway {
       let caddy = try await Caddy(protocols: protocols) { _ in
         """

@@ -1,6 +1,6 @@
 #if os(Linux)
   extension HTTP2Peer {
-    /// Its program. The first word of a path is the method that is called.
+    /// The Python program. The first word of a path is the method that is called.
     static let script = #"""
       import select, socket, ssl, struct, threading, time
 

@@ -2,7 +2,7 @@
   import Errand
   import Foundation
 
-  /// A server that does on HTTP/2 streams what their paths say; written in Python, over its package `h2`.
+  /// A server that treats HTTP/2 streams as their paths say, written in Python with the package `h2`.
   final class HTTP2Peer: Sendable {
     let url: URL
     private let server: LocalServer
@@ -10,14 +10,14 @@
     static let isExpected =
       (interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true") && Certificates.isExpected
 
-    /// The Python that has the package: not every one on a machine has.
+    /// A Python that has the package.
     private static let interpreter: String? = LocalServer.paths(of: "python3").first {
       Shell.run("'\($0)' -c 'import h2' 2> /dev/null") == 0
     }
 
     /// - Parameters:
-    ///   - isSecure: Whether it speaks TLS.
-    ///   - beginsWithHTTP1: Whether its first connection speaks HTTP/1.1, and those that do not ask for HTTP/2.
+    ///   - isSecure: Whether it uses TLS.
+    ///   - beginsWithHTTP1: Whether its first connection, and those that do not offer HTTP/2, use HTTP/1.1.
     init(isSecure: Bool = true, beginsWithHTTP1: Bool = false) async throws {
       guard let interpreter = Self.interpreter else {
         throw LocalServer.Failure(reason: "no python3 with its package h2 is installed")
@@ -34,7 +34,7 @@
       url = try server.url(isSecure ? "https" : "http")
     }
 
-    /// A transport that trusts it.
+    /// A transport that trusts the peer.
     func transport(connectionsPerOrigin: Int = 0) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
       if url.scheme == "http" { configuration.version = .http2PriorKnowledge }
@@ -43,14 +43,14 @@
       return try CurlTransport(configuration)
     }
 
-    /// What it has read: "POST /hold 3" is a POST for /hold on stream 3.
+    /// The requests it has read: "POST /hold 3" is a POST to /hold on stream 3.
     func seen() async throws -> [String] {
       let request = HTTPRequest(.get, url.appendingPathComponent("seen"))
       let body = try await transport().send(request).body.collect()
       return String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// What its clients did besides: "RESET 3" is a stream that was given up, "PONG" answers a PING.
+    /// Other client actions: "RESET 3" is an abandoned stream, "PONG" answers a PING.
     func noted() async throws -> [String] {
       let request = HTTPRequest(.get, url.appendingPathComponent("noted"))
       let body = try await transport().send(request).body.collect()

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// HTTP/3 from caddy, and over TCP where there is none.
+  /// HTTP/3 with caddy, and the fallback to TCP.
   @Suite(
     .enabled(if: CurlTransport.offersHTTP3, "the machine's libcurl has no HTTP/3"),
     .enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
@@ -35,7 +35,7 @@
       return (response, try await response.body.collect())
     }
 
-    @Test func `answers over UDP come by HTTP/3, over one connection`() async throws {
+    @Test func `responses arrive by HTTP/3 over one connection`() async throws {
       let caddy = try await start("h1 h2 h3")
       let first = try await get("hello", from: caddy)
       #expect(first.response.version == .http3 && first.body == Data("hello\n".utf8))
@@ -45,7 +45,7 @@
       #expect(await transport.connections().values.allSatisfy { $0.open <= 2 })
     }
 
-    @Test func `a large file comes byte for byte, and streams that are left early harm nobody`() async throws {
+    @Test func `a large file arrives intact, and abandoned streams do no harm`() async throws {
       let caddy = try await start("h1 h2 h3")
       for _ in 0..<10 {
         let response = try await transport.send(HTTPRequest(.get, caddy.url.appendingPathComponent("large")))
@@ -68,13 +68,13 @@
       #expect(await transport.connections().values.allSatisfy { $0.open <= 3 })
     }
 
-    @Test func `a server that has no HTTP/3 answers by HTTP/2`() async throws {
+    @Test func `falls back to HTTP/2 if the server has no HTTP/3`() async throws {
       let caddy = try await start("h1 h2")
       let answer = try await get("hello", from: caddy)
       #expect(answer.response.version == .http2 && answer.body == Data("hello\n".utf8))
     }
 
-    @Test func `where UDP leads nowhere the answer comes by HTTP/2`() async throws {
+    @Test func `falls back to HTTP/2 if UDP is not answered`() async throws {
       let caddy = try await start("h1 h2")
       let sink = try DatagramSink(port: UInt16(try #require(caddy.url.port)))
       let answer = try await get("hello", from: caddy)
@@ -83,7 +83,7 @@
     }
   }
 
-  /// A socket that takes datagrams and answers none.
+  /// A socket that receives datagrams and answers none.
   private final class DatagramSink: Sendable {
     private let descriptor: Int32
 
@@ -101,7 +101,7 @@
 
     deinit { close(descriptor) }
 
-    /// True where a datagram has come.
+    /// Whether a datagram has arrived.
     var hasReceived: Bool {
       var byte: UInt8 = 0
       return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) > 0

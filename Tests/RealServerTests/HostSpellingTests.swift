@@ -32,7 +32,7 @@
     @Test(arguments: [
       "localhost", "LOCALHOST", "loc%61lhost", "localhost.", "%4Cocalhost", "127.0.0.1", "127.1", "2130706433",
     ])
-    func `a host is pinned however it is written`(host: String) async throws {
+    func `checks a host's pins however it is written`(host: String) async throws {
       let wrong = "sha256/\(String(repeating: "A", count: 43))="
       let pins: PublicKeyPins = ["localhost": [wrong], "127.0.0.1": [wrong]]
       let error = await #expect(throws: TaskError.self) { try await transport().send(request(host, pins: pins)) }
@@ -43,7 +43,7 @@
     }
 
     @Test(arguments: ["SHOP.Test", "shop.test.", "s%68op.test", "user:word@SHOP.test"])
-    func `the server is asked for the one name, in the handshake and in the request`(host: String) async throws {
+    func `sends the normalized name in the handshake and in the request`(host: String) async throws {
       let transport = try transport()
       let body = try await transport.send(request(host)).body.collect()
       #expect(String(decoding: body, as: UTF8.self) == "shop.test:\(port) shop.test\n")
@@ -52,7 +52,7 @@
 
     @Test(
       .refusesLargeFields, arguments: [HTTPVersionPreference.http1, .automatic], [1, 40, 400])
-    func `a head of the largest size goes over TLS, in one field or in many`(
+    func `sends a head of the maximum size over TLS in one or many headers`(
       version: HTTPVersionPreference, count: Int
     ) async throws {
       var configuration = CurlTransport.Configuration()

@@ -1,7 +1,7 @@
 #if os(Linux)
   import Foundation
 
-  /// httpbin, on a thread for each connection.
+  /// httpbin with a thread per connection.
   final class Httpbin: Sendable {
     let url: URL
     private let server: LocalServer

@@ -7,12 +7,12 @@
   struct HttpbinCookieTests {
     private struct Seen: TaskPayload { let cookies: [String: String] }
 
-    /// The cookies that httpbin sees at the end of a way of redirects.
+    /// The cookies that httpbin sees at the end of the redirects.
     private func seen(_ path: String, _ query: HTTPQuery = [:], from server: Server) async throws -> [String: String] {
       try await Endpoint<Void, Seen>.get(path, query: query).on(server).download().cookies
     }
 
-    @Test func `httpbin sets cookies with a redirect, sees them at its end, and deletes them`() async throws {
+    @Test func `stores, sends and deletes cookies set with redirects`() async throws {
       let httpbin = try await Httpbin()
       let server = Server(remote: Remote(httpbin.url), environment: [:])
       #expect(try await seen("cookies", from: server) == [:])
@@ -25,7 +25,7 @@
       withExtendedLifetime(httpbin) {}
     }
 
-    @Test func `httpbin sees what a call states, and nothing of a call without cookies`() async throws {
+    @Test func `sends the cookies of the call instead of the jar's, or none`() async throws {
       let httpbin = try await Httpbin()
       let server = Server(remote: Remote(httpbin.url), environment: [:])
       _ = try await seen("cookies/set", ["a": "1"], from: server)

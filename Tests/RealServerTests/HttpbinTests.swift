@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// What every HTTP client is tried against first.
+  /// The usual first test of an HTTP client.
   @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(3)))
   struct HttpbinTests {
     private let httpbin: Httpbin
@@ -15,7 +15,7 @@
       server = Server(remote: Remote(httpbin.url), environment: [:])
     }
 
-    /// What httpbin has seen of a request.
+    /// A request as httpbin received it.
     private struct Seen: Decodable, Sendable {
       let args: [String: String]
       let data: String
@@ -44,7 +44,7 @@
     // MARK: Requests
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-    func `method, query, header and body arrive`(method: HTTPMethod) async throws {
+    func `method, query, headers and body arrive`(method: HTTPMethod) async throws {
       let task = URLTask(
         try url("anything/a?q=h%C3%A9&q2=%26"), method: method, headers: ["X-Colour": "blue"], body: .text("grüße"))
       let seen = try await seen(task)
@@ -52,7 +52,7 @@
       #expect(seen.data == "grüße" && seen.headers["X-Colour"] == "blue")
     }
 
-    @Test func `a form arrives field by field`() async throws {
+    @Test func `form fields arrive`() async throws {
       let body = HTTPBody.bytes(Data("name=a+b&note=%26%3D".utf8), type: .form)
       #expect(
         try await seen(URLTask(try url("anything"), method: .post, body: body)).form == ["name": "a b", "note": "&="])
@@ -66,7 +66,7 @@
     }
 
     private struct Told: Decodable, Sendable {
-      /// A name that came more than once has a list.
+      /// A repeated name has a list.
       enum Value: Decodable, Equatable {
         case one(String)
         case many([String])
@@ -85,7 +85,7 @@
       "name": .one("a b+c&é"), "tags": .many(["x", "y"]), "address[city]": .one("Ulm"),
     ]
 
-    @Test func `a value is a form, and a query`() async throws {
+    @Test func `encodes a value as a form and as a query`() async throws {
       struct Send: ServerPOSTTask, FormUploadingTask, PayloadDownloadingTask {
         typealias DownloadPayload = Told
         let uploadPayload = Account()
@@ -96,7 +96,7 @@
       #expect(seen.form == Self.told && seen.args == Self.told)
     }
 
-    @Test func `a form with files is one to werkzeug's parser`() async throws {
+    @Test func `werkzeug's parser reads a form with files`() async throws {
       struct Send: ServerPOSTTask, MultipartUploadingTask, PayloadDownloadingTask {
         typealias DownloadPayload = Told
         let uploadForm = MultipartForm([
@@ -108,7 +108,7 @@
       #expect(seen.form == ["a \"b\"": .one("1\r\n--")] && seen.files == ["f": "--errand\r\n"])
     }
 
-    @Test func `an endpoint sends any body, to werkzeug's parsers too`() async throws {
+    @Test func `werkzeug's parsers read any endpoint body`() async throws {
       let form = MultipartForm([.text("a", "1"), .data("f", Data("x".utf8), fileName: "f.txt", type: .plainText)])
       let parts = try await Endpoint<HTTPBody, Told>.post("anything", form: form).on(server).download()
       #expect(parts.form == ["a": .one("1")] && parts.files == ["f": "x"])
@@ -122,7 +122,7 @@
       #expect(seen == ["big": 9_007_199_254_740_993, "none": nil])
     }
 
-    @Test func `a segment of a path arrives as the one that it is`() async throws {
+    @Test func `a path segment arrives as one segment`() async throws {
       struct Find: ServerGETTask, PayloadDownloadingTask {
         typealias DownloadPayload = Seen
         let label: String
@@ -135,27 +135,27 @@
     // MARK: Responses
 
     @Test(arguments: ["gzip", "deflate", "brotli"])
-    func `packed bodies come plain`(coding: String) async throws {
+    func `decompresses bodies`(coding: String) async throws {
       struct Packed: Decodable { let gzipped, deflated, brotli: Bool? }
       let data = try await URLTask(try url(coding)).on(server).downloadData()
       let packed = try JSONDecoder().decode(Packed.self, from: data)
       #expect([packed.gzipped, packed.deflated, packed.brotli].contains(true))
     }
 
-    @Test func `lines of a stream come one by one`() async throws {
+    @Test func `reads the lines of a stream`() async throws {
       let response = try await URLTask(try url("stream/20")).on(server).stream()
       let text = String(decoding: try await response.body.collect(), as: UTF8.self)
       #expect(text.split(separator: "\n").count == 20)
     }
 
-    @Test func `a range of a body comes as it was wanted`() async throws {
+    @Test func `returns the requested range of a body`() async throws {
       let task = URLTask(try url("range/1024"), headers: [.range: "bytes=256-511"])
       let part = try await task.on(server).response()
       #expect(part.payload.count == 256 && part.status == 206)
       #expect(part.headers[.contentRange] == "bytes 256-511/1024")
     }
 
-    @Test func `a range that is a value is the part, and a server without ranges is told of`() async throws {
+    @Test func `a ByteRange selects a part, and a server without ranges throws`() async throws {
       let task = URLTask(try url("range/1024")).on(server)
       let whole = try await task.downloadData()
       for (range, part) in [
@@ -169,9 +169,9 @@
       #expect(error?.reason.contains("takes no Range") == true)
     }
 
-    @Test func `a download has the name that is sent for it`() async throws {
+    @Test func `a download takes the suggested file name`() async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-into-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // what is left of it is of no use
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers do not matter
       let name = "attachment%3B%20filename%2A%3DUTF-8%27%27%25e2%2582%25ac%2520rates.txt"
       let named = try url("response-headers?Content-Disposition=\(name)")
       #expect(
@@ -181,14 +181,14 @@
     }
 
     @Test(arguments: [400, 404, 418, 429, 500])
-    func `a bad status is an error that says it`(code: Int) async throws {
+    func `a bad status throws an error with the status`(code: Int) async throws {
       let error = await #expect(throws: TaskError.self) {
         try await URLTask(try url("status/\(code)")).on(server).retry(.never).run()
       }
       #expect(error?.status == HTTPStatus(code))
     }
 
-    @Test func `what has not changed is a 304 by its tag and by its date`() async throws {
+    @Test func `unchanged resources get a 304 by ETag and by date`() async throws {
       let tagged = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"abc\""])
       #expect(try await tagged.on(server).accepting(.all).run().status == 304)
       let other = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"def\""])
@@ -200,12 +200,12 @@
     // MARK: Redirects
 
     @Test(arguments: ["redirect/5", "relative-redirect/5", "absolute-redirect/5"])
-    func `five redirects end at the page`(path: String) async throws {
+    func `follows five redirects to the page`(path: String) async throws {
       let response = try await URLTask(try url(path)).on(server).run()
       #expect(response.redirects.count == 5 && response.url.path == "/get")
     }
 
-    @Test func `more than twenty redirects are an error`() async throws {
+    @Test func `throws .tooManyRedirects after twenty redirects`() async throws {
       let error = await #expect(throws: TaskError.self) {
         try await URLTask(try url("redirect/21")).on(server).run()
       }
@@ -216,17 +216,19 @@
     @Test(arguments: [
       (301, "GET", ""), (302, "GET", ""), (303, "GET", ""), (307, "POST", "once"), (308, "POST", "once"),
     ])
-    func `a POST that is redirected`(code: Int, method: String, body: String) async throws {
+    func `a redirected POST keeps or changes its method as RFC 9110 says`(code: Int, method: String, body: String)
+      async throws
+    {
       let task = URLTask(
         try url("redirect-to?url=/anything&status_code=\(code)"), method: .post, body: .text("once"))
       let seen = try await seen(task)
       #expect(seen.method == method && seen.data == body)
     }
 
-    // MARK: Signing in
+    // MARK: Authentication
 
     @Test(arguments: ["basic-auth", "hidden-basic-auth"])
-    func `basic credentials open, and wrong ones do not`(path: String) async throws {
+    func `the right basic credentials are accepted and wrong ones are not`(path: String) async throws {
       let task = Fetch<Authenticated>(path: "\(path)/ann/open%20sesame").on(server)
       #expect(try await task.authenticated(.basic(user: "ann", password: "open sesame")).download().authenticated)
       let error = await #expect(throws: TaskError.self) {
@@ -235,14 +237,14 @@
       #expect(error?.status == (path == "basic-auth" ? 401 : 404))
     }
 
-    @Test func `a bearer token opens`() async throws {
+    @Test func `a bearer token is accepted`() async throws {
       let task = Fetch<Authenticated>(path: "bearer").on(server)
       #expect(try await task.authenticated(.bearer("t0ken")).download().authenticated)
       await #expect(throws: TaskError.self) { try await task.download() }
     }
 
     @Test(arguments: ["MD5", "SHA-256"])
-    func `digest credentials open`(algorithm: String) async throws {
+    func `digest credentials are accepted`(algorithm: String) async throws {
       await server.update {
         $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: "sesame") }
       }

@@ -4,20 +4,20 @@
   import Foundation
   import Testing
 
-  /// Connections over TLS that the server closes between two requests.
+  /// TLS connections that the server closes between two requests.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))
   struct IdleSecureConnectionTests {
     @Test(.keepsClosedConnections, arguments: [HTTPVersionPreference.http1, .automatic])
-    func `are closed at once, and a POST that comes next is sent`(version: HTTPVersionPreference) async throws {
+    func `idle connections close immediately, and the next POST is sent`(version: HTTPVersionPreference) async throws {
       let certificates = try Certificates.shared()
       let nginx = try await Nginx(
         files: ["hello": Data("hello".utf8)], security: Nginx.Security(certificates: certificates, keepAlive: 1))
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(certificates.authority)
       configuration.version = version
-      configuration.idleLifetime = .seconds(3600)  // or it would close in time what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
       let transport = try CurlTransport(configuration)
       let request = HTTPRequest(.get, nginx.url.appendingPathComponent("hello"))
       let response = try await transport.send(request)

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// HTTP/2 connections between their streams, and beside those that are given up.
+  /// HTTP/2 connections between streams and next to abandoned ones.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
@@ -23,7 +23,7 @@
     }
 
     /// Newer libcurls close it instead.
-    @Test func `a connection whose only stream had no answer may speak unexpected`() async throws {
+    @Test func `answers a PING or closes the connection after its only stream was reset`() async throws {
       await #expect(throws: TaskError.self) { try await get("reset/INTERNAL_ERROR") }
       _ = try await peer.transport().send(HTTPRequest(.get, peer.url.appendingPathComponent("nudge"))).body.collect()
       var isAnswered = false
@@ -39,7 +39,7 @@
     }
 
     @Test(arguments: [1, 3])
-    func `a stream that is given up beside others ends at the server`(others: Int) async throws {
+    func `abandoning one of several streams resets it at the server`(others: Int) async throws {
       var held: [Task<Data, any Error>] = []
       for index in 0...others {
         held.append(Task { try await get("hold/\(index)") })

@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// Offline queues of programs that are killed while they keep and deliver.
+  /// Offline queues of processes that are killed while they add and deliver.
   @Suite(.timeLimit(.minutes(3)))
   struct KilledQueueTests {
-    /// The numbers by key as they came, and the keys of each number.
+    /// The received numbers by key and the keys of each number.
     private struct Ledger {
       var keys: [Int: Set<String>] = [:]
       var last: [Int: Int] = [:]
@@ -24,12 +24,12 @@
       }
     }
 
-    @Test func `each task that was kept is delivered, under one key and in order, however often the program is killed`()
+    @Test func `delivers every stored task in order with one key although the process is killed`()
       async throws
     {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let (queue, output) = (folder.appendingPathComponent("queue"), folder.appendingPathComponent("output"))
       let ledger = Shared(Ledger())
       let mock = try MockServer(keeping: 0)
@@ -39,7 +39,7 @@
           ledger.note(number, request.headers[.idempotencyKey] ?? "")
           return ledger.count
         }
-        return count % 7 == 0 ? .drop : .status(.created)  // it is carried out, and nobody is told
+        return count % 7 == 0 ? .drop : .status(.created)  // processed, but the client gets no response
       }
       func words(first: Int, requests: Int) -> [String] {
         [
@@ -54,7 +54,7 @@
         #expect(program.kill() == nil)
         let said = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
         kept.formUnion(said)
-        next = (said.last ?? next) + 2  // the one behind the last may have been kept, and nobody was told
+        next = (said.last ?? next) + 2  // the next one may have been stored without being reported
       }
       #expect(try BenchProgram(words(first: 0, requests: 1)).wait() == 0)
       ledger.withLock { ledger in

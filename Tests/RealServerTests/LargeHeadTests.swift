@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Heads and trailers over HTTP/2 that are larger than libcurl keeps.
+  /// HTTP/2 heads and trailers that are larger than libcurl accepts.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
@@ -22,7 +22,7 @@
     }
 
     @Test(arguments: ["bighead/30/10000", "bighead/3000/100", "bigtrailer/30/10000"], [false, true])
-    func `a head or a trailer that is too large is a bad response, and the request is not resent`(
+    func `a head or trailer that is too large throws .badResponse and is not resent`(
       path: String, isReused: Bool
     ) async throws {
       let transport = try peer.transport()
@@ -35,19 +35,19 @@
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
     }
 
-    /// Newer libcurls keep heads of up to 300 KiB.
+    /// Newer libcurls accept heads of up to 300 KiB.
     private static let tooLarge =
       ["bighead/30/10000", "bigtrailer/30/10000"] + (CurlLibrary.versionNumber < 0x080100 ? ["bighead/16/10000"] : [])
 
     @Test(arguments: tooLarge)
-    func `the other streams of a connection that ends so do not wait for their time limits`(path: String) async throws {
+    func `other streams fail immediately if a head that is too large ends their connection`(path: String) async throws {
       let transport = try peer.transport()
       let other = Task { try await send("hold/", over: transport) }
       #expect(try await eventually { try await peer.seen().contains { $0.contains("/hold") } })
       let error = await #expect(throws: TaskError.self) { try await send(path, over: transport) }
       #expect(error?.code != .timedOut, "\(error as Any)")
       _ = try? await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent("hello"))).body.collect()
-      // Newer libcurls end the stream alone.
+      // Newer libcurls end only that stream.
       if CurlLibrary.versionNumber < 0x080100 {
         let error = await #expect(throws: TaskError.self) { try await other.value }
         #expect(error?.code == .connectionLost && error?.isRetryable == true, "\(error as Any)")

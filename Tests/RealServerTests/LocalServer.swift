@@ -9,7 +9,7 @@ import Foundation
   import Glibc
 #endif
 
-/// A server program of the test's own on 127.0.0.1, with a folder of its own; ended with the last reference.
+/// A private server program on 127.0.0.1 with its own folder. It stops when it is released.
 final class LocalServer: Sendable {
   struct Failure: Error { let reason: String }
 
@@ -17,10 +17,10 @@ final class LocalServer: Sendable {
   let folder: URL
   private let process: Int32
 
-  /// Where a program is installed; nil where it is not.
+  /// The path of an installed program, or `nil`.
   static func path(of name: String) -> String? { paths(of: name).first }
 
-  /// All of that name. A name that is a path stands for itself.
+  /// All paths of a program. An absolute path is returned as is.
   static func paths(of name: String) -> [String] {
     if name.hasPrefix("/") { return FileManager.default.isExecutableFile(atPath: name) ? [name] : [] }
     let folders =
@@ -30,7 +30,7 @@ final class LocalServer: Sendable {
     return folders.map { "\($0)/\(name)" }.filter { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Whether there is one; on a machine that checks every change a missing one is a failure, not a reason to skip.
+  /// Whether the program is expected. In CI a missing program is a failure, not a reason to skip.
   static func isExpected(_ name: String) -> Bool {
     path(of: name) != nil || ProcessInfo.processInfo.environment["CI"] == "true"
   }
@@ -39,9 +39,9 @@ final class LocalServer: Sendable {
   ///
   /// - Parameters:
   ///   - name: The program.
-  ///   - files: What is in its folder, by path.
-  ///   - configuration: The text of its file `configuration`, for a port and its folder.
-  ///   - arguments: What it is called with, for its folder.
+  ///   - files: The files in its folder by path.
+  ///   - configuration: The text of the file `configuration` for a port and the folder.
+  ///   - arguments: The program's arguments for the folder.
   init(
     _ name: String, files: [String: Data] = [:], configuration: (UInt16, String) -> String,
     arguments: (String) -> [String]
@@ -51,7 +51,7 @@ final class LocalServer: Sendable {
       "errand-\(URL(fileURLWithPath: name).lastPathComponent)-\(UUID().uuidString)")
     let root = folder.appendingPathComponent("root")
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
-    // Some of their processes run as somebody else, who must get in, and write their logs.
+    // Some of their processes run as other users and must access the folder and write logs.
     for place in [folder, root] {
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.path)
     }
@@ -66,13 +66,13 @@ final class LocalServer: Sendable {
         self.process = process
         return
       }
-      Self.end(process) {}  // somebody else took the port in between
+      Self.end(process) {}  // another process has taken the port
     }
     let log = (try? String(contentsOf: folder.appendingPathComponent("error.log"), encoding: .utf8)) ?? ""
     throw Failure(reason: "\(name) did not start: \(log)")
   }
 
-  /// Its address.
+  /// The server's URL.
   func url(_ scheme: String) throws -> URL {
     guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)") else {
       throw Failure(reason: "no URL for port \(port)")
@@ -82,13 +82,13 @@ final class LocalServer: Sendable {
 
   deinit {
     let folder = folder
-    Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
   }
 
   /// A port that was free a moment ago.
   ///
-  /// It is below those that a system gives for port 0: the servers of other tests, which ask for that, cannot take it
-  /// before the program does, and be taken for it.
+  /// It is below the range used for port 0, so other tests' servers cannot take it before the program does and be
+  /// mistaken for it.
   private static func freePort() throws -> UInt16 {
     for _ in 0..<100 {
       let port = UInt16.random(in: 20_000..<32_768)
@@ -124,7 +124,7 @@ final class LocalServer: Sendable {
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     var environment: [UnsafeMutablePointer<CChar>?] = [strdup("HOME=\(home)"), strdup("PATH=/usr/bin:/bin"), nil]
     defer { for text in arguments + environment { free(text) } }
-    // The threads that tests run on block signals, and a child inherits that: it would not hear that it is to end.
+    // Test threads block signals and children inherit that, so SIGTERM would not arrive.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -134,7 +134,7 @@ final class LocalServer: Sendable {
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let status: Int32
     #if canImport(Glibc)
-      // It holds nothing of the tests but their output: no socket that is to be closed, no lock of those who started them.
+      // Close the tests' sockets and locks in the child process, but keep its output.
       var actions = posix_spawn_file_actions_t()
       posix_spawn_file_actions_init(&actions)
       defer { posix_spawn_file_actions_destroy(&actions) }
@@ -173,10 +173,9 @@ final class LocalServer: Sendable {
     }
   }
 
-  /// Ends a process in order, so that it ends its own children, then calls `finish`.
+  /// Terminates a process so that it can end its children, then calls `finish`.
   ///
-  /// The wait is on a thread of its own: of those that tests run on there are two. Nobody waits for ever for a test's
-  /// server.
+  /// Waits on its own thread, because tests run on only two, and kills the process after five seconds.
   private static func end(_ process: Int32, finish: @escaping @Sendable () -> Void) {
     kill(process, SIGTERM)
     Thread.detachNewThread {

@@ -1,36 +1,36 @@
 import Foundation
 
-/// An nginx of the test's own, ended with the last reference.
+/// A private nginx. It stops when it is released.
 final class Nginx: Sendable {
   let url: URL
   private let server: LocalServer
 
-  /// Where it listens beside its port, without TLS.
+  /// The Unix socket on which it also listens without TLS.
   var socketPath: String { server.folder.appendingPathComponent("socket").path }
 
   static let isExpected = LocalServer.isExpected("nginx")
 
-  /// How it speaks TLS.
+  /// The TLS settings.
   struct Security: Sendable {
     var certificates: Certificates
-    /// What it shows in the place of the server's certificate.
+    /// The certificate presented instead of the server's.
     var shown: Certificates.Pair?
     var protocols = "TLSv1.2 TLSv1.3"
-    /// Whether clients must show a certificate.
+    /// Whether clients must present a certificate.
     var asksForCertificate = false
-    /// How many requests a connection may carry.
+    /// The number of requests per connection.
     var requestsPerConnection = 100_000
-    /// How long it keeps an idle connection, in seconds.
+    /// The idle timeout of connections in seconds.
     var keepAlive = 75
   }
 
-  /// Starts it with these files, by path; with TLS and HTTP/2 where that is asked for, or HTTP/2 alone.
+  /// Starts nginx, optionally with TLS and HTTP/2, or with HTTP/2 alone.
   ///
   /// - Parameters:
-  ///   - files: What it serves.
-  ///   - security: How it speaks TLS; nil is not at all.
-  ///   - speaksHTTP2: Whether it speaks HTTP/2 alone, without TLS.
-  ///   - origin: A server that everything is passed on to as it comes, in the place of the files.
+  ///   - files: The served files by path.
+  ///   - security: The TLS settings, or `nil` for no TLS.
+  ///   - speaksHTTP2: Whether it speaks only HTTP/2 without TLS.
+  ///   - origin: A server to which all requests are forwarded unbuffered instead of serving files.
   init(
     files: [String: Data] = [:], security: Security? = nil, speaksHTTP2: Bool = false, passingTo origin: URL? = nil
   ) async throws {

@@ -2,7 +2,7 @@ import Errand
 import Foundation
 import Testing
 
-/// The cache before nginx: tags and dates, packed bodies, ranges.
+/// The cache with nginx: ETags and dates, compressed bodies and ranges.
 @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
 struct NginxCacheTests {
   private struct Fetch: PayloadDownloadingTask {
@@ -22,18 +22,18 @@ struct NginxCacheTests {
 
   private func status(_ response: TaskResponse<Data>) -> String { response.headers[.cacheStatus] ?? "none" }
 
-  @Test func `what is fresh is not asked for again`() async throws {
+  @Test func `serves a fresh response from the cache`() async throws {
     var (nginx, server): (Nginx?, Server) = try await make()
     let first = try await Fetch(path: "fresh/hello").on(server).response()
     #expect(first.payload == Data("hello\n".utf8) && status(first) == "errand; fwd=uri-miss; stored")
-    nginx = nil  // it is gone, and what it said is still good
+    nginx = nil  // stops nginx: the response is still fresh
     let second = try await Fetch(path: "fresh/hello").on(server).response()
     #expect(second.payload == first.payload && status(second).hasPrefix("errand; hit; ttl=3"))
     #expect(second.headers[.eTag] == first.headers[.eTag] && second.headers[.age] != nil)
     _ = nginx
   }
 
-  @Test(arguments: ["hello", "packed.json"]) func `a tag is validated, packed or not`(path: String) async throws {
+  @Test(arguments: ["hello", "packed.json"]) func `revalidates by ETag, compressed or not`(path: String) async throws {
     let (nginx, server) = try await make()
     let first = try await Fetch(path: path).on(server).response()
     let isPacked = path == "packed.json"
@@ -46,7 +46,7 @@ struct NginxCacheTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `a range comes of what is stored, and a part is not stored`() async throws {
+  @Test func `serves a range from a stored response and does not store a partial one`() async throws {
     let (nginx, server) = try await make()
     let part = Fetch(path: "fresh/large", headers: [.range: "bytes=100-199"]).on(server)
     let first = try await part.response()
@@ -58,10 +58,10 @@ struct NginxCacheTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `a download that is still good is left alone`() async throws {
+  @Test func `does not repeat a download that is still valid`() async throws {
     let (nginx, server) = try await make()
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let file = folder.appendingPathComponent("large")
     let task = Fetch(path: "large").on(server).caching(.none)
     #expect(try await !task.download(to: file, when: .changed).isUnchanged)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
 struct NginxCookieTests {
-  @Test func `nginx sets cookies, and sees those that are for its paths`() async throws {
+  @Test func `stores nginx's cookies and sends them to matching paths`() async throws {
     let nginx = try await Nginx()
     let server = Server(remote: Remote(nginx.url), environment: [:])
     func seen(_ path: String) async throws -> String? {

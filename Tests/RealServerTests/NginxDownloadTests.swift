@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// Downloads from nginx by programs that are killed while they write.
+  /// Downloads from nginx by processes that are killed while they write.
   @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
   struct NginxDownloadTests {
     private func size(_ file: URL) -> Int {
@@ -13,7 +13,7 @@
       return stat(file.path, &status) == 0 ? Int(status.st_size) : -1
     }
 
-    @Test func `a program that is killed again and again leaves the rest to the next, and the file is right`()
+    @Test func `a killed process's download is resumed, and the file is correct`()
       async throws
     {
       var random = SeededGenerator(seed: 3)
@@ -21,13 +21,13 @@
       while data.count < 24 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
       let nginx = try await Nginx(files: ["large": data])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let place = folder.appendingPathComponent("large")
       let part = folder.appendingPathComponent(".large.errand-part")
       let url = nginx.url.appendingPathComponent("slow/large")
       for number in 1...5 {
         let program = try BenchProgram(["transfer-get", "--url", url.absoluteString, "--file", place.path])
-        // It has gone on from what the last one left, and not begun again.
+        // The process has resumed and not started over.
         #expect(await eventually(within: .seconds(30)) { size(part) > number * 3 << 20 })
         #expect(program.kill() == nil)
       }
@@ -46,7 +46,7 @@
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `ranges of a program that is killed again and again are left to the next, and the file is right`()
+    @Test func `a killed process's ranges are resumed, and the file is correct`()
       async throws
     {
       var random = SeededGenerator(seed: 4)
@@ -54,7 +54,7 @@
       while data.count < 64 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
       let nginx = try await Nginx(files: ["large": data])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let place = folder.appendingPathComponent("large")
       let part = folder.appendingPathComponent(".large.errand-part")
       let url = nginx.url.appendingPathComponent("slow/large")
@@ -71,7 +71,7 @@
         let words = ["transfer-get", "--url", url.absoluteString, "--file", place.path, "--ranges", "2"]
         let program = try BenchProgram(words)
         let (bytes, least) = (Int.random(in: 1 << 20..<3 << 20, using: &random), before)
-        // It has gone on from what the last one left, and not begun again.
+        // The process has resumed and not started over.
         #expect(await eventually(within: .seconds(30)) { present() > least + bytes }, "\(number)")
         #expect(program.kill() == nil)
         before = present()
@@ -90,12 +90,12 @@
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `a file that changes between two runs is taken anew`() async throws {
+    @Test func `a file that changes between two runs is downloaded again`() async throws {
       let (old, new) = (Data(repeating: 1, count: 8 << 20), Data(repeating: 2, count: 9 << 20))
       let one = try await Nginx(files: ["large": old])
       let other = try await Nginx(files: ["large": new])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let place = folder.appendingPathComponent("large")
       func download(_ nginx: Nginx) -> ResumableDownload {
         let server = Server(remote: Remote(nginx.url))

@@ -22,7 +22,7 @@ struct NginxTests {
     return (nginx, Server(remote: Remote(nginx.url)))
   }
 
-  @Test func `a static file is fetched, and the connection is kept`() async throws {
+  @Test func `fetches a static file and keeps the connection`() async throws {
     let (nginx, server) = try await make()
     let first = try await Fetch().on(server).response()
     let second = try await Fetch().on(server).response()
@@ -31,20 +31,20 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `what is not there is a 404 with nginx's page`() async throws {
+  @Test func `a missing file is a 404 with nginx's page`() async throws {
     let (nginx, server) = try await make()
     let error = await #expect(throws: TaskError.self) { try await Fetch(path: "nowhere").on(server).download() }
     #expect(error?.status == 404 && error?.bodyText?.contains("nginx") == true)
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `HEAD says how long the file is`() async throws {
+  @Test func `HEAD returns the file's length`() async throws {
     let (nginx, server) = try await make()
     let response = try await URLTask(nginx.url.appendingPathComponent("hello"), method: .head).on(server).run()
     #expect(response.status == 200 && response.headers[.contentLength] == "6")
   }
 
-  @Test func `a range is a part of the file`() async throws {
+  @Test func `a range returns a part of the file`() async throws {
     let (nginx, server) = try await make()
     let part = try await Fetch(headers: [.range: "bytes=1-3"]).on(server).response()
     #expect(part.payload == "ell" && part.status == 206)
@@ -52,10 +52,10 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `a large file is downloaded, and streamed, byte for byte`() async throws {
+  @Test func `a large file is downloaded and streamed intact`() async throws {
     let (nginx, server) = try await make(["large": Self.large])
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: file) }  // where it was not made there is nothing to remove
+    defer { try? FileManager.default.removeItem(at: file) }  // a file that was not created need not be removed
     try await Fetch(path: "large").on(server).download(to: file)
     #expect(try Data(contentsOf: file) == Self.large)
     let response = try await Fetch(path: "large").on(server).stream()
@@ -68,7 +68,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `an upload that is too large is refused with 413`() async throws {
+  @Test func `an upload that is too large gets a 413`() async throws {
     let (nginx, server) = try await make()
     let error = await #expect(throws: TaskError.self) {
       try await Upload(uploadData: Data(count: 4 << 20)).on(server).upload()
@@ -78,7 +78,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `two hundred tasks go through a window over few connections`() async throws {
+  @Test func `two hundred tasks run in a window`() async throws {
     let (nginx, server) = try await make()
     let count = try await server.manager.withResults(of: (0..<200).map { _ in Fetch().on(server) }, limit: 8) {
       results in
@@ -104,7 +104,7 @@ struct NginxTests {
       configuration.tls.authorities = .pem(security.certificates.authority)
       let server = Server(remote: .none, transport: try CurlTransport(configuration))
       let url = nginx.url.appendingPathComponent(method == .get ? "hello" : "swallow")
-      // Without bytes: nginx answers before it reads any, and libcurl 7.88 may lose such an answer.
+      // Without bytes: nginx responds before it reads any, and libcurl 7.88 may lose that response.
       let body = method == .get ? HTTPBody.empty : .bytes(Data())
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<10 {

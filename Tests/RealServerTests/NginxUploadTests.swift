@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Forms that nginx writes to a file as they come, which werkzeug reads then.
+  /// Forms that nginx stores as received and werkzeug parses.
   @Suite(
     .enabled(if: Nginx.isExpected && Httpbin.isExpected, "nginx or httpbin's werkzeug is not installed"),
     .timeLimit(.minutes(3)))
@@ -35,7 +35,7 @@
     }
 
     @Test(arguments: [true, false])
-    func `a form is stored as it was sent, and read as it was meant`(hasLength: Bool) async throws {
+    func `stores a form as sent and parses it as intended`(hasLength: Bool) async throws {
       try await withTemporaryFolder { folder in
         let file = folder.appendingPathComponent("photo.png")
         try Self.large.write(to: file)
@@ -63,7 +63,7 @@
       }
     }
 
-    /// The bytes that nginx has stored of a form.
+    /// The bytes of a form as stored by nginx.
     private func store(_ form: MultipartForm) async throws -> Data {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
       let response = try await Send(uploadForm: form).on(Server(remote: Remote(nginx.url))).upload()
@@ -96,11 +96,11 @@
     private func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-forms-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       try await body(folder)
     }
 
-    /// werkzeug's own machine of events: it gives the parts in their order.
+    /// werkzeug's event parser, which keeps the order of the parts.
     private static let script = """
       import json, sys
       from werkzeug.http import parse_options_header
@@ -123,8 +123,8 @@
   }
 
   extension String {
-    /// As names stand in forms (HTML Standard, "multipart/form-data encoding algorithm"). Of the three escapes, werkzeug undoes
-    /// that of a quotation mark.
+    /// Names as encoded in forms (HTML Standard, "multipart/form-data encoding algorithm"). Of the three escapes,
+    /// werkzeug only decodes the quotation mark.
     fileprivate var escapedForForm: String {
       replacingOccurrences(of: "\r", with: "%0D").replacingOccurrences(of: "\n", with: "%0A")
     }

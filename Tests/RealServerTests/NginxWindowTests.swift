@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Ten thousand tasks through a window, before a server that takes as many connections as it is offered.
+  /// Ten thousand tasks in a window with a server that accepts any number of connections.
   @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
   struct NginxWindowTests {
     private struct Fetch: PayloadDownloadingTask {
@@ -13,7 +13,7 @@
       let path = "hello"
     }
 
-    /// Counts the connections that were made.
+    /// Counts new connections.
     private final class Connections: PerAttemptStep {
       let count = Shared(0)
 
@@ -24,13 +24,13 @@
       }
     }
 
-    /// How many connections the kernel says are established to a port of this machine.
+    /// The number of established connections to a local port, according to the kernel.
     private static func established(to port: Int) throws -> Int {
-      // Not as a file of a known length: it says that it has none.
+      // Not read as a file of known length, because its size is reported as zero.
       let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/net/tcp"))
       let table = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
       let suffix = ":\(hexadecimal(port))"
-      // By the client's address, for a table that changes while it is read may have a row twice.
+      // By client address, because a table that changes while it is read may repeat a row.
       let clients = table.split(separator: "\n").compactMap { row -> Substring? in
         let words = row.split(separator: " ")
         return words.count > 3 && words[3] == "01" && words[1].hasSuffix(suffix) ? words[2] : nil
@@ -43,7 +43,7 @@
       return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    @Test func `ten thousand tasks through a window of 16 never have more than 16 connections`() async throws {
+    @Test func `ten thousand tasks in a window of 16 use at most 16 connections`() async throws {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
       let port = try #require(nginx.url.port)
       let (transport, made) = try (CurlTransport(), Connections())

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The grants of OAuth 2, as a server that others wrote understands them.
+  /// OAuth 2 grants with a third-party server.
   @Suite(.enabled(if: AuthlibServer.isExpected, "Authlib is not installed"), .timeLimit(.minutes(3)))
   struct OAuth2Tests {
     private let authlib: AuthlibServer
@@ -31,7 +31,7 @@
 
     private struct PlainWidget: ServerGETTask { var path: String { "widgets" } }
 
-    @Test func `client credentials, in Authorization and in the body`() async throws {
+    @Test func `sends client credentials in the header or in the body`() async throws {
       for placement in [OAuth2.Client.Placement.header, .body] {
         var settings = settings(.clientCredentials)
         settings.client = .init(id: "shop", secret: "s3:cret %", placement: placement)
@@ -43,14 +43,14 @@
       #expect(try await authlib.seen().grants == Array(repeating: "client_credentials", count: 4))
     }
 
-    @Test func `a wrong secret is the error of the call`() async throws {
+    @Test func `a wrong secret throws .authenticationFailed`() async throws {
       var settings = settings(.clientCredentials)
       settings.client = .init(id: "shop", secret: "wrong")
       let error = await #expect(throws: TaskError.self) { try await widget(shop(settings)) }
       #expect(error?.code == .authenticationFailed && (error?.underlying as? OAuth2.Refusal)?.code == "invalid_client")
     }
 
-    @Test func `a password, and then refresh tokens, none of which is sent twice`() async throws {
+    @Test func `a password grant continues with refresh tokens, none of which is used twice`() async throws {
       let shop = shop(settings(.password(user: "ann", password: "open sesame")))
       for round in 1...4 {
         let widgets = try await withThrowingTaskGroup(of: String.self) { group in
@@ -65,7 +65,7 @@
       #expect(try await authlib.seen().grants == ["password"] + Array(repeating: "refresh_token", count: 3))
     }
 
-    @Test func `a refresh token that was used is refused, and the user has to sign in`() async throws {
+    @Test func `a used refresh token throws .signInRequired`() async throws {
       let store = MemorySecretStore()
       var first = settings(.password(user: "ann", password: "open sesame"))
       (first.store, first.storeName) = (store, "ann")
@@ -77,7 +77,7 @@
       #expect(error?.code == .signInRequired && (error?.underlying as? OAuth2.Refusal)?.code == "invalid_grant")
     }
 
-    @Test func `a code of a browser's sign-in, with its proof`() async throws {
+    @Test func `redeems an authorization code only with its PKCE verifier`() async throws {
       let (pkce, redirect) = (OAuth2.PKCE(), try #require(URL(string: "http://127.0.0.1/back")))
       var settings = settings(.clientCredentials, isPublic: true)
       settings.scopes = ["widgets"]
@@ -93,7 +93,7 @@
       #expect(try await widget(shop(settings)) == #"{"id":7}"#)
     }
 
-    @Test func `a code that is typed on another device`() async throws {
+    @Test func `obtains a token with a device code once it is approved`() async throws {
       let codes = AsyncStream<String>.makeStream()
       let shop = shop(
         settings(.deviceCode(at: authlib.url("device")) { codes.continuation.yield($0.userCode) }, isPublic: true))

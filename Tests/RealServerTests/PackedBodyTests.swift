@@ -4,17 +4,17 @@
   import Foundation
   import Testing
 
-  /// Bodies that are a thousand times as large as what comes over the wire.
+  /// Bodies that are a thousand times as large as their compressed form.
   @Suite(
     .enabled(if: Nginx.isExpected && LocalServer.isExpected("gzip"), "nginx or gzip is not installed"),
     .timeLimit(.minutes(3)))
   struct PackedBodyTests {
     private static let size = 64 << 20
 
-    /// So many zeros, as gzip packs them.
+    /// Compressed zeros.
     private static let zeros = Result {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-zeros-\(UUID().uuidString).gz")
-      defer { try? FileManager.default.removeItem(at: file) }  // it is in the temporary folder
+      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
       let status = Shell.run("head -c \(size) /dev/zero | gzip -9 > '\(file.path)'")
       guard status == 0 else { throw LocalServer.Failure(reason: "gzip failed with \(status)") }
       return try Data(contentsOf: file)
@@ -36,9 +36,9 @@
       return request
     }
 
-    // Ahead of the reader lies what came over the wire: all of it, for it is less than 512 KiB.
+    // All compressed bytes are buffered ahead of the reader, because they are less than 512 KiB.
     @Test(arguments: [false, true])
-    func `a slow reader gets the whole of it`(isLongLived: Bool) async throws {
+    func `a slow reader gets the complete body`(isLongLived: Bool) async throws {
       let (nginx, transport) = try await start { $0.maximumDecodingRatio = 2000 }
       let body = try await transport.send(request(nginx, isLongLived: isLongLived)).body
       var count = 0
@@ -51,7 +51,7 @@
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `it is refused where nobody allows so much, for a slow reader as for a fast one`() async throws {
+    @Test func `rejects the body by default, for slow and fast readers`() async throws {
       let (nginx, transport) = try await start()
       for yields in [0, 100] {
         let body = try await transport.send(request(nginx)).body

@@ -5,17 +5,17 @@
 
   @testable import Errand
 
-  /// A browser without a window.
+  /// A headless browser.
   private enum Browser {
     static let path = LocalServer.path(of: "chromium") ?? LocalServer.path(of: "chromium-browser")
     static let isExpected = path != nil || ProcessInfo.processInfo.environment["CI"] == "true"
 
-    /// The document of a page once its script has run, as HTML.
+    /// The HTML of a page after its script has run.
     static func document(_ page: URL, filter: String = "", width: Int = 1300) throws -> String {
       let browser = try #require(path, "chromium is not installed")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-browser-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let address = page.absoluteString + (filter.isEmpty ? "" : "#\(filter)")
       let status = Shell.run(
         """
@@ -29,15 +29,15 @@
     }
   }
 
-  /// The page of a log in a browser that others wrote: Chromium.
+  /// The log page in Chromium.
   @Suite(.timeLimit(.minutes(3)), .enabled(if: Browser.isExpected), .serialized)
   struct PageInBrowserTests {
-    /// Runs `body` with a log of these calls, and the calls.
+    /// Runs `body` with a log of the calls made by `run`.
     private func withLog(
       _ run: (Server) async throws -> Void, _ body: (HTTPLog, [RecordedCall], MockServer) async throws -> Void
     ) async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-page-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let mock = try MockServer()
       mock.route("/widgets/:id", answer: .json(#"{"id":7,"name":"Sprocket"}"#))
       mock.route("/missing", answer: .status(404))
@@ -55,10 +55,10 @@
 
     private func rows(_ document: String) -> Int { document.components(separatedBy: "class=\"row\"").count - 1 }
 
-    @Test func `the page shows its calls, their axis of time and, where one is left, its details`() async throws {
+    @Test func `shows calls, their time axis and the details of a single call`() async throws {
       try await withLog { server in
         for id in 7...8 { try await Self.get("widgets/\(id)", on: server) }
-        _ = try? await Self.get("missing", on: server)  // a call that fails is on the page too
+        _ = try? await Self.get("missing", on: server)  // the page shows failed calls too
       } _: { log, calls, mock in
         #expect(calls.count == 3)
         let document = try Browser.document(log.page)
@@ -78,18 +78,18 @@
       }
     }
 
-    @Test func `the page shows its calls where a browser keeps nothing for it`() async throws {
+    @Test func `shows its calls in a browser without storage`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, _, _ in
-        // A page without an origin: to touch the storage is an error.
+        // A page without an origin, where accessing the storage throws.
         let address = "data:text/html;base64,\(try Data(contentsOf: log.page).base64EncodedString())"
         let document = try Browser.document(try #require(URL(string: address)))
         #expect(rows(document) == 1 && document.contains("1 of 1 calls"))
       }
     }
 
-    /// A copy of a page whose reader does what a script says, and presses keys.
+    /// A copy of a page that runs a script and presses keys.
     private func pressing(_ keys: [String], on page: URL, first script: String = "") throws -> URL {
       let list = keys.map { "'\($0)'" }.joined(separator: ",")
       let actor = """
@@ -108,7 +108,7 @@
       return copy
     }
 
-    @Test func `keys choose a call, leave it, and go to the filter and back`() async throws {
+    @Test func `keys select and deselect calls and move to the filter and back`() async throws {
       try await withLog { server in
         for id in 7...9 { try await Self.get("widgets/\(id)", on: server) }
       } _: { log, _, _ in
@@ -123,7 +123,7 @@
       }
     }
 
-    @Test func `what is typed takes the place of the filter in the URL`() async throws {
+    @Test func `typing replaces the filter in the URL`() async throws {
       try await withLog { server in
         for id in 7...9 { try await Self.get("widgets/\(id)", on: server) }
       } _: { log, _, _ in
@@ -139,7 +139,7 @@
       }
     }
 
-    @Test func `a page that was saved links to the texts beside it`() async throws {
+    @Test func `a saved page links to the text files next to it`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, _, _ in
@@ -153,7 +153,7 @@
       }
     }
 
-    @Test func `what stands in any field is neither run nor loaded`() async throws {
+    @Test func `does not run or load the content of any field`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, calls, mock in
@@ -182,7 +182,7 @@
       }
     }
 
-    /// A call with the payload in every field that is text.
+    /// A call with the payload in every text field.
     private static func poisoned(_ call: RecordedCall, _ payload: String, id: Int) -> RecordedCall {
       var call = call
       let field = RecordedCall.Field(name: payload, value: payload)
@@ -204,7 +204,7 @@
       return call
     }
 
-    @Test func `the page makes the curl commands that the library makes`() async throws {
+    @Test func `the page and the library make the same curl commands`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, calls, _ in
@@ -253,7 +253,7 @@
       }
     }
 
-    @Test func `ten thousand calls have no more rows than are seen, and are searched`() async throws {
+    @Test func `renders only visible rows of ten thousand calls but searches all calls`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, calls, _ in

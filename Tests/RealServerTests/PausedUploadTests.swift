@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// Uploads over TLS and HTTP/2 whose source gives ten bytes, and then nothing.
+  /// Uploads over TLS and HTTP/2 whose source yields ten bytes and then nothing.
   @Suite(
     .speaksHTTP2,
     .enabled(if: SecurePeer.isExpected && HTTP2Peer.isExpected, "openssl, or a python3 with h2, is not installed"),
@@ -16,7 +16,7 @@
 
     private static let lengths = [nil, 100] as [Int64?]
 
-    /// Uploads to a peer that reads what there is and then does this; returns the body of its answer.
+    /// Uploads to a peer that reads what there is and then does `act`. Returns the response body.
     private func upload(_ version: Version, _ length: Int64?, _ act: String, idle: Duration = .seconds(60)) async throws
       -> String
     {
@@ -37,7 +37,7 @@
     }
 
     @Test(arguments: Version.allCases, lengths)
-    func `a peer that says nothing, or stops in its answer, meets the idle limit`(version: Version, length: Int64?)
+    func `a peer that is silent or stops midway triggers the idle timeout`(version: Version, length: Int64?)
       async throws
     {
       for act in ["nothing", "stop"] {
@@ -49,7 +49,9 @@
     }
 
     @Test(arguments: Version.allCases, lengths)
-    func `a connection that the peer closes or resets is lost`(version: Version, length: Int64?) async throws {
+    func `a connection closed or reset by the peer throws .connectionLost`(version: Version, length: Int64?)
+      async throws
+    {
       for act in ["close", "reset"] {
         let error = await #expect(throws: TaskError.self) { try await upload(version, length, act) }
         #expect(error?.code == .connectionLost, "\(act): \(error.map { "\($0)" } ?? "")")
@@ -57,7 +59,7 @@
     }
 
     @Test(arguments: Version.allCases, lengths)
-    func `a whole answer is the answer`(version: Version, length: Int64?) async throws {
+    func `returns a complete response sent during the upload`(version: Version, length: Int64?) async throws {
       #expect(try await upload(version, length, "answer") == "ok")
     }
 

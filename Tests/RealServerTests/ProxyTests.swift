@@ -20,7 +20,7 @@
       return try CurlTransport(configuration)
     }
 
-    /// The same place by a name that only the proxy, or a transport that is told, can look up.
+    /// Replaces the host with a name that only the proxy or a configured transport can resolve.
     private func named(_ url: URL, _ path: String = "") throws -> URL {
       try #require(URL(string: "\(url.scheme ?? "")://shop.test:\(url.port ?? 0)/\(path)"))
     }
@@ -29,7 +29,7 @@
       try await Nginx(files: ["hello": Data("hello\n".utf8)], security: .init(certificates: Certificates.shared()))
     }
 
-    @Test func `a plain request is handed to the proxy whole`() async throws {
+    @Test func `sends a plain request through the proxy`() async throws {
       let squid = try await Squid()
       let response = try await transport(by: squid.proxy).send(HTTPRequest(.get, named(mock.url, "a")))
       #expect(try await response.body.collect() == Data("from the origin".utf8))
@@ -37,7 +37,7 @@
       #expect(mock.requests.first?.headers["Via"]?.contains("errand-squid") == true)
     }
 
-    @Test func `a host among the exceptions is reached directly`() async throws {
+    @Test func `connects directly to an excluded host`() async throws {
       let squid = try await Squid()
       var configuration = CurlTransport.Configuration()
       configuration.addresses = ["shop.test:\(mock.url.port ?? 0)": "127.0.0.1"]
@@ -49,7 +49,7 @@
       }
     }
 
-    @Test func `what goes to this machine goes through no proxy, whatever the rules`() async throws {
+    @Test func `never uses a proxy for this machine`() async throws {
       let squid = try await Squid()
       var configuration = CurlTransport.Configuration()
       configuration.proxies = .environment(["http_proxy": "http://127.0.0.1:\(squid.proxy.port)"])
@@ -65,7 +65,7 @@
       }
     }
 
-    @Test func `an environment says which proxy, its credential and the exceptions`() async throws {
+    @Test func `an environment sets the proxy, its credential and exclusions`() async throws {
       let squid = try await Squid(asksForCredential: true)
       var environment = ["http_proxy": "http://somebody:open%20sesame@127.0.0.1:\(squid.proxy.port)"]
       var configuration = CurlTransport.Configuration()
@@ -79,7 +79,7 @@
     }
 
     @Test(arguments: [("some\r\nX-Evil: 1", "word"), ("somebody", "wo\0rd"), ("some:body", "word")])
-    func `a proxy's credential that would be another one is refused`(user: String, password: String) async throws {
+    func `rejects a proxy credential with invalid characters`(user: String, password: String) async throws {
       var proxy = Proxy(host: "127.0.0.1", port: 9)
       proxy.credential = Credential(user: user, password: password)
       let error = await #expect(throws: TaskError.self) {
@@ -89,7 +89,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `https goes through a tunnel, its certificate checked as ever`() async throws {
+    func `https uses a tunnel and still checks the certificate`() async throws {
       let squid = try await Squid()
       let nginx = try await secureOrigin()
       let request = HTTPRequest(.get, try named(nginx.url, "hello"))
@@ -102,7 +102,7 @@
       #expect(error?.code == .untrustedServer)
     }
 
-    @Test func `a proxy that asks for a credential and gets none is an error of its own`() async throws {
+    @Test func `a missing proxy credential throws .proxyAuthenticationRequired`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let error = await #expect(throws: TaskError.self) {
         try await transport(by: squid.proxy).send(HTTPRequest(.post, named(mock.url), body: .text("x")))
@@ -111,7 +111,7 @@
       #expect(mock.requestCount == 0)
     }
 
-    @Test func `a credential that is right lets requests pass`() async throws {
+    @Test func `a valid proxy credential lets requests pass`() async throws {
       let squid = try await Squid(asksForCredential: true)
       var proxy = squid.proxy
       proxy.credential = Squid.credential
@@ -121,7 +121,7 @@
     }
 
     @Test(.enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `a refused credential is renewed, for a tunnel as well`() async throws {
+    func `renews a rejected credential, for tunnels too`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let nginx = try await secureOrigin()
       for url in [try named(mock.url), try named(nginx.url, "hello")] {
@@ -139,7 +139,7 @@
     }
 
     @Test(.enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `a tunnel that is refused is an error of its own`() async throws {
+    func `a tunnel without a credential throws .proxyAuthenticationRequired`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let nginx = try await secureOrigin()
       let error = await #expect(throws: TaskError.self) {

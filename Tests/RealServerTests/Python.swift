@@ -1,9 +1,10 @@
 #if os(Linux)
   import Foundation
 
-  /// The Python that runs servers that others wrote.
+  /// The Python that runs third-party servers.
   enum Python {
-    /// The one of `.build/servers`, where `.ci/run` installs their packages, or the system's, if it has them all.
+    /// The interpreter of `.build/servers`, where `.ci/run` installs packages, or the system's, if it has the
+    /// packages.
     static func interpreter(with packages: String) -> String? {
       let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Which ends of an HTTP/2 stream say that the server did nothing with it, and which do not.
+  /// Tests which HTTP/2 stream errors mean that the server did nothing, and which do not.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
@@ -20,7 +20,7 @@
       return request
     }
 
-    /// How it fails, on a new connection or on one that has carried another request.
+    /// The error on a new connection or on a reused one.
     private func error(_ path: String, isReused: Bool, mayRepeat: Bool = false) async throws -> TaskError {
       let transport = try peer.transport()
       if isReused { _ = try await transport.send(request("hello")).body.collect() }
@@ -32,7 +32,7 @@
     @Test(
       .saysNothingOfGoaways, .saysNothingOfRefusals,
       arguments: ["reset/REFUSED_STREAM", "goaway/0", "goaway/0/close"], [(false, false), (true, false), (true, true)])
-    func `a refused stream is resent once, and was not sent if it is refused again`(
+    func `resends a refused stream once, and marks it as not sent if it is refused again`(
       path: String, isReusedMayRepeat: (Bool, Bool)
     ) async throws {
       let (isReused, mayRepeat) = isReusedMayRepeat
@@ -46,7 +46,7 @@
       .saysNothingOfGoaways, .saysNothingOfRefusals,
       arguments: ["once/reset/REFUSED_STREAM", "once/goaway/0", "once/goaway/0/close"],
       ["bytes", "stream", "large", "none"])
-    func `a refused request is resent within its attempt`(path: String, body: String) async throws {
+    func `resends a refused request within its attempt`(path: String, body: String) async throws {
       let server = Server(remote: .none, transport: try peer.transport())
       _ = try await URLTask(peer.url.appendingPathComponent("hello")).on(server).download()
       let url = peer.url.appendingPathComponent(path)
@@ -71,7 +71,7 @@
     }
 
     @Test(.saysNothingOfGoaways, .saysNothingOfRefusals, arguments: ["reset/REFUSED_STREAM", "goaway/0/close"])
-    func `a refused request whose body can be read once is not resent`(path: String) async throws {
+    func `does not resend a refused request with a one-shot body`(path: String) async throws {
       let transport = try peer.transport()
       let body = HTTPBody.once(
         AsyncStream {
@@ -88,18 +88,18 @@
         "goaway/this/close", "reset/INTERNAL_ERROR", "reset/CANCEL", "both/INTERNAL_ERROR", "die",
         "partly/INTERNAL_ERROR",
       ], [false, true])
-    func `a stream that ends in any other way was perhaps sent, and is not sent again`(path: String, isReused: Bool)
+    func `a stream that ends in any other way may have been sent and is not resent`(path: String, isReused: Bool)
       async throws
     {
       let error = try await error(path, isReused: isReused)
       #expect(!error.isSurelyNotSent && error.isRetryable, "\(error)")
-      // Where the head comes along with the end, libcurl does not hand it over.
+      // libcurl does not deliver a head that arrives together with the end.
       #expect(error.code == .connectionLost || (path.hasPrefix("partly") && error.code == .truncatedBody), "\(error)")
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
     }
 
     @Test(.saysNothingOfGoaways)
-    func `a GOAWAY resends the streams that were not read, and fails those that were`() async throws {
+    func `a GOAWAY resends unprocessed streams and fails processed ones`() async throws {
       let transport = try peer.transport()
       _ = try await transport.send(request("hello")).body.collect()
       let read = Task { try await transport.send(request("hold/")) }
@@ -117,7 +117,7 @@
     }
 
     @Test(.saysNothingOfGoaways)
-    func `a connection that is going away carries no further request`() async throws {
+    func `a connection that is going away carries no further requests`() async throws {
       let transport = try peer.transport()
       let held = [
         Task { try await transport.send(request("hold/")) },
@@ -137,7 +137,7 @@
       }
     }
 
-    @Test func `the pipeline does not send again what was perhaps read`() async throws {
+    @Test func `the pipeline does not resend what may have been processed`() async throws {
       let server = Server(remote: .none, transport: try peer.transport())
       let task = URLTask(peer.url.appendingPathComponent("once/both/INTERNAL_ERROR"), body: .text("x")).on(server)
       await #expect(throws: TaskError.self) { try await task.retry(upTo: 2, after: .zero).download() }

@@ -4,21 +4,21 @@
   import Foundation
   import Testing
 
-  /// The transport's conformance over the framing of servers and proxies that others wrote.
+  /// Runs the transport's conformance checks through third-party servers and proxies.
   ///
-  /// A mock server behind them scripts the answers. What they hide from it is listed, check by check.
+  /// A mock server behind them scripts the responses. Each route lists the checks it cannot pass.
   @Suite(
     .enabled(
       if: ["nginx", "squid", "caddy", "openssl"].allSatisfy(LocalServer.isExpected),
       "nginx, squid, caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct RouteConformanceTests {
-    /// What stands between the transport and the mock server, where it is two.
+    /// The two servers between the transport and the mock server.
     private struct Intermediaries: Sendable {
       let gateway: Gateway?
       let squid: Squid
     }
 
-    /// A route by its name.
+    /// The routes by name.
     enum Path: String, CaseIterable, CustomTestStringConvertible {
       case plainNginx = "nginx over HTTP/1.1"
       case squid = "squid"
@@ -29,26 +29,26 @@
 
       var testDescription: String { rawValue }
 
-      /// What reaches the other end as it was sent.
+      /// The traits that arrive unchanged at the other end.
       var preserves: ConformanceRoute.Traits {
         let all = ConformanceRoute.Traits.all.subtracting(.connections)
         return switch self {
         case .plainNginx: all.subtracting([.requestFraming, .expectations, .trailers])
         case .squid: all.subtracting([.methods, .requestFraming, .refusals, .trailers])
-        // Its heads wait for the first bytes of their bodies.
+        // Response heads wait for the first bytes of their bodies.
         case .nginx, .tunnel:
           all.subtracting([.expectations, .interimResponses, .promptHeads, .trailers]).subtracting(hiddenByHTTP1)
-        // It sorts header fields, and ends a body of unknown length as if it were whole. Behind an early answer it resets the
-        // stream, in one record of TLS with the answer's end now and then, of which libcurl before 8.1 loses the body.
+        // Sorts headers and ends truncated bodies of unknown length as complete. After an early response it resets the
+        // stream, sometimes in one TLS record with the response's end, whose body libcurl before 8.1 loses.
         case .caddy: all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers])
-        // Caddy 2.6 receives a body without a length, and does not pass it on. Trailers do not come, to curl's own tool neither.
+        // Caddy 2.6 does not forward bodies without a length. Trailers do not arrive, even with the curl tool.
         case .caddyOverQUIC:
           all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers, .requestFraming, .trailers])
         }
       }
 
-      /// What these routes hide besides where the transport speaks HTTP/1.1 to them: nginx states the length of what it has
-      /// read, and with the tunnel closes it on an upload that goes on, so that the answer before that may be lost.
+      /// Further traits hidden from a transport that uses HTTP/1.1: nginx states the length of the request it has
+      /// read, and through the tunnel it closes the connection during an upload, so an earlier response may be lost.
       var hiddenByHTTP1: ConformanceRoute.Traits {
         if keepsConnections { return [] }
         return self == .tunnel ? [.requestFraming, .earlyAnswers] : self == .nginx ? [.requestFraming] : []
@@ -60,7 +60,7 @@
 
       private func open(to mock: MockServer) async throws -> ConformanceRoute.End {
         var configuration = CurlTransport.Configuration()
-        configuration.idleLifetime = .seconds(3600)  // what is given up ends by itself, not with its connection's time
+        configuration.idleLifetime = .seconds(3600)  // abandoned connections must not just end with their lifetime
         if self == .caddyOverQUIC { configuration.version = .http3 }
         let gateway: Gateway? =
           switch self {
@@ -82,7 +82,7 @@
           intermediary: Intermediaries(gateway: gateway, squid: squid))
       }
 
-      /// The same origin by a name that squid can look up: what goes to this machine by its own goes through no proxy.
+      /// Replaces the host with a name that squid can resolve, because requests to this machine bypass proxies.
       private static func named(_ url: URL) throws -> URL {
         guard let url = URL(string: "\(url.scheme ?? "")://shop.test:\(url.port ?? 0)") else {
           throw LocalServer.Failure(reason: "no URL")
@@ -91,7 +91,7 @@
       }
     }
 
-    /// Names of checks that need the transport's own connection.
+    /// Checks that need the transport's own connection.
     private static let ofConnections = [
       "a connection that closes without an answer is lost, and the request perhaps read",
       "an answer that is no HTTP is a bad response",
@@ -141,7 +141,7 @@
       ),
       (.tunnel, ofPromptHeads + [asksFirst, trailers, "interim responses are passed over"]),
     ])
-    func `what a route hides is left out, and nothing else`(path: Path, hidden: [String]) {
+    func `omits only the checks that the route hides`(path: Path, hidden: [String]) {
       var hidden = Set(Self.ofConnections + hidden)
       if path.hiddenByHTTP1.contains(.requestFraming) { hidden.insert(Self.unknownLength) }
       if path.hiddenByHTTP1.contains(.earlyAnswers) {
@@ -151,23 +151,27 @@
     }
 
     @Test(.keepsNoConnections, arguments: Path.plainNginx.conformance.cases)
-    func `nginx over HTTP/1.1`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes over nginx with HTTP/1.1`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
     @Test(.keepsNoConnections, arguments: Path.squid.conformance.cases)
-    func `a proxy of squid's`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes over a squid proxy`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
     @Test(.readsAhead, .keepsNoConnections, arguments: Path.nginx.conformance.cases)
-    func `nginx over TLS and HTTP/2`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes over nginx with TLS and HTTP/2`(_ check: TransportConformance.Case) async throws {
+      try await check.run()
+    }
 
     @Test(.readsAhead, .keepsNoConnections, arguments: Path.caddy.conformance.cases)
-    func `caddy over TLS and HTTP/2`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes over caddy with TLS and HTTP/2`(_ check: TransportConformance.Case) async throws {
+      try await check.run()
+    }
 
     @Test(
       .enabled(if: CurlTransport.offersHTTP3, "the machine's libcurl has no HTTP/3"),
       arguments: Path.caddyOverQUIC.conformance.cases)
-    func `caddy over HTTP/3`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes over caddy with HTTP/3`(_ check: TransportConformance.Case) async throws { try await check.run() }
 
     @Test(.readsAhead, .keepsNoConnections, arguments: Path.tunnel.conformance.cases)
-    func `a tunnel of squid's`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes over a squid tunnel`(_ check: TransportConformance.Case) async throws { try await check.run() }
   }
 #endif

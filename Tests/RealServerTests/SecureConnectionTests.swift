@@ -39,7 +39,7 @@
 
     // MARK: Trust
 
-    @Test(.speaksHTTP2) func `a server that is trusted is spoken to in HTTP/2`() async throws {
+    @Test(.speaksHTTP2) func `uses HTTP/2 with a trusted server`() async throws {
       let nginx = try await start()
       let response = try await trusting().send(request(nginx))
       #expect(response.status == .ok && response.version == .http2)
@@ -47,8 +47,7 @@
       #expect(response.body.timings.map { $0.secureConnect > .zero } == true)
     }
 
-    @Test(.speaksHTTP2) func `fields after a body go over HTTP/1.1, beside requests that go over HTTP/2`() async throws
-    {
+    @Test(.speaksHTTP2) func `requests with trailers use HTTP/1.1 next to HTTP/2 requests`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       for version in [HTTPVersion.http2, .http1_1, .http2, .http1_1] {
@@ -64,11 +63,11 @@
       }
     }
 
-    @Test func `authorities may be a file, and HTTP/1.1 asked for`() async throws {
+    @Test func `authorities can be a file, and HTTP/1.1 can be requested`() async throws {
       let nginx = try await start()
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")
       try certificates.authority.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // a left-over does no harm
+      defer { try? FileManager.default.removeItem(at: file) }  // a leftover file is harmless
       let transport = try trusting {
         $0.tls.authorities = .file(file)
         $0.version = .http1
@@ -78,13 +77,13 @@
       #expect(try await response.body.collect() == Self.hello)
     }
 
-    @Test func `a server whose authority is not known is refused before anything is sent`() async throws {
+    @Test func `rejects a server with an unknown authority before sending`() async throws {
       let nginx = try await start()
       let error = try await error(CurlTransport(), request(nginx))
       #expect(error.code == .untrustedServer && error.isSurelyNotSent && !error.isRetryable, "\(error)")
     }
 
-    @Test func `a server with a certificate for another name is refused`() async throws {
+    @Test func `rejects a certificate for another name`() async throws {
       let nginx = try await start()
       let port = try #require(nginx.url.port)
       let url = try #require(URL(string: "https://other.test:\(port)/hello"))
@@ -93,7 +92,7 @@
       #expect(error.code == .untrustedServer && error.isSurelyNotSent, "\(error)")
     }
 
-    @Test func `an expired certificate, another name, a self-signed one and an unknown authority have a text each`()
+    @Test func `expired, misnamed, self-signed and unknown certificates have distinct errors`()
       async throws
     {
       let right = try await start()
@@ -117,7 +116,7 @@
       #expect(errors.map { $0.diagnosis?.name } == causes)
     }
 
-    @Test func `a server without TLS is told from one that refuses the handshake`() async throws {
+    @Test func `distinguishes a server without TLS from a refused handshake`() async throws {
       let plain = try await Nginx(files: ["hello": Self.hello])
       let port = try #require(plain.url.port)
       let url = try #require(URL(string: "https://127.0.0.1:\(port)/hello"))
@@ -125,7 +124,7 @@
       #expect(error.code == .secureConnectionFailed && error.diagnosis?.name == "plainServer", "\(error)")
     }
 
-    @Test func `a version of TLS that is too old is refused`() async throws {
+    @Test func `rejects a TLS version that is too old`() async throws {
       let nginx = try await start { $0.protocols = "TLSv1.2" }
       #expect(try await trusting().send(request(nginx)).status == .ok)
       let error = try await error(trusting { $0.tls.minimumVersion = .tls1_3 }, request(nginx))
@@ -133,7 +132,7 @@
       #expect(error.diagnosis?.name == "tlsRefused", "\(error)")
     }
 
-    @Test func `a certificate of one's own is shown to a server that asks for one`() async throws {
+    @Test func `presents a client certificate if the server requests one`() async throws {
       let nginx = try await start { $0.asksForCertificate = true }
       let stranger = try await trusting().send(request(nginx))
       #expect(stranger.status == .badRequest, "nginx says so: No required SSL certificate was sent")
@@ -145,14 +144,14 @@
 
     // MARK: Pins
 
-    @Test func `a pinned key passes`() async throws {
+    @Test func `accepts a pinned key`() async throws {
       let nginx = try await start()
       var pins = PublicKeyPins()
       pins.register("sha256/\(certificates.serverPin)", for: "127.0.0.1")
       #expect(try await trusting().send(request(nginx, pins: pins)).status == .ok)
     }
 
-    @Test func `another key is refused, and the error says which one the server shows`() async throws {
+    @Test func `rejects another key and names the server's key`() async throws {
       let nginx = try await start()
       var pins = PublicKeyPins()
       pins.register("sha256/\(String(repeating: "A", count: 43))=", for: "127.0.0.1")
@@ -161,14 +160,14 @@
       #expect(error.reason.contains("sha256/\(certificates.serverPin)"), "\(error)")
     }
 
-    @Test func `a pin that has expired counts no more`() async throws {
+    @Test func `ignores an expired pin`() async throws {
       let nginx = try await start()
       var pins = PublicKeyPins()
       pins.register("sha256/\(certificates.serverPin)", for: "127.0.0.1", until: Date(timeIntervalSinceNow: -60))
       #expect(try await error(trusting(), request(nginx, pins: pins)).code == .pinMismatch)
     }
 
-    @Test func `a connection that was made without a pin is not used for a request with one`() async throws {
+    @Test func `does not reuse an unpinned connection for a pinned request`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       _ = try await transport.send(request(nginx)).body.collect()
@@ -179,7 +178,7 @@
 
     // MARK: HTTP/2
 
-    @Test(.speaksHTTP2) func `two hundred requests at once share few connections`() async throws {
+    @Test(.speaksHTTP2) func `two hundred concurrent requests share few connections`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       try await withThrowingTaskGroup { group in
@@ -197,9 +196,9 @@
     }
 
     @Test(.breaksSharedConnections)
-    func `connections that the server ends after ten requests cost nothing but connections`() async throws {
+    func `connections that end after ten requests fail no calls`() async throws {
       let nginx = try await start { $0.requestsPerConnection = 10 }
-      // The transport repeats once; that the second connection ends as well is for the pipeline to repeat.
+      // The transport resends once. The pipeline retries if the second connection ends too.
       let server = Server(remote: .none, transport: try trusting())
       await server.update { $0.retryPolicy = .fixed(retries: 4, delay: .zero) }
       let task = URLTask(request(nginx).url).on(server)
@@ -216,7 +215,7 @@
       }
     }
 
-    @Test func `a stream that is given up leaves the others of its connection alone`() async throws {
+    @Test func `abandoning a stream does not affect others on its connection`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       try await withThrowingTaskGroup { group in
@@ -231,7 +230,7 @@
       }
     }
 
-    @Test func `a body goes up, and a packed one comes down unpacked`() async throws {
+    @Test func `uploads a body and decompresses a download`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       let body = HTTPBody.bytes(Data(count: 5 << 20))

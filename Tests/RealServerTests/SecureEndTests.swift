@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// Answers over TLS whose connection ends with the alert that closes it, or without (RFC 9112 §9.8).
+  /// TLS responses whose connection ends with or without a close alert (RFC 9112 §9.8).
   @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(3)))
   struct SecureEndTests {
     private let peer: SecurePeer
@@ -11,14 +11,14 @@
     init() async throws { peer = try await SecurePeer(Self.script) }
 
     @Test(arguments: ["alert/open", "alert/length", "alert/chunked", "none/length", "none/chunked", "alert/empty"])
-    func `is whole where its end is stated, or told by the alert`(path: String) async throws {
+    func `a response is complete if its end is stated or a close alert arrives`(path: String) async throws {
       #expect(try await peer.get(path) == (path.hasSuffix("empty") ? "" : "hello"))
     }
 
     @Test(.hidesTLS, arguments: ["none/open", "none/empty"])
-    func `is cut where neither is there`(path: String) async throws {
+    func `a response with neither is truncated`(path: String) async throws {
       let error = await #expect(throws: TaskError.self) { try await peer.get(path) }
-      // Newer libcurls say so themselves, in the words of the TLS library.
+      // Newer libcurls report this in the words of the TLS library.
       #expect(error?.code == .truncatedBody, "\(error.map { "\($0)" } ?? "")")
     }
 

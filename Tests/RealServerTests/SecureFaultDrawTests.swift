@@ -4,8 +4,9 @@
   import Foundation
   import Testing
 
-  /// Faults of TLS for a reader who is to name the causes from the printed errors alone: run before `FaultDrawTests`, with the same folder in
-  /// `ERRAND_FAULTS`, they are drawn with the others. Each has its cause as the diagnosis, with or without a folder.
+  /// TLS faults for a reader who names the causes from the printed errors alone. If run before `FaultDrawTests` with
+  /// the same folder in `ERRAND_FAULTS`, they are drawn with the others. The diagnosis is checked even without a
+  /// folder.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))
@@ -37,7 +38,7 @@
 
     private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-    @Test func `faults of TLS have their causes, and an error each that names it`() async throws {
+    @Test func `each TLS fault has its diagnosis and a distinct error`() async throws {
       let right = try await start()
       let port = try #require(right.url.port)
       let page = right.url.appendingPathComponent("hello")

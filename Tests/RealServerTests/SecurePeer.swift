@@ -3,16 +3,17 @@
   import Foundation
   import Testing
 
-  /// A server over TLS that does with each of its connections what a script in Python says.
+  /// A TLS server that runs a Python script on each connection.
   final class SecurePeer: Sendable {
-    /// Trusts it.
+    /// A transport that trusts the peer.
     let transport: CurlTransport
     private let server: LocalServer
 
     static let isExpected = Certificates.isExpected && LocalServer.isExpected("python3")
 
-    /// - Parameter script: Defines `serve(secure, path, rest)`, which gets a connection after the head of its first request, the
-    ///   path of that, and what was read behind it. `read_head(secure, rest)` reads another; it returns no path at the end.
+    /// - Parameter script: Defines `serve(secure, path, rest)`, which gets a connection after the head of its
+    ///   first request, the path and the bytes read after it. `read_head(secure, rest)` reads another head and
+    ///   returns no path at the end.
     init(_ script: String) async throws {
       let certificates = try Certificates.shared()
       let files = ["server.pem": certificates.server.certificate, "server.key": certificates.server.key]

@@ -3,18 +3,18 @@
   import Foundation
   import Testing
 
-  /// Streams of one HTTP/2 connection that must not meet.
+  /// Streams on one HTTP/2 connection must not affect each other.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct SharedStreamTests {
-    /// Uploads of all kinds beside a download that comes as fast as it can.
+    /// Uploads of all kinds next to a fast download.
     ///
-    /// libcurl 7.88 holds bytes of a stream that another one has read, and forgets them where the other's upload of unknown
-    /// length ends meanwhile: a body without a length lost some in its middle, and was a success.
+    /// libcurl 7.88 buffers bytes of one stream that another one has read, and drops them if the other's upload of
+    /// unknown length ends. A body without a length lost bytes in the middle and still succeeded.
     @Test(.resetsStreamsBesideUploads, arguments: [nil, 10, 100_000] as [Int64?])
-    func `the end of an upload takes nothing from a body beside it`(length: Int64?) async throws {
+    func `the end of an upload takes nothing from a concurrent body`(length: Int64?) async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       let count = 16_000
@@ -52,8 +52,8 @@
       return HTTPRequest(.post, peer.url.appendingPathComponent("hello"), body: body, options: options)
     }
 
-    /// A server that lets a body go up step by step: a stream is never asked for more than a window.
-    @Test func `an upload goes on whenever the server's window opens`() async throws {
+    /// The server opens its window step by step: a stream never gets more than one window.
+    @Test func `an upload continues whenever the server's window opens`() async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       let body = HTTPBody.bytes(Data(count: 1_000_000))

@@ -1,12 +1,12 @@
 #if os(Linux)
   import Glibc
 
-  /// Runs a short script to its end.
+  /// Runs a short script and waits for it.
   ///
-  /// Not with `Process`, which takes a socket that the child holds for the sign that it lives: a server that another test
-  /// starts meanwhile inherits the socket, and the end is never seen.
+  /// Not with `Process`: it detects the end by a socket, which a server started by another test may inherit, so the
+  /// end would be missed.
   enum Shell {
-    /// Returns the script's status: 0 where it succeeded.
+    /// Returns the script's exit status: 0 on success.
     static func run(_ script: String) -> Int32 {
       let words: [String] = ["/bin/sh", "-c", script]
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }

@@ -2,17 +2,17 @@
   import Errand
   import Foundation
 
-  /// A SOCKS5 proxy (RFC 1928, with the passwords of RFC 1929) that reaches every name on 127.0.0.1; written in Python.
+  /// A SOCKS5 proxy (RFC 1928, passwords by RFC 1929) that resolves every name to 127.0.0.1, written in Python.
   final class SocksProxy: Sendable {
     static let isExpected = LocalServer.isExpected("python3")
     static let credential = Credential(user: "somebody", password: "open sesame")
 
     private let server: LocalServer
 
-    /// The proxy, without a credential.
+    /// The proxy without a credential.
     var proxy: Proxy { Proxy(.socks5, host: "127.0.0.1", port: Int(server.port)) }
 
-    /// What it was asked for: `name shop.test 80`, in order.
+    /// The requested targets in order, such as `name shop.test 80`.
     var seen: [String] {
       let text = try? String(contentsOf: server.folder.appendingPathComponent("seen"), encoding: .utf8)
       return (text ?? "").split(separator: "\n").map(String.init)

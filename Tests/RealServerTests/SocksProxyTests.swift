@@ -24,7 +24,7 @@
       return (HTTPRequest(.get, try #require(URL(string: "http://shop.test:\(port)/a"))), port)
     }
 
-    @Test func `a request goes through it, and the proxy looks up the name`() async throws {
+    @Test func `sends a request through the proxy, which resolves the name`() async throws {
       let socks = try await SocksProxy()
       let (request, port) = try request()
       let response = try await transport(by: socks.proxy).send(request)
@@ -33,7 +33,7 @@
       #expect(mock.requests.first?.headers[.host] == "shop.test:\(port)")
     }
 
-    @Test func `a credential that is right opens it, and no credential or a wrong one does not`() async throws {
+    @Test func `accepts the right credential and rejects a missing or wrong one`() async throws {
       let socks = try await SocksProxy(asksForCredential: true)
       var proxy = socks.proxy
       proxy.credential = SocksProxy.credential
@@ -46,7 +46,7 @@
       #expect(mock.requestCount == 1)
     }
 
-    @Test func `a 407 behind it is the origin's, and nobody is asked for a credential`() async throws {
+    @Test func `a 407 from the origin renews no proxy credential`() async throws {
       let socks = try await SocksProxy()
       mock.enqueue(.status(407, body: "mine"))
       let asked = Shared(0)
@@ -64,7 +64,7 @@
       #expect(mock.requestCount == 1 && asked.withLock { $0 } == 0)
     }
 
-    @Test func `an environment that names it is heeded`() async throws {
+    @Test func `uses a SOCKS proxy from the environment`() async throws {
       let socks = try await SocksProxy(asksForCredential: true)
       let url = "socks5h://somebody:open%20sesame@127.0.0.1:\(socks.proxy.port)"
       var configuration = CurlTransport.Configuration()

@@ -2,10 +2,10 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// The spellings of a task that come to mind, wrong ones included: each is sent, fails the call, is told of, or does not compile.
-/// None compiles and counts for nothing in silence.
+/// Plausible spellings of a task, right and wrong. Each one is sent, fails the call, is reported, or does not compile.
+/// None is silently ignored.
 enum SpellingTable {
-  // MARK: What is sent
+  // MARK: Sent
 
   private struct P1: ServerTask { let path = "a/b" }
   private struct P2: ServerTask { var path: String { "a/\(segment: "b/c")" } }
@@ -66,7 +66,7 @@ enum SpellingTable {
   private struct H8: ServerTask { let headers: [String: String?] = ["X-Key": "v", "X-None": nil] }
   private struct H9: ServerTask { let headers: [(String, String?)] = [("X-Key", "v"), ("X-Key", nil)] }
   private struct H10: ServerTask { let headers: KeyValuePairs<String, String?> = ["X-Key": "v", "X-Key": nil] }
-  // RFC 9110 §5.6.7 has this date.
+  // The example date of RFC 9110 §5.6.7.
   private struct H11: ServerTask { let headers = ["X-Key": Date(timeIntervalSince1970: 784_111_777)] }
   private struct H12: Keyed { let key = "v" }
   private struct H13: Keyed, ServerGETTask, PayloadDownloadingTask {
@@ -100,7 +100,7 @@ enum SpellingTable {
   private struct M1: ServerTask { let httpMethod = HTTPMethod.patch }
   private struct M2: ServerGETTask, ServerPOSTTask { var httpMethod: HTTPMethod { .delete } }
 
-  /// The method, the target, the field `X-Key` and the body that the server sees.
+  /// The method, target, header `X-Key` and body that the server receives.
   static let sent: [(any ServerTask, String)] = [
     (P1(), "GET /a/b"), (P2(), "GET /a/b%2Fc"), (P3(), "GET /a/b%20c"), (P4(), "GET /a/50%25"), (P5(), "GET /a?q=1"),
     (Q1(), "GET /?page=2&q=a%20b"), (Q2(), "GET /?q=a%20b"), (Q3(), "GET /?q=a&p=b"), (Q4(), "GET /?q=a&p=b"),
@@ -133,7 +133,7 @@ enum SpellingTable {
     (B9(uploadPayload: nil), "POST /"), (M1(), "PATCH /"), (M2(), "DELETE /"),
   ]
 
-  // MARK: What is understood, and seen by no server
+  // MARK: Understood, but not visible to the server
 
   private struct T1: ServerTask { let timeout: Duration = .seconds(3) }
   private struct T2: ServerTask { let timeout: Duration? }
@@ -165,7 +165,7 @@ enum SpellingTable {
     (L4(payloadPath: ["a"]), { $0.payloadPath == ["a"] }), (L4(payloadPath: nil), { $0.payloadPath == .inherited }),
   ]
 
-  // MARK: What fails the call
+  // MARK: Fails the call
 
   private struct F1: ServerTask { let path = ["a", ".."] }
   private struct F2: ServerTask { let path = ["a", ""] }
@@ -185,7 +185,7 @@ enum SpellingTable {
     (F9(), "a line break or a NUL"), (F10(), "a number of seconds"), (F11(), "the years 1 to 9999"),
   ]
 
-  // MARK: What is told of
+  // MARK: Reported
 
   private struct W1: ServerTask { let priority = 3 }
   private struct W2: ServerTask { let httpMethod = "PATCH" }
@@ -253,7 +253,7 @@ enum SpellingTable {
   private class Above: ServerTask, @unchecked Sendable {}
   private final class W28: Above, @unchecked Sendable { let headers = ["a": "b"] }
 
-  /// The aspect that is named beside "counts for nothing".
+  /// The property named in the warning.
   static let told: [(any ServerTask, String)] = [
     (W1(), "priority"), (W2(), "httpMethod"), (W3(), "httpMethod"), (W4(), "acceptedStatuses"), (W5(), "taskTag"),
     (W6(), "retryPolicy"), (W7(), "idempotency"), (W8(), "url"), (W9(), "url"), (W10(), "path"), (W11(), "path"),
@@ -271,9 +271,9 @@ enum SpellingTable {
     (N10(), "retryPolicy"), (N11(), "headers"),
   ]
 
-  // MARK: What does not compile
+  // MARK: Does not compile
 
-  /// The body of a task, and words of the error for it.
+  /// The body of a task, and words of its compiler error.
   static let refused: [(body: String, words: String)] = [
     ("let path = 5", "a path is a String, or segments as [String]"),
     ("let path: String? = nil", "a path is a String"),
@@ -322,7 +322,7 @@ enum SpellingTable {
     ),
   ]
 
-  /// What compiles, so that a folder without the library is not taken for a refusal.
+  /// Compiles, so that a missing library is not mistaken for a rejection.
   static let accepted = ["let path = [\"a\"]", "let timeout: Duration? = nil", "let decoder = JSONDecoder()"]
 }
 

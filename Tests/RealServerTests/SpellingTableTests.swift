@@ -11,7 +11,7 @@ import Testing
     return Server(mock.url, configuration: configuration, asDefault: false)
   }
 
-  @Test func `what can be sent is sent, however it is spelled`() async throws {
+  @Test func `sends every valid spelling`() async throws {
     let mock = try MockServer()
     let server = quietServer(mock)
     func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
@@ -27,11 +27,11 @@ import Testing
     #expect(mock.requests.count == SpellingTable.sent.count)
   }
 
-  @Test func `time limits, decoders and places of payloads count, however they are spelled`() {
+  @Test func `timeouts, decoders and payload paths take effect in every spelling`() {
     for (task, isPlanned) in SpellingTable.planned { #expect(isPlanned(task.plan), "\(task)") }
   }
 
-  @Test func `what cannot be sent fails the call, and no connection is made`() async throws {
+  @Test func `invalid spellings fail the call before connecting`() async throws {
     let mock = try MockServer()
     let server = quietServer(mock)
     func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
@@ -42,7 +42,7 @@ import Testing
     #expect(mock.peakConnections == 0)
   }
 
-  @Test func `what counts for nothing is told of, on the log and by the expectation`() async throws {
+  @Test func `reports ignored properties in the log and in expectTask`() async throws {
     let lines = Shared<[String]>([])
     var configuration = ServerConfiguration()
     configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
@@ -67,15 +67,15 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `what does not compile has an error that says what does`() throws {
+    @Test func `invalid types produce a helpful compiler error`() throws {
       let modules = try #require(Bundle.main.executableURL).deletingLastPathComponent().appendingPathComponent(
         "Modules")
       let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/CCurl/include")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-spelling-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // what is left of it is of no use
-      // One task a line, so that errors tell by their line which it was.
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers do not matter
+      // Put each task on its own line, so that the line of an error identifies it.
       let tasks =
         SpellingTable.refused.enumerated().map { "struct Refused\($0): ServerTask { \($1.body) }" }
         + SpellingTable.accepted.enumerated().map { "struct Accepted\($0): ServerTask { \($1) }" }

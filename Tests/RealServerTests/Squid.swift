@@ -1,24 +1,24 @@
 import Errand
 import Foundation
 
-/// A squid of the test's own: a proxy on 127.0.0.1, for everybody or for one user. It reaches `shop.test` on 127.0.0.1,
-/// for what goes to this machine by its own names never goes through a proxy.
+/// A private squid proxy on 127.0.0.1, open or for one user. It resolves `shop.test` to 127.0.0.1, because requests to
+/// this machine's own names bypass proxies.
 final class Squid: Sendable {
   static let isExpected = LocalServer.isExpected("squid")
   static let credential = Credential(user: "somebody", password: "open sesame")
 
   private let server: LocalServer
 
-  /// The proxy, without a credential.
+  /// The proxy without a credential.
   var proxy: Proxy { Proxy(host: "127.0.0.1", port: Int(server.port)) }
 
-  /// Starts it.
+  /// Starts squid.
   ///
   /// - Parameters:
-  ///   - asksForCredential: True where it is for one user.
-  ///   - caches: True where it keeps responses, in memory.
+  ///   - asksForCredential: Whether it requires a credential.
+  ///   - caches: Whether it caches responses in memory.
   init(asksForCredential: Bool = false, caches: Bool = false) async throws {
-    // "open sesame", as `openssl passwd -apr1 -salt errandxx` writes it.
+    // "open sesame" as written by `openssl passwd -apr1 -salt errandxx`.
     let users = Data("somebody:$apr1$errandxx$oAQHTdKQFd117KuRa6aF0.\n".utf8)
     server = try await LocalServer("squid", files: ["users": users, "hosts": Data("127.0.0.1 shop.test\n".utf8)]) {
       port, folder in

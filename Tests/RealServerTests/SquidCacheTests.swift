@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Our cache behind one of another make.
+  /// Errand's cache behind squid's.
   @Suite(.enabled(if: Squid.isExpected, "squid is not installed"), .timeLimit(.minutes(3)))
   struct SquidCacheTests {
     private struct GetText: PayloadDownloadingTask {
@@ -40,7 +40,7 @@
       try #require(response.headers[.age].flatMap { Int($0) })
     }
 
-    // RFC 9111 §4.2.3: the age is that of the older of the two, what Date says and what Age says, and the time since.
+    // RFC 9111 §4.2.3: the larger age by `Date` or `Age`, plus the time since then.
     @Test(arguments: [(date: -100.0, age: 0), (date: 0, age: 100), (date: -40, age: 100), (date: -100, age: 40)])
     func `two caches agree on the age of a response`(origin: (date: Double, age: Int)) async throws {
       let answer = MockAnswer.text("from the origin").header(.cacheControl, "max-age=10000")
@@ -51,7 +51,7 @@
       _ = try await GetText().on(asking).response()
       let start = ContinuousClock.now
       let kept = try await GetText().on(keeping).response()
-      // The time that the request took counts as age: it may have been spent on the way back.
+      // The duration of the request counts as age.
       let delay = Int((ContinuousClock.now - start).components.seconds) + 1
       #expect(kept.headers[.cacheStatus] == "errand; fwd=uri-miss; stored")
       let first = try age(kept)
@@ -61,7 +61,7 @@
       let hit = try await GetText().on(keeping).response()
       let after = try await age(GetText().on(asking).response())
       #expect(hit.headers.values(for: .cacheStatus).last?.hasPrefix("errand; hit") == true)
-      // Each counts in whole seconds of its own.
+      // Each cache counts whole seconds.
       let ours = try age(hit)
       #expect(before - 1 <= ours && ours <= after + 1 + delay, "\(before), \(ours), \(after)")
       #expect(mock.requestCount == 1, "squid answered all others")

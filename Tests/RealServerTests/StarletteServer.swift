@@ -1,7 +1,7 @@
 #if os(Linux)
   import Foundation
 
-  /// A Starlette application with sse-starlette's event streams, and python-multipart's parser.
+  /// A Starlette application with sse-starlette's event streams and python-multipart's parser.
   final class StarletteServer: Sendable {
     let url: URL
     private let server: LocalServer
@@ -23,7 +23,7 @@
       url = try server.url("http")
     }
 
-    /// `events` counts from the identifier that it is given to 10, three at a time, and then has no more; `form` tells what
+    /// `events` counts from the given ID to 10, three at a time, and then returns 204. `form` returns what
     /// python-multipart has read.
     private static let script = #"""
       import hashlib, uvicorn

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Event streams and forms, by those whom many servers have them from.
+  /// Event streams and forms with widely used server libraries.
   @Suite(.enabled(if: StarletteServer.isExpected, "sse-starlette is not installed"), .timeLimit(.minutes(3)))
   struct StarletteTests {
     private let starlette: StarletteServer
@@ -22,7 +22,7 @@
     }
 
     @Test(arguments: ["\r\n", "\n", "\r"], [HTTPMethod.get, .post])
-    func `events of a stream that ends after three come to the last, over four connections`(
+    func `reads events over four connections if each ends after three`(
       separator: String, method: HTTPMethod
     ) async throws {
       var events: [ServerSentEvent] = []
@@ -39,10 +39,10 @@
       let path = "form"
     }
 
-    @Test func `a form with files arrives part by part, whatever the names are`() async throws {
+    @Test func `a form with files arrives part by part, whatever the names`() async throws {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString).png")
       try Data("--\r\n--png\r\n".utf8).write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // what is left of it is of no use
+      defer { try? FileManager.default.removeItem(at: file) }  // leftovers do not matter
       let large = Data(repeating: 13, count: 3 << 20)
       let stream = HTTPBody.stream {
         AsyncStream { chunks in
@@ -77,7 +77,7 @@
       func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
     }
 
-    @Test func `packed bodies are gzip to others, in memory and as a stream`() async throws {
+    @Test func `other implementations decompress uploads, in memory and streamed`() async throws {
       let data = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
       let stream = HTTPBody.stream {
         AsyncStream { chunks in

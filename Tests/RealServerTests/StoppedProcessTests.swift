@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// A process that is stopped for longer than its time limits of 500 ms.
+  /// A process that is suspended for longer than its timeouts of 500 ms.
   @Suite(.timeLimit(.minutes(2)))
   struct StoppedProcessTests {
-    /// Stops a program while it waits for this answer, and returns its exit code.
+    /// Suspends a program while it waits for the answer and returns its exit code.
     private func codeAfterStop(_ answer: MockAnswer) async throws -> Int32? {
       let isAsked = Shared(false)
       let mock = try MockServer()
@@ -28,13 +28,13 @@
       .text(String(repeating: "x", count: 60_000)).bodyAfter(.milliseconds(200)),
       .chunked([Data("one".utf8), Data("two".utf8)]).after(.milliseconds(200)),
     ])
-    func `an answer that came while the process was stopped is read before a time limit ends it`(answer: MockAnswer)
+    func `a response that arrived while the process was suspended beats an expired timeout`(answer: MockAnswer)
       async throws
     {
       #expect(try await codeAfterStop(answer) == 0)
     }
 
-    @Test func `a time limit that passed while the process was stopped ends a call without an answer`() async throws {
+    @Test func `a timeout that expired while suspended ends a call without a response`() async throws {
       #expect(try await codeAfterStop(.text("late").after(.seconds(3))) != 0)
     }
   }

@@ -13,7 +13,7 @@
       var query: HTTPQuery { ["token": "planted1", "page": "2"] }
     }
 
-    @Test func `a collector that others wrote reads what is exported`() async throws {
+    @Test func `a third-party collector reads the exported spans`() async throws {
       let receiver = try await TraceReceiver()
       try await receiver.fail(with: 503, 429)
       let mock = try MockServer()
@@ -50,7 +50,7 @@
       #expect(requests == ["", "", ""], "two were sent again, and none is traced itself")
     }
 
-    @Test func `a collector that refuses loses spans, which are counted, and no call`() async throws {
+    @Test func `spans rejected by the collector are counted as dropped, and calls succeed`() async throws {
       let receiver = try await TraceReceiver()
       try await receiver.fail(with: 400)
       let lines = Shared<[String]>([])

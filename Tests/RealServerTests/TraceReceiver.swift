@@ -2,7 +2,7 @@
   import Errand
   import Foundation
 
-  /// A collector of traces: Flask, and the messages of OTLP as opentelemetry-proto has them, in Python.
+  /// A trace collector in Python with Flask and opentelemetry-proto.
   final class TraceReceiver: Sendable {
     let url: URL
     private let server: LocalServer
@@ -24,7 +24,7 @@
       url = try server.url("http")
     }
 
-    /// A span as the receiver has read it.
+    /// A span as read by the collector.
     struct Span: Decodable {
       let service: String
       let scope: String
@@ -43,17 +43,17 @@
 
     private let plain = Server(remote: .none, environment: [:])
 
-    /// Every span that came, in order.
+    /// All received spans in order.
     func spans() async throws -> [Span] {
       try JSONDecoder().decode([Span].self, from: try await data("spans"))
     }
 
-    /// The number of requests, and the header `traceparent` of those that had one.
+    /// The `traceparent` header of each request, or an empty string.
     func requests() async throws -> [String] {
       try JSONDecoder().decode([String].self, from: try await data("requests"))
     }
 
-    /// Answers the next requests with these statuses, and then takes spans again.
+    /// Answers the next requests with these statuses and then accepts spans again.
     func fail(with statuses: Int...) async throws {
       let list = statuses.map { "\($0)" }.joined(separator: ",")
       try await URLTask(url.appendingPathComponent("fail/\(list)"), method: .post).on(plain).run()
@@ -63,7 +63,7 @@
       try await URLTask(url.appendingPathComponent(path)).on(plain).downloadData()
     }
 
-    // OTLP/JSON has identifiers in hexadecimal, where the JSON of protobuf has bytes in base64.
+    // OTLP/JSON uses hexadecimal IDs, while protobuf's JSON uses base64.
     private static let script = #"""
       import base64, json, logging, threading
       from flask import Flask, jsonify, request

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Settings of a transport that other servers' answers tell.
+  /// Transport settings with observable effects on real servers.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))
@@ -29,10 +29,10 @@
       try #require(await #expect(throws: TaskError.self) { try await transport.send(request) })
     }
 
-    @Test func `where nothing is checked any certificate will do, and other transports still check`() async throws {
+    @Test func `without verification any certificate is accepted, and other transports still check`() async throws {
       let nginx = try await start { $0.shown = certificates.expired }
       let port = try #require(nginx.url.port)
-      // Out of date, for another name, and of an authority that nobody knows.
+      // Expired, for another name, and from an unknown authority.
       let request = HTTPRequest(.get, try #require(URL(string: "https://other.test:\(port)/hello")))
       for isChecked in [false, true, false] {
         let transport = try transport {
@@ -48,7 +48,7 @@
     }
 
     @Test(.speaksHTTP2)
-    func `HTTP/2 without TLS is spoken where it is known beforehand, one after the other and at once`()
+    func `speaks HTTP/2 without TLS with prior knowledge, sequentially and concurrently`()
       async throws
     {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], speaksHTTP2: true)
@@ -66,7 +66,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
-    func `over HTTP/2 without TLS a body of unknown length is whole, and one that is cut is an error`() async throws {
+    func `over HTTP/2 without TLS, a body of unknown length is complete and a truncated one fails`() async throws {
       let peer = try await HTTP2Peer(isSecure: false)
       let transport = try peer.transport()
       let closes = (0x075800..<0x080000).contains(CurlLibrary.versionNumber)
@@ -76,14 +76,14 @@
         #expect(try await response.body.collect() == Data("ok".utf8))
       }
       #expect(await eventually { await transport.connections().values.allSatisfy { $0.open == 0 } || !closes })
-      // Of the first request of a transport, and of one that comes later.
+      // For the first and for a later request of a transport.
       for path in ["cut", "broken", "cut", "broken"] {
-        // Newer libcurls say what was broken.
+        // Newer libcurls name the violation.
         let codes: [TaskError.Code?] =
           [.truncatedBody, .connectionLost] + (path == "cut" ? [] : [.timedOut, .badResponse])
         for transport in [transport, try peer.transport()] {
           let error = await #expect(throws: TaskError.self, "\(path)") {
-            // What breaks the protocol in one piece with a part of the body libcurl forgets: then the idle limit ends it.
+            // libcurl forgets a violation that arrives together with a part of the body, so the idle timeout ends it.
             var options = TransferOptions()
             options.timeouts = Timeouts(idle: .seconds(1))
             let request = HTTPRequest(.get, peer.url.appendingPathComponent(path), options: options)
@@ -96,7 +96,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
-    func `an origin that has answered over HTTP/1.1 is not lost once it offers HTTP/2`() async throws {
+    func `an origin that switches from HTTP/1.1 to HTTP/2 stays reachable`() async throws {
       let peer = try await HTTP2Peer(beginsWithHTTP1: true)
       let transport = try peer.transport()
       for method in [HTTPMethod.get, .get, .post, .get] {
@@ -107,19 +107,19 @@
       #expect(try await peer.transport().send(request).version == .http2, "it does offer it")
     }
 
-    @Test func `a path of a Unix socket that C would cut is refused, and nothing is sent`() async throws {
+    @Test func `rejects a Unix socket path with a NUL before sending`() async throws {
       let nginx = try await start()
       let transport = try transport { $0.unixSocket = "/tmp/socket\0/other" }
       let error = try await error(transport, HTTPRequest(.get, nginx.url.appendingPathComponent("hello")))
       #expect(error.isSurelyNotSent && error.phase == .preparing, "\(error)")
     }
 
-    @Test func `authorities are handed over as data where libcurl takes them so`() {
-      // Of OpenSSL, which all that are tried have.
+    @Test func `passes authorities as data if libcurl supports it`() {
+      // For OpenSSL, which all tested versions use.
       #expect(CurlLibrary.takesAuthorities == (CurlLibrary.versionNumber >= 0x074d00))
     }
 
-    @Test func `a key that is encrypted opens with its password, and with no other`() async throws {
+    @Test func `an encrypted key opens only with its password`() async throws {
       let nginx = try await start { $0.asksForCertificate = true }
       let key = try encrypted(certificates.client.key, password: "open sesame")
       for (password, isRight) in [("open sesame", true), ("open barley", false)] {
@@ -140,7 +140,7 @@
     private func encrypted(_ key: Data, password: String) throws -> Data {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-key-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       try key.write(to: folder.appendingPathComponent("plain"))
       try Data(password.utf8).write(to: folder.appendingPathComponent("password"))
       let status = Shell.run(
@@ -149,7 +149,7 @@
       return try Data(contentsOf: folder.appendingPathComponent("sealed"))
     }
 
-    /// A plain request, by a proxy that speaks TLS: an nginx, which says what it was asked for.
+    /// A plain request through a TLS proxy: an nginx that returns what was requested.
     private func plainRequest(by nginx: Nginx, _ change: (inout CurlTransport.Configuration) -> Void) throws -> (
       CurlTransport, HTTPRequest
     ) {
@@ -161,7 +161,7 @@
       return (transport, HTTPRequest(.get, try #require(URL(string: "http://other.test:81/echo/name"))))
     }
 
-    @Test func `a proxy may speak TLS, and is trusted as servers are`() async throws {
+    @Test func `checks the certificate of a TLS proxy`() async throws {
       let nginx = try await start()
       try await withAuthorityFile { file in
         for authorities in [TLSSettings.Authorities.pem(certificates.authority), .file(file)] {
@@ -175,7 +175,7 @@
       #expect(error.code == .untrustedServer && (error.isSurelyNotSent || !keepsConnections), "\(error)")
     }
 
-    @Test func `a proxy's certificate is not checked where nobody's is, and its version is where others' is`()
+    @Test func `proxies follow the verification and minimum version settings`()
       async throws
     {
       let nginx = try await start {
@@ -195,7 +195,7 @@
     private func withAuthorityFile(_ body: (URL) async throws -> Void) async throws {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")
       try certificates.authority.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
       try await body(file)
     }
   }

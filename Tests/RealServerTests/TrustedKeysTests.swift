@@ -19,7 +19,7 @@
       return try CurlTransport(configuration)
     }
 
-    @Test func `a backup pin that is registered lets the next key pass, and others are refused`() async throws {
+    @Test func `accepts a key by its backup pin and rejects other keys`() async throws {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], security: .init(certificates: certificates))
       let server = Server(remote: Remote(nginx.url), transport: try transport(.pem(certificates.authority)))
       let task = Endpoint<Void, Data>.get("hello", defaults: EndpointDefaults(server: server))
@@ -30,14 +30,14 @@
       #expect(try await task.download() == Data("hello\n".utf8))
     }
 
-    /// An authority in the folder of the system's, by the hash of its name, as OpenSSL finds it there.
+    /// A public authority in the system's folder, named by its subject hash as OpenSSL looks it up.
     private static let publicAuthority: (file: String, subject: String)? = {
       let folder = "/etc/ssl/certs"
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       for name in names.sorted() where name.hasSuffix(".0") {
         let output = FileManager.default.temporaryDirectory.appendingPathComponent(
           "errand-subject-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: output) }  // it is below the temporary folder
+        defer { try? FileManager.default.removeItem(at: output) }  // in the temporary folder anyway
         guard Shell.run("openssl x509 -in '\(folder)/\(name)' -noout -subject -nameopt compat > '\(output.path)'") == 0,
           let line = try? String(contentsOf: output, encoding: .utf8), line.hasPrefix("subject=")
         else { continue }
@@ -49,9 +49,10 @@
     }()
 
     @Test(.enabled(if: publicAuthority != nil, "the system has no authorities in a folder"))
-    func `where authorities are given the system's are not even looked at`() async throws {
+    func `with custom authorities, the system's are not even read`() async throws {
       let known = try #require(Self.publicAuthority)
-      // Signed by somebody who has the name of a public authority: who trusts it would read its certificate.
+      // Signed with the name of a public authority: trusting the system's authorities would mean reading its
+      // certificate.
       let pretended = try Certificates(authorityNamed: known.subject)
       let nginx = try await Nginx(security: .init(certificates: pretended))
       let watch = try FileWatch(known.file)
@@ -75,12 +76,12 @@
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-trust-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       try await body(folder)
     }
   }
 
-  /// Tells whether a file was opened since.
+  /// Whether a file was opened since the start.
   private final class FileWatch {
     private let descriptor: Int32
 

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Uploads to tuspyserver, a server of tus 1.0.
+  /// Uploads to tuspyserver, a tus 1.0 server.
   @Suite(
     .enabled(if: TusServer.isExpected, "tuspyserver is not installed"), .timeLimit(.minutes(3)))
   struct TusServerTests {
@@ -18,14 +18,14 @@
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let file = folder.appendingPathComponent("large.bin")
       let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
       try data.write(to: file)
       try await body(tus, Server(remote: Remote(tus.url)), file, data)
     }
 
-    /// What the server has of its one upload.
+    /// The content of the server's only upload.
     private func stored(_ tus: TusServer) throws -> Data? {
       let names = try FileManager.default.contentsOfDirectory(atPath: tus.folder.path)
       let name = names.first {
@@ -34,7 +34,7 @@
       return try name.map { try Data(contentsOf: tus.folder.appendingPathComponent($0)) }
     }
 
-    @Test func `a file arrives whole, in pieces or at once`() async throws {
+    @Test func `a file arrives completely, in pieces or at once`() async throws {
       for chunk in [700_000, Int.max] {
         try await inFolder { tus, server, file, data in
           let upload = ResumableUpload(
@@ -46,7 +46,7 @@
       }
     }
 
-    @Test func `an upload that is cancelled again and again goes on where the server is`()
+    @Test func `an upload that is cancelled repeatedly resumes at the server's offset`()
       async throws
     {
       try await inFolder { tus, server, file, data in
@@ -67,13 +67,13 @@
       }
     }
 
-    @Test func `a program that is killed again and again leaves the rest to the next, and the file is right`()
+    @Test func `a killed process's upload is resumed, and the file is correct`()
       async throws
     {
       let tus = try await TusServer()
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
       let file = folder.appendingPathComponent("large.bin")
       var random = SeededGenerator(seed: 5)
       var data = Data(capacity: 64 << 20)
@@ -82,14 +82,14 @@
       let url = tus.url.appendingPathComponent("files/").absoluteString
       for number in 1...4 {
         let program = try BenchProgram(["upload-put", "--url", url, "--file", file.path, "--concurrency", "1"])
-        // It has gone on from where the server was, and not begun again.
+        // The process has resumed at the server's offset and not started over.
         #expect(await eventually(within: .seconds(30)) { largest(tus) > number * 6 << 20 })
         #expect(program.kill() == nil)
       }
-      // Of the piece that was cut the server may have more on disk than it says: the program sends 8 MiB at a time.
+      // The server may have stored more of the interrupted piece than it reports. The program sends 8 MiB at a time.
       let before = largest(tus) - 8 << 20
       #expect(before > 0 && before < 64 << 20)
-      // While it ends what was cut it may answer 500.
+      // The server may answer 500 while it finishes the interrupted piece.
       var configuration = ServerConfiguration()
       configuration.retryPolicy.statuses = [.internalServerError, 502, 503]
       let task = AddFile(server: Server(remote: Remote(tus.url), configuration: configuration))
@@ -110,7 +110,7 @@
       try FileManager.default.contentsOfDirectory(atPath: tus.folder.path).filter { $0.utf8.count == 32 }
     }
 
-    /// The bytes of the largest upload that the server has.
+    /// The size of the server's largest upload.
     private func largest(_ tus: TusServer) -> Int {
       let names = (try? names(tus)) ?? []
       return names.map { name in
@@ -119,7 +119,7 @@
       }.max() ?? 0
     }
 
-    @Test func `bytes of unknown length arrive`() async throws {
+    @Test func `uploads bytes of unknown length`() async throws {
       try await inFolder { tus, server, _, data in
         let upload = ResumableUpload(named: "log.bin", with: AddFile(server: server), by: .tus, chunkSize: 700_000) {
           offset, count in Data(data.dropFirst(Int(offset)).prefix(count))
@@ -132,11 +132,11 @@
 
     private struct Enough: Error {}
 
-    @Test func `an upload that is discarded is gone`() async throws {
+    @Test func `discard removes the upload from the server`() async throws {
       try await inFolder { tus, server, file, _ in
         let upload = ResumableUpload(
           of: file, with: AddFile(server: server), by: .tus, chunkSize: 300_000)
-        // Between two pieces: the server might write one that was cut after it has forgotten the upload.
+        // Between two pieces, because the server might write an interrupted piece after deleting the upload.
         await server.update { configuration in
           configuration.preflight = { _, request in
             if request.headers["Upload-Offset"] == "600000" { throw Enough() }
@@ -150,10 +150,10 @@
     }
   }
 
-  /// tuspyserver in an application of its own.
+  /// A FastAPI application with tuspyserver.
   final class TusServer: Sendable {
     let url: URL
-    /// Where it keeps what came.
+    /// The folder of its uploads.
     let folder: URL
     private let server: LocalServer
 

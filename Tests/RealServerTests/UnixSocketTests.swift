@@ -12,20 +12,20 @@
       return (nginx, try CurlTransport(configuration))
     }
 
-    @Test func `requests go over the socket, whatever host they name, and its connection is kept`() async throws {
+    @Test func `requests use the socket for any host and keep the connection`() async throws {
       let (nginx, transport) = try await start()
       let server = Server(remote: "http://localhost", transport: transport)
       let url = try #require(URL(string: "http://localhost/echo/host"))
       let first = try await URLTask(url).on(server).response()
       let second = try await URLTask(url).on(server).response()
-      // nginx says on which of its addresses the request came, and for which host.
+      // nginx returns its address and the requested host.
       #expect(String(decoding: first.payload, as: UTF8.self) == "unix:\(nginx.socketPath) localhost\n")
       #expect(!first.response.isConnectionReused && second.response.isConnectionReused == keepsConnections)
       #expect(await transport.connections().values.map(\.open) == (keepsConnections ? [1] : []))
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `a body goes up, a file comes down, and many at once each get their own`() async throws {
+    @Test func `uploads, downloads and concurrent requests work over the socket`() async throws {
       let (nginx, transport) = try await start()
       let hello = try #require(URL(string: "http://localhost/hello"))
       let swallow = try #require(URL(string: "http://localhost/swallow"))
@@ -43,7 +43,7 @@
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `the environment's proxies, and what is wrong with them, are no matter to a socket`() async throws {
+    @Test func `a Unix socket ignores the environment's proxies, even invalid ones`() async throws {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
       for address in ["http://127.0.0.1:1", "https://127.0.0.1:1", "no address"] {
         var configuration = CurlTransport.Configuration()
@@ -55,7 +55,7 @@
       }
     }
 
-    @Test func `a socket that is not there is an error that says that nothing was sent`() async throws {
+    @Test func `a missing socket throws an error marked as not sent`() async throws {
       var configuration = CurlTransport.Configuration()
       configuration.unixSocket = "/nowhere/at/all.socket"
       let transport = try CurlTransport(configuration)

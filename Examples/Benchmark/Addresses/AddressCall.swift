@@ -2,24 +2,24 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// A call to a host that may not be connected to, or sometimes may.
+/// A call to a host that must not be connected to, or sometimes may.
 struct AddressCall: Sendable {
   enum Kind: String, CaseIterable, Sendable {
-    /// An address that is not public, written in one of many ways.
+    /// A non-public address in one of many spellings.
     case literal
-    /// A name that has other addresses each time.
+    /// A name that resolves differently each time.
     case name
-    /// A public host that points to one of the two.
+    /// A public host that redirects to such an address or name.
     case redirect
-    /// One of them behind a proxy.
+    /// A non-public address or name through a proxy.
     case proxy
   }
 
   let kind: Kind
   let url: URL
-  /// Where a redirect leads.
+  /// The target of a redirect.
   let target: URL?
-  /// It must not succeed, for nothing of it is public.
+  /// Whether it must fail because none of its targets is public.
   let isForbidden: Bool
 
   var urls: [URL] { [url] + (target.map { [$0] } ?? []) }
@@ -39,7 +39,7 @@ struct AddressCall: Sendable {
       let path = either.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
       return AddressCall(kind, "http://93.184.215.14/to/\(path)", to: either, isForbidden: isForbidden)
     case .proxy:
-      // A name is refused there whatever it leads to, and a public address is let through.
+      // A proxy call to any name is rejected, and one to a public address is allowed.
       let isPublic = Int.random(in: 0..<4, using: &dice) == 0
       return AddressCall(kind, isPublic ? "http://93.184.215.14/" : either, isForbidden: !isPublic)
     }
@@ -52,7 +52,7 @@ struct AddressCall: Sendable {
     self.isForbidden = isForbidden
   }
 
-  /// An address of a special purpose, spelled by chance.
+  /// A special-purpose address in a random spelling.
   private static func literalHost(_ dice: inout Dice) -> String {
     let inner = [
       "127.0.0.1", "127.9.8.7", "10.0.0.1", "169.254.169.254", "172.16.3.4", "192.168.1.1", "100.64.0.1", "0.0.0.0",
@@ -71,7 +71,7 @@ struct AddressCall: Sendable {
     return spellings.randomElement(using: &dice) ?? ""
   }
 
-  /// Makes the call: `success`, or the name of its error.
+  /// Makes the call. Returns `success` or the name of its error.
   func end(on server: Server) async -> String {
     do {
       let data = try await URLTask(url).on(server).downloadData()

@@ -1,13 +1,13 @@
 import Errand
 import ErrandFoundation
 
-/// All hosts of the namespace, their names and a proxy: `Tests/Fuzzing/Peer/names.py`.
+/// The hosts of the network namespace, their DNS and a proxy: `Tests/Fuzzing/Peer/names.py`.
 final class AddressPeer {
-  /// What it counted.
+  /// The peer's counters.
   struct Summary: Decodable, Sendable {
-    /// Connections by the address that they were made to; `proxy` for those to the proxy.
+    /// Connections by target address; `proxy` for those to the proxy.
     var opened: [String: Int] = [:]
-    /// Those that the kernel began, to whatever address.
+    /// Connections opened by the kernel, to any address.
     var begun = 0
     var questions = 0
   }
@@ -27,7 +27,7 @@ final class AddressPeer {
     guard line.hasPrefix("ready") else { throw BenchError("the peer said '\(line)' and does not serve") }
   }
 
-  /// Ends it.
+  /// Stops the peer and returns its counters.
   func summary() throws -> Summary {
     process.closeInput()
     var output = Data()

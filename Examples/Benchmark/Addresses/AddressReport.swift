@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// What came of calls to hosts that must not be connected to.
+/// The results of calls to hosts that must not be connected to.
 struct AddressReport: BenchReport {
   let concurrency: Int
   private(set) var calls = 0
-  /// How the calls of each kind ended.
+  /// The outcomes of the calls of each kind.
   private(set) var ends: [String: Int] = [:]
-  /// Successes of calls that must not have any.
+  /// Calls that ended in a way they must not.
   private(set) var wrong: [String] = []
   var seconds = 0.0
   var summary = AddressPeer.Summary()
@@ -34,7 +34,7 @@ struct AddressReport: BenchReport {
     if let first = wrong.first {
       failures.append("\(wrong.count) calls ended in another way than they must, the first: \(first)")
     }
-    // Or nothing was looked for in the right place.
+    // Otherwise the policy may never have been tested.
     for kind in ["name", "redirect", "proxy"] where ends["\(kind) success"] == nil {
       failures.append("no call of the kind \(kind) got through to a public address")
     }

@@ -1,11 +1,11 @@
 import Errand
 import ErrandFoundation
 
-/// A great many calls with ``AddressPolicy/publicOnly`` to hosts that must not be connected to: odd literals, names that change
-/// their addresses from one look-up to the next, redirects, proxies. The kernel counts the connections.
+/// Calls hosts that ``AddressPolicy/publicOnly`` must block: odd literals, names that change their addresses between
+/// lookups, redirects and proxies. The kernel counts the connections.
 ///
-/// The run is in a network namespace of its own, in which every address leads to this machine and names are asked of the peer, so
-/// that a connection to whatever address would succeed and be seen. Needs Linux, `unshare`, `ip` and Python.
+/// The run has its own network namespace in which every address leads to this machine and the peer answers DNS, so a
+/// connection to any address would succeed and be counted. Needs Linux, `unshare`, `ip` and Python.
 struct AddressesScenario: Scenario {
   let defaultRequests = 100_000
   let defaultConcurrency = 64
@@ -47,13 +47,13 @@ struct AddressesScenario: Scenario {
   }
 }
 
-/// The run within the namespace of ``AddressesScenario``.
+/// The run inside the namespace of ``AddressesScenario``.
 struct AddressCallsScenario: Scenario {
   let defaultRequests = 100_000
   let defaultConcurrency = 64
   let isEmbedded = true
 
-  /// The calls of one transport, which remembers names.
+  /// The number of calls per transport, because a transport caches names.
   private static let round = 1000
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
@@ -71,7 +71,7 @@ struct AddressCallsScenario: Scenario {
     return report
   }
 
-  /// Makes calls on servers of their own, one of which goes by a proxy.
+  /// Makes calls on their own servers: a direct one and one with a proxy.
   private func make(_ calls: [AddressCall], _ options: BenchOptions, counted: (AddressCall, String) -> Void)
     async throws
   {

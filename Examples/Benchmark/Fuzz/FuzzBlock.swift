@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Some exchanges over one transport, one after the other or a few at a time: what one did to a connection, the next
-/// one meets. The first is answered as it ought to be. A finding is repeated by repeating its block.
+/// Some exchanges on one transport, sequential or a few concurrently, so that each meets connections affected by
+/// earlier ones. The first gets a valid response. Repeat a block to reproduce its findings.
 struct FuzzBlock: Sendable {
   /// The number of exchanges.
   static let size = 16
@@ -20,7 +20,7 @@ struct FuzzBlock: Sendable {
     exchanges = (0..<Self.size).map { FuzzExchange(first + $0, seed: seed, line: line, isFirst: $0 == 0) }
   }
 
-  /// Does them, and hands the outcomes to `report`.
+  /// Runs the exchanges and passes their outcomes to `report`.
   func run(
     _ peer: FuzzPeer, over transport: any Transport, _ watch: FuzzWatch,
     _ report: @escaping @Sendable (FuzzOutcome) async throws -> Void

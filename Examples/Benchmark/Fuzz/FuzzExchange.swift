@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// One exchange with the peer, by its number: everything about it is drawn from the seed and that.
+/// An exchange with the peer. Everything about it follows from the seed and its number.
 struct FuzzExchange: Sendable {
   enum Use: String, CaseIterable, Sendable {
     case data, stream, file
@@ -9,11 +9,11 @@ struct FuzzExchange: Sendable {
 
   let number: Int
   let line: FuzzPeer.Line
-  /// Whether its answer is mutated.
+  /// Whether its response is mutated.
   let isWild: Bool
   let method: HTTPMethod
   let use: Use
-  /// Whether it goes through a server and its manager, or to the transport at once.
+  /// Whether it uses a server and its manager instead of the transport directly.
   let isCall: Bool
   let decodes: Bool
   private let bodySize: Int
@@ -40,14 +40,14 @@ struct FuzzExchange: Sendable {
     "\(number), \(method.rawValue) over \(line.rawValue), \(use.rawValue) of \(isCall ? "a call" : "the transport")"
   }
 
-  /// How long one attempt may take: the peer's stalls are longer, and valid answers are not measured.
+  /// The timeouts of an attempt. The peer's stalls are longer, and valid responses are not timed.
   var timeouts: Timeouts {
     guard isWild else { return Timeouts(connect: .seconds(30), attempt: .seconds(30)) }
     return Timeouts(
       connect: .seconds(2), firstByte: .milliseconds(400), idle: .milliseconds(400), attempt: .milliseconds(1500))
   }
 
-  /// How long it may take in all, retries included.
+  /// The maximum total duration, including retries.
   var limit: Duration { isWild ? .seconds(isCall ? 4 : 2) : .seconds(isCall ? 61 : 31) }
 
   private var body: HTTPBody {
@@ -64,7 +64,7 @@ struct FuzzExchange: Sendable {
     }
   }
 
-  /// Does it.
+  /// Runs the exchange.
   func run(at url: URL, over transport: any Transport, _ server: Server, in folder: URL) async throws -> FuzzAnswer {
     guard isCall else { return try await send(to: url, over: transport) }
     let task = URLTask(url, method: method, body: body).on(server).timeouts(timeouts).deadline(limit)
@@ -100,7 +100,7 @@ struct FuzzExchange: Sendable {
     return data
   }
 
-  /// A download in the place of a file that is there, which must not change unless it succeeds.
+  /// Downloads over an existing file, which must stay unchanged unless the download succeeds.
   private func download(_ task: some ServerTask, to file: URL) async throws -> FuzzAnswer {
     let former = Data("what was there".utf8)
     try former.write(to: file)
@@ -115,7 +115,7 @@ struct FuzzExchange: Sendable {
   }
 }
 
-/// What an exchange brought.
+/// The response to an exchange.
 struct FuzzAnswer: Sendable {
   let status: HTTPStatus
   let id: String
@@ -128,7 +128,7 @@ struct FuzzAnswer: Sendable {
   }
 }
 
-/// A failed download has changed the file.
+/// Thrown if a failed download has changed the file.
 struct FuzzDamage: Error {
   let error: any Error
 }

@@ -1,19 +1,19 @@
 import Errand
 import ErrandFoundation
 
-/// What became of an exchange.
+/// The outcome of an exchange.
 struct FuzzOutcome: Sendable {
   let exchange: FuzzExchange
-  /// Whether one before it on the same transport was mutated.
+  /// Whether an earlier exchange on the same transport was mutated.
   let isAfterWild: Bool
   let started: UInt64
   let elapsed: Duration
   let result: Result<FuzzAnswer, any Error>
 
-  /// How much longer it may take than its limits: the machine is busy with other things, and slow under a sanitizer.
+  /// How much longer than its limits an exchange may take, because the machine is busy, and slow under a sanitizer.
   static let slack = Duration.seconds(5)
 
-  /// What must not be, whatever the peer did.
+  /// A violation that no behavior of the peer excuses.
   var finding: String? {
     if elapsed > exchange.limit + Self.slack { return "late: it took \(elapsed), and may take \(exchange.limit)" }
     guard case .failure(let error) = result else { return nil }
@@ -22,7 +22,7 @@ struct FuzzOutcome: Sendable {
     return error.code == .internal ? "internal: \(error)" : nil
   }
 
-  /// A name for the end it came to, of which there are few.
+  /// A name from a small set for the outcome.
   var name: String {
     switch result {
     case .success: "success"
@@ -31,9 +31,9 @@ struct FuzzOutcome: Sendable {
     }
   }
 
-  /// On the clock that the peer has as well.
+  /// The time on a clock shared with the peer.
   static var now: UInt64 {
-    // As two numbers: the fields of `timespec` may be of a module that has no name to import.
+    // Plain numbers, because the module of `timespec`'s fields can't be imported in every build.
     var time = (seconds: 0, nanoseconds: 0)
     withUnsafeMutablePointer(to: &time) { pointer in
       pointer.withMemoryRebound(to: timespec.self, capacity: 1) { _ = clock_gettime(CLOCK_MONOTONIC, $0) }
@@ -42,7 +42,7 @@ struct FuzzOutcome: Sendable {
   }
 }
 
-/// Asks the peer, who knows what it sent, whether an outcome may be.
+/// Asks the peer, which knows what it sent, whether an outcome is valid.
 struct FuzzJudge: Sendable {
   struct Verdict: Decodable, Sendable {
     let mutation: String
@@ -57,7 +57,7 @@ struct FuzzJudge: Sendable {
     var request = HTTPRequest(.post, try peer.control("judge/\(outcome.exchange.number)"))
     request.headers = headers(outcome)
     if case .success(let answer) = outcome.result { request.body = .bytes(answer.body) }
-    request.options.timeouts = Timeouts(attempt: .seconds(600))  // the peer judges on busy machines as well
+    request.options.timeouts = Timeouts(attempt: .seconds(600))  // the peer may be slow on a busy machine
     do {
       let response = try await transport.send(request)
       return try JSONDecoder().decode(Verdict.self, from: try await response.body.collect())
@@ -80,7 +80,7 @@ struct FuzzJudge: Sendable {
     ]
   }
 
-  /// What a header field can carry of a text.
+  /// The printable part of a text for a header.
   private static func plain(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(500).map { (32..<127).contains($0.value) ? $0 : "?" }))
   }

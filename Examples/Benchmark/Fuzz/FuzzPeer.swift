@@ -1,9 +1,10 @@
 import Errand
 import ErrandFoundation
 
-/// The server that misbehaves, in a process of its own: `Tests/Fuzzing/Peer`. Ended with ``stop()``, or with this process.
+/// The misbehaving server in its own process: `Tests/Fuzzing/Peer`. It stops with ``stop()`` or when this process
+/// exits.
 final class FuzzPeer: Sendable {
-  /// How it is spoken to.
+  /// The protocol of a connection.
   enum Line: String, CaseIterable, Sendable {
     case tcp, tls, h2
   }
@@ -12,7 +13,7 @@ final class FuzzPeer: Sendable {
     let tcp, tls, h2, closing, control: Int
   }
 
-  /// Its certificate's authority, and what a run leaves to look at when it crashes.
+  /// The certificate authority, and files for analyzing a crash.
   let folder: URL
   private let ports: Ports
   private let process: ChildProcess
@@ -32,10 +33,10 @@ final class FuzzPeer: Sendable {
     self.ports = ports
   }
 
-  /// The lines that it offers: HTTP/2 is there where Python has the package `hpack`.
+  /// The available protocols. HTTP/2 requires Python's package `hpack`.
   var lines: [Line] { ports.h2 > 0 ? Line.allCases : [.tcp, .tls] }
 
-  /// Where an exchange goes.
+  /// The URL of an exchange.
   func url(_ line: Line, _ path: String) throws -> URL {
     switch line {
     case .tcp: try Self.url("http", ports.tcp, path)
@@ -44,15 +45,15 @@ final class FuzzPeer: Sendable {
     }
   }
 
-  /// Where connections end at random moments, over TLS.
+  /// The URL of a TLS server that closes connections at random.
   func closing(_ path: String) throws -> URL { try Self.url("https", ports.closing, path) }
 
-  /// Where it answers as it ought to.
+  /// The URL of a server that behaves.
   func control(_ path: String) throws -> URL { try Self.url("http", ports.control, path) }
 
   func stop() {
     process.wait()
-    try? FileManager.default.removeItem(at: folder)  // it is below the temporary folder
+    try? FileManager.default.removeItem(at: folder)  // in the temporary folder anyway
   }
 
   private static func url(_ scheme: String, _ port: Int, _ path: String) throws -> URL {
@@ -66,7 +67,7 @@ final class FuzzPeer: Sendable {
     return root.appendingPathComponent("Tests/Fuzzing/Peer").path
   }
 
-  /// A Python with the package for HTTP/2's headers, or else any.
+  /// A Python with the package `hpack`, if there is one.
   private static func interpreter() throws -> String {
     let folders =
       (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/bin"]

@@ -1,16 +1,16 @@
-/// What came of a fuzzing run.
+/// The results of a fuzzing run.
 struct FuzzReport: BenchReport {
   let seed: Int
   var exchanges = 0
   var seconds = 0.0
   var collateral = 0
-  /// Those that the guide to transports says libcurl does not let be seen.
+  /// Findings that libcurl hides according to the guide on transports.
   var known = 0
   var findings: [String] = []
-  /// How often exchanges came to which end.
+  /// The number of exchanges by outcome.
   var ends: [String: Int] = [:]
   var mutations: [String: Int] = [:]
-  /// How much longer than its limits an exchange took, at most.
+  /// The most by which an exchange exceeded its limits.
   var latest = Duration.zero
   var descriptorsLost = 0
   var slotsLost = 0

@@ -2,12 +2,12 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Answers that are mutated by a seed, over TCP, TLS and HTTP/2, for data, streams and files, against the transport and
-/// the whole stack. None may crash or hang, be taken for another's or for whole where it is not, or fail as `.internal`;
-/// afterwards, slots and descriptors are back.
+/// Mutates responses by a seed over TCP, TLS and HTTP/2, for data, streams and files, with the transport and the whole
+/// stack. None may crash, hang, be confused with another one, pass as complete, or fail with `.internal`. Afterwards,
+/// all slots and descriptors are released.
 ///
 ///     errand-bench fuzz --seed 7 --seconds 60
-///     errand-bench fuzz --seed 7 --first 4096 --exchanges 16 --concurrency 1   # once more, where something was found
+///     errand-bench fuzz --seed 7 --first 4096 --exchanges 16 --concurrency 1   # reproduces a finding
 ///
 /// `--without folded,cut` leaves kinds of mutations out, `--only` leaves the others out.
 struct FuzzScenario: Scenario {
@@ -16,7 +16,7 @@ struct FuzzScenario: Scenario {
   let isEmbedded = true
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
-    // Or the first server of the run would be the default one, and stay.
+    // Otherwise the first server of the run would become the default and never be released.
     _ = Server(remote: "https://bench.test", transport: StubTransport { HTTPResponse(url: $0.url) })
     let peer = try FuzzPeer(options)
     defer { peer.stop() }
@@ -33,11 +33,11 @@ struct FuzzScenario: Scenario {
     return report
   }
 
-  /// The threads, files and libraries that the process has for good.
+  /// Creates the threads, files and libraries that the process keeps.
   private static func warmUp(_ options: BenchOptions, _ peer: FuzzPeer) async throws {
     let transport = try options.transport()
     for line in peer.lines {
-      // Of no number that is judged.
+      // A number that is not judged.
       let exchange = FuzzExchange(-1, seed: options.seed, line: line, isFirst: true)
       let response = try await transport.send(HTTPRequest(.get, peer.url(line, exchange.path)))
       _ = try await response.body.collect()
@@ -49,7 +49,7 @@ struct FuzzScenario: Scenario {
   }
 }
 
-/// The blocks of a run, a few at a time, until the time is over or all are done.
+/// The blocks of a run, a few concurrently, until the time is over or all are done.
 final class FuzzRun: Sendable {
   private let options: BenchOptions
   private let peer: FuzzPeer
@@ -82,7 +82,7 @@ final class FuzzRun: Sendable {
     return report
   }
 
-  /// Goes on until the end, or until something hangs.
+  /// Runs until the end or until something hangs.
   func go() async throws {
     let start = ContinuousClock.now
     let end = start + .seconds(options.seconds)
@@ -91,7 +91,7 @@ final class FuzzRun: Sendable {
     judge.withLock { $0 = shared }
     for _ in 0..<options.concurrency { Task { await work(until: end, before: last) } }
     while state.withLock({ $0.workers > 0 }), watch.hung.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
-    judge.withLock { $0 = nil }  // its connections close
+    judge.withLock { $0 = nil }  // closes its connections
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     try state.withLock { state in
       state.report.seconds = seconds

@@ -1,7 +1,7 @@
 import ErrandTesting
 import ErrandFoundation
 
-/// Knows which exchanges are under way: those that hang are found, and a crash leaves a trail.
+/// Tracks running exchanges to find those that hang, and leaves a trail for crashes.
 final class FuzzWatch: Sendable {
   private struct State {
     var running: [Int: (exchange: FuzzExchange, start: ContinuousClock.Instant)] = [:]
@@ -12,7 +12,7 @@ final class FuzzWatch: Sendable {
   private let state = Shared(State())
   private let trail: Int32
 
-  /// Writes the beginning and the end of every exchange to a file in `folder`.
+  /// Writes the start and end of every exchange to a file in `folder`.
   init(in folder: URL) throws {
     let file = folder.appendingPathComponent("trail")
     trail = open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -41,7 +41,7 @@ final class FuzzWatch: Sendable {
   var slotsLost: Int { state.withLock { $0.slotsLost } }
   var notes: [String] { state.withLock { $0.notes } }
 
-  /// Those that take so much longer than their limits that they will not end.
+  /// Exchanges so far beyond their limits that they will not end.
   var hung: [String] {
     state.withLock { state in
       state.running.values.filter { ContinuousClock.now - $0.start > $0.exchange.limit + .seconds(30) }
@@ -50,7 +50,7 @@ final class FuzzWatch: Sendable {
   }
 
   private func leave(_ text: String) {
-    // At once: what is in a buffer is lost with the process.
+    // Unbuffered, because a crash would lose the buffer.
     var text = text
     text.withUTF8 { _ = write(trail, $0.baseAddress, $0.count) }
   }

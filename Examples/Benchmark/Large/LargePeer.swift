@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// The other side of ``LargeScenario``, in a process of its own: it counts what it is sent, and sends as many zeros as the path
-/// says. It speaks the HTTP that the scenario does, and no other.
+/// The peer of ``LargeScenario`` in its own process. It counts the bytes it receives, and sends as many zeros as the
+/// path says. It speaks only the HTTP that the scenario uses.
 struct LargePeerScenario: Scenario {
   let isEmbedded = true
 
@@ -24,8 +24,8 @@ struct LargePeerScenario: Scenario {
     }
     guard listens else { throw BenchError("no socket: \(String(cString: strerror(errno)))") }
     TextSink.standardOutput.write("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
-    signal(SIGPIPE, SIG_IGN)  // a client that is gone ends no more than its connection
-    // One connection after the other, until this process is ended with its standard input.
+    signal(SIGPIPE, SIG_IGN)  // a broken pipe only ends the connection
+    // Serve one connection after another, until the standard input ends.
     while Self.isReady(listener) {
       let connection = LargeConnection(descriptor: accept(listener, nil, nil))
       connection.serve()
@@ -34,7 +34,7 @@ struct LargePeerScenario: Scenario {
     return Served()
   }
 
-  /// False once the standard input has ended.
+  /// Whether a client connects. False once the standard input has ended.
   private static func isReady(_ listener: Int32) -> Bool {
     var waits = [
       pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
@@ -52,7 +52,7 @@ struct LargePeerScenario: Scenario {
 private struct LargeConnection {
   let descriptor: Int32
 
-  /// Answers one request: a client may go on over another connection while it keeps this one.
+  /// Answers one request, because a client may continue on another connection while it keeps this one.
   func serve() {
     var rest: [UInt8] = []
     guard let head = readHead(&rest) else { return }
@@ -64,7 +64,7 @@ private struct LargeConnection {
     }
   }
 
-  /// The head of the request; what was read behind it goes to `rest`.
+  /// The head of the request. Bytes after it go to `rest`.
   private func readHead(_ rest: inout [UInt8]) -> String? {
     var bytes: [UInt8] = []
     while true {
@@ -84,7 +84,7 @@ private struct LargeConnection {
     return line.flatMap { Int($0.dropFirst(16)) } ?? 0
   }
 
-  /// Reads a body to its end, and returns how many bytes there were.
+  /// Reads a body to its end and returns its size.
   private func swallow(_ length: Int, after count: Int) -> Int {
     var total = count
     var buffer = [UInt8](repeating: 0, count: 1 << 20)

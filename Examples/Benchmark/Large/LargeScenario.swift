@@ -1,13 +1,13 @@
 import Errand
 import ErrandFoundation
 
-/// A sparse file of 4 GiB that goes up as a part of a form, and comes down to another; more or fewer with `--requests`, in MiB.
-/// What counts is the most memory that it takes, which no size may change.
+/// Uploads a sparse file of 4 GiB as a form part and downloads it again. `--requests` sets the size in MiB. Checks the
+/// peak memory, which must not depend on the size.
 struct LargeScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 4096
 
-  /// The most megabytes that the process may ever have held.
+  /// The maximum peak memory in megabytes.
   private static let mostMegabytes = 40.0
 
   private struct SendFile: ServerPOSTTask, MultipartUploadingTask, PayloadDownloadingTask {
@@ -25,7 +25,7 @@ struct LargeScenario: Scenario {
     let size = options.requests << 20
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let file = folder.appendingPathComponent("sparse")
     guard FileManager.default.createFile(atPath: file.path, contents: nil), truncate(file.path, size) == 0 else {
       throw BenchError("\(file.path) cannot be made")
@@ -47,10 +47,10 @@ struct LargeScenario: Scenario {
   }
 }
 
-/// What a large file has taken.
+/// The results for a large file.
 private struct LargeReport: BenchReport {
   let size: Int
-  /// The bytes of the body that the peer has counted: the file, and the rest of the form.
+  /// The bytes counted by the peer: the file and the rest of the form.
   let received: Int
   let copied: Int
   let upSeconds: Double

@@ -2,25 +2,25 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// A port that passes bytes on to another one and back, and can cut the connections that it has at any moment.
+/// A port that forwards bytes to another one and back, and can cut its connections at any time.
 final class CuttingRelay: Sendable {
   let port: UInt16
   private let listener: Int32
   private let target: UInt16
   private let open = Shared<Set<Int32>>([])
-  /// The bytes that came back from the other port.
+  /// The bytes returned by the other port.
   private let passed = Shared(0)
   private let lastNumber = Shared(0)
   private let see: Seen
 
-  /// Takes the number of a connection and bytes that its client sends, before they are passed on.
+  /// Gets the number of a connection and the client's bytes before they are forwarded.
   typealias Seen = @Sendable (Int, ArraySlice<UInt8>) -> Void
 
-  /// A relay to a port on this machine.
+  /// Creates a relay to a local port.
   ///
   /// - Parameters:
   ///   - target: The port.
-  ///   - see: Sees what clients send.
+  ///   - see: Observes the clients' bytes.
   init(to target: UInt16, see: @escaping Seen = { _, _ in }) throws {
     self.target = target
     self.see = see
@@ -42,7 +42,7 @@ final class CuttingRelay: Sendable {
 
   var bytesPassed: Int { passed.withLock { $0 } }
 
-  /// Cuts all connections; false where there are none.
+  /// Cuts all connections. Returns false without connections.
   func cut() -> Bool {
     open.withLock { descriptors in
       for descriptor in descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -68,7 +68,7 @@ final class CuttingRelay: Sendable {
         return ends == 0
       }
       guard isLast else { return }
-      // Out of the set first: a descriptor that is closed may be another's at once.
+      // Remove them first, because a closed descriptor may be reused immediately.
       open.withLock { $0.subtract([client, server]) }
       close(client)
       close(server)
@@ -85,7 +85,7 @@ final class CuttingRelay: Sendable {
   }
 }
 
-/// Sockets on this machine.
+/// Local sockets.
 enum LocalSocket {
   private static var stream: Int32 {
     #if canImport(Glibc)
@@ -112,7 +112,7 @@ enum LocalSocket {
     }
   }
 
-  /// A socket that listens at a port that was free.
+  /// A socket that listens on a free port.
   static func listening() throws -> (Int32, UInt16) {
     let listener = socket(AF_INET, stream, 0)
     _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
@@ -135,7 +135,7 @@ enum LocalSocket {
     return descriptor
   }
 
-  /// Passes bytes on until one end is gone; `see` sees them before.
+  /// Forwards bytes until one end is gone. `see` gets them first.
   static func copy(_ from: Int32, _ to: Int32, _ see: (ArraySlice<UInt8>) -> Void) {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     while true {

@@ -1,13 +1,13 @@
 import ErrandFoundation
 
-/// An nginx that serves a folder at a port of its own; ended with ``stop()``.
+/// An nginx that serves a folder on its own port. It stops with ``stop()``.
 final class FileServer {
   let port: UInt16
   private let process: ChildProcess
 
   init(serving folder: URL, bytesPerSecond: Int) throws {
     let (listener, port) = try LocalSocket.listening()
-    close(listener)  // for nginx to take
+    close(listener)  // for nginx to use
     self.port = port
     let configuration = folder.appendingPathComponent("nginx.conf")
     let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {

@@ -2,8 +2,9 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Adds numbered tasks to the queue in the folder of `--file`, from `--first` on, says each number once it is kept, and delivers them to
-/// `--url`. Made to be killed while it does; with `--requests` 1 it adds none, and ends once all is delivered.
+/// Adds numbered tasks to the queue in the folder of `--file`, starting with `--first`, prints each number once it is
+/// stored, and delivers them to `--url`. Made to be killed while it runs. With `--requests` 1 it adds none and exits
+/// once all are delivered.
 struct QueueSendScenario: Scenario {
   struct Number: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
     static let typeName = "number"
@@ -36,22 +37,22 @@ struct QueueSendScenario: Scenario {
   }
 }
 
-/// Kills a program that keeps and delivers tasks at `--requests` random moments (200 unless given). A task that is lost, comes with two
-/// keys or out of its order makes it end with 1.
+/// Kills a program that stores and delivers tasks at `--requests` random moments (default 200). Exits with 1 if a task
+/// is lost, arrives with two keys or arrives out of order.
 struct QueueKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 200
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let report = Shared(QueueKillReport())
     let mock = try MockServer(keeping: 0)
     mock.route(.post, "/numbers") { request in
       let number = Int(String(decoding: request.body, as: UTF8.self)) ?? -1
       let key = request.headers[.idempotencyKey] ?? ""
       report.withLock { $0.note(number, key) }
-      // Some are carried out, and the answer is lost; others are refused for now, which they are not here.
+      // Some requests are processed but their response is lost, and some responses are delayed.
       return switch Int.random(in: 0..<20) {
       case 0: .drop
       case 1: .status(.created).after(.milliseconds(20))
@@ -75,19 +76,19 @@ struct QueueKillScenario: Scenario {
         report.kills += 1
         report.kept.formUnion(said)
       }
-      next = (said.last ?? next) + 2  // the one behind the last may have been kept, and nobody was told
+      next = (said.last ?? next) + 2  // the next one may have been stored without being reported
     }
     guard try start(first: 0, requests: 1).wait() == 0 else { throw BenchError("the rest was not delivered") }
     return report.withLock { $0 }
   }
 }
 
-/// What was kept and what came, as one line of JSON.
+/// The stored and received tasks, as one line of JSON.
 struct QueueKillReport: BenchReport {
   var kills = 0
-  /// The numbers of which the queue has said that they are kept.
+  /// The numbers that the queue has reported as stored.
   var kept: Set<Int> = []
-  /// The keys by number: one each where all went well.
+  /// The keys by number: one each if all went well.
   private var keys: [Int: Set<String>] = [:]
   private var numbers: [String: Int] = [:]
   private var last: [Int: Int] = [:]
@@ -97,7 +98,7 @@ struct QueueKillReport: BenchReport {
   mutating func note(_ number: Int, _ key: String) {
     keys[number, default: []].insert(key)
     guard numbers.updateValue(number, forKey: key) == nil else {
-      again += 1  // which the server has carried out already, and answers as before
+      again += 1  // already processed; the server answers as before
       return
     }
     let line = number % QueueSendScenario.keys

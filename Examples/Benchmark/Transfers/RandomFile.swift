@@ -2,9 +2,9 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Large files of which no two parts are the same.
+/// Large files without repetition.
 enum RandomFile {
-  /// Writes such a file; anybody may read it, for a server may be another user.
+  /// Writes a file that any user can read, because a server may run as another user.
   static func write(_ size: Int, to file: URL) throws {
     let descriptor = open(file.path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
     defer { close(descriptor) }
@@ -16,7 +16,7 @@ enum RandomFile {
     }
   }
 
-  /// Whether two files have the same bytes.
+  /// Whether two files have the same content.
   static func isSame(_ one: URL, _ other: URL) throws -> Bool {
     let descriptors = [one, other].map { open($0.path, O_RDONLY) }
     defer { for descriptor in descriptors { close(descriptor) } }

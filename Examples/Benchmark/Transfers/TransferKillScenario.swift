@@ -2,9 +2,10 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Downloads a file of `--concurrency` MiB (1024 unless given), in `--ranges` at a time, from nginx in a process that is killed at
-/// `--requests` random moments (50 unless given), over connections that are cut at as many more; as often as it takes. A wrong byte, more
-/// than 1 % of them asked for twice, or more than 40 MB of memory make it end with 1.
+/// Downloads a file of `--concurrency` MiB (default 1024) in `--ranges` concurrent ranges from nginx, in a process
+/// that is killed at `--requests` random moments (default 50), over connections that are cut as often. Repeats as
+/// necessary. Exits with 1 if a byte is wrong, more than 1 % of the bytes are requested twice, or memory exceeds 40
+/// MB.
 struct TransferKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 50
@@ -15,17 +16,17 @@ struct TransferKillScenario: Scenario {
     let place = folder.appendingPathComponent("downloads/large")
     try FileManager.default.createDirectory(
       at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let original = folder.appendingPathComponent("large")
     try RandomFile.write(options.concurrency << 20, to: original)
-    // Slow enough for a hundred moments, unless the disk is slower.
-    signal(SIGPIPE, SIG_IGN)  // the relay writes to programs that were killed
+    // Slow enough for a hundred interruptions, unless the disk is slower.
+    signal(SIGPIPE, SIG_IGN)  // the relay may write to killed processes
     let nginx = try FileServer(serving: folder, bytesPerSecond: (64 << 20) / options.ranges)
     defer { nginx.stop() }
     let report = Shared(TransferKillReport(megabytes: options.concurrency, ranges: options.ranges))
     let part = place.deletingLastPathComponent().appendingPathComponent(".large.errand-part")
     let relay = try CuttingRelay(to: nginx.port) { _, bytes in
-      // What is there when the rest is asked for, and is asked for again.
+      // Count the bytes that are already there and requested again.
       let text = String(decoding: bytes, as: UTF8.self)
       guard text.hasPrefix("GET ") else { return }
       report.withLock { $0.note(text, there: PartialRanges(part)) }
@@ -41,7 +42,7 @@ struct TransferKillScenario: Scenario {
     return report.withLock { $0 }
   }
 
-  /// One download, from nothing to its end.
+  /// Runs one download from start to end.
   private func trial(
     _ place: URL, _ relay: CuttingRelay, _ options: BenchOptions, _ report: Shared<TransferKillReport>
   ) async throws {
@@ -79,7 +80,7 @@ struct TransferKillScenario: Scenario {
   }
 }
 
-/// What a partial file has, read from beside the program that writes it.
+/// The content of a partial file while another process writes it.
 struct PartialRanges {
   private struct Journal: Decodable {
     struct Parts: Decodable { let parts: [Part] }
@@ -87,7 +88,7 @@ struct PartialRanges {
     let ranges: Parts?
   }
 
-  /// The first bytes and the lengths of what is there.
+  /// The ranges that are present.
   private let there: [Range<Int>]
 
   init(_ file: URL) {
@@ -106,11 +107,11 @@ struct PartialRanges {
     }
   }
 
-  /// The bytes from a position on, up to another, that are there.
+  /// The number of bytes in the range that are present.
   func overlap(_ asked: Range<Int>) -> Int { there.reduce(0) { $0 + $1.clamped(to: asked).count } }
 }
 
-/// What came of it, as one line of JSON.
+/// The results, as one line of JSON.
 struct TransferKillReport: BenchReport {
   let megabytes: Int
   let ranges: Int
@@ -118,10 +119,10 @@ struct TransferKillReport: BenchReport {
   var kills = 0
   var cuts = 0
   var requests = 0
-  /// The bytes that were there and were asked for again: in all, and the most at a time.
+  /// The bytes requested again although present: in total, and the maximum per request.
   var resent = 0
   var mostResent = 0
-  /// The bytes of all answers, those that were lost on their way and their heads included.
+  /// The bytes of all responses, including heads and lost bytes.
   var passed = 0
   var peakMegabytes = 0.0
 

@@ -1,15 +1,15 @@
 import ErrandFoundation
 
-/// A tuspyserver, with uvicorn, at a port of its own; ended with ``stop()``, and with this process.
+/// A tuspyserver with uvicorn on its own port. It stops with ``stop()`` or when this process exits.
 final class TusServer {
   let port: UInt16
-  /// Where it keeps what came.
+  /// The folder of its uploads.
   private let uploads: URL
   private let process: ChildProcess
 
   init(in folder: URL) throws {
     let (listener, port) = try LocalSocket.listening()
-    close(listener)  // for uvicorn to take
+    close(listener)  // for uvicorn to use
     self.port = port
     uploads = folder.appendingPathComponent("uploads")
     try FileManager.default.createDirectory(at: uploads, withIntermediateDirectories: true)
@@ -32,13 +32,13 @@ final class TusServer {
     }
   }
 
-  /// The uploads that it has bytes of. A program that is killed before it knows where its upload is leaves one without a byte.
+  /// The non-empty uploads. A process killed before it knows its upload's URL leaves an empty one.
   func files() throws -> [URL] {
     let names = try FileManager.default.contentsOfDirectory(atPath: uploads.path).filter { $0.utf8.count == 32 }
     return names.map { uploads.appendingPathComponent($0) }.filter { $0.byteCount > 0 }
   }
 
-  /// Removes what came.
+  /// Removes all uploads.
   func clear() throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: uploads.path) where !name.hasPrefix(".") {
       try FileManager.default.removeItem(at: uploads.appendingPathComponent(name))
@@ -47,8 +47,8 @@ final class TusServer {
 
   func stop() { process.terminate() }
 
-  /// What it keeps it writes on threads of its own: without that, a request that waits for one before it stops them both. Its lock lets
-  /// two in where a third has waited, for the file of the lock is removed with each release: one in memory takes its place.
+  /// Writes uploads on separate threads; otherwise a request that waits for an earlier one blocks both. Its own lock
+  /// admits two if a third has waited, because each release removes the lock file, so an in-memory lock replaces it.
   private static let script = #"""
     import asyncio, collections, contextlib, os, sys, threading, uvicorn
     from fastapi import FastAPI

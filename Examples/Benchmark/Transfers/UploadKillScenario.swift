@@ -2,9 +2,9 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Uploads a file of `--concurrency` MiB (1024 unless given) to tuspyserver from a process that is killed at `--requests` random moments
-/// (50 unless given), over connections that are cut at as many more; as often as it takes. A wrong byte at the server, more than a piece
-/// sent twice for a kill or a cut, or more than 40 MB of memory make it end with 1.
+/// Uploads a file of `--concurrency` MiB (default 1024) to tuspyserver from a process that is killed at `--requests`
+/// random moments (default 50), over connections that are cut as often. Repeats as necessary. Exits with 1 if a stored
+/// byte is wrong, more than a piece per kill or cut is sent twice, or memory exceeds 40 MB.
 struct UploadKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 50
@@ -14,9 +14,9 @@ struct UploadKillScenario: Scenario {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
     let file = folder.appendingPathComponent("files/large")
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // it is below the temporary folder
+    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     try RandomFile.write(options.concurrency << 20, to: file)
-    signal(SIGPIPE, SIG_IGN)  // the relay writes to programs that were killed
+    signal(SIGPIPE, SIG_IGN)  // the relay may write to killed processes
     let tus = try TusServer(in: folder)
     defer { tus.stop() }
     let report = Shared(UploadKillReport(megabytes: options.concurrency))
@@ -26,7 +26,7 @@ struct UploadKillScenario: Scenario {
     var random = SeededGenerator(seed: UInt64(options.seed))
     while report.withLock({ $0.kills < options.requests || $0.cuts < options.requests }) {
       try await trial(file, relay, options.requests, report, &random)
-      // There are two where a program was killed behind its last answer, and the next one began anew: both are whole.
+      // If a process is killed after its last response and the next one starts over, there are two complete files.
       let stored = try tus.files()
       guard !stored.isEmpty, try stored.allSatisfy({ try RandomFile.isSame(file, $0) }) else {
         throw BenchError("the server has \(stored.map(\.byteCount)) bytes, and not those of the file")
@@ -39,7 +39,7 @@ struct UploadKillScenario: Scenario {
     return report.withLock { $0 }
   }
 
-  /// One upload, from nothing to its end.
+  /// Runs one upload from start to end.
   private func trial(
     _ file: URL, _ relay: CuttingRelay, _ most: Int, _ report: Shared<UploadKillReport>, _ random: inout SeededGenerator
   ) async throws {
@@ -76,29 +76,29 @@ struct UploadKillScenario: Scenario {
   }
 }
 
-/// What came of it, as one line of JSON.
+/// The results, as one line of JSON.
 struct UploadKillReport: BenchReport {
-  /// The bytes of a piece; with the last one goes a rest of less than 2,500.
+  /// The size of a piece. The last one has up to 2,500 bytes more.
   static let piece = 8 << 20
 
   let megabytes: Int
   var uploads = 0
-  /// The files that the server has of them.
+  /// The number of complete files at the server.
   var files = 0
   var kills = 0
   var cuts = 0
   var pieces = 0
-  /// The bytes that were sent and are sent again: in all, and the most at a time.
+  /// The bytes sent twice: in total, and the maximum at once.
   var resent = 0
   var mostResent = 0
   var peakMegabytes = 0.0
-  /// The positions behind the last byte of each connection that is at a piece, and the furthest of the upload.
+  /// The end positions of connections that send a piece, and the furthest position of the upload.
   private var positions: [Int: Int] = [:]
   private var furthest = 0
 
   init(megabytes: Int) { self.megabytes = megabytes }
 
-  /// Notes what a client sends. Each request begins with a read of its own, for the answer to the one before it has come.
+  /// Records what a client sends. Each request starts with its own read, because the previous response has arrived.
   mutating func note(_ connection: Int, _ bytes: ArraySlice<UInt8>) {
     let isChunk = bytes.starts(with: "PATCH ".utf8)
     if isChunk || bytes.starts(with: "HEAD ".utf8) || bytes.starts(with: "POST ".utf8) {

@@ -1,7 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Uploads `--file` to `--url` by tus, from where the server is, in pieces of `--concurrency` MiB. Made to be killed while it does.
+/// Uploads `--file` to `--url` by tus in pieces of `--concurrency` MiB and resumes earlier runs. Made to be killed
+/// while it runs.
 struct UploadPutScenario: Scenario {
   struct AddFile: ServerPOSTTask {
     let server: Server

@@ -10,7 +10,7 @@ import Testing
 
   init() throws { host = try #require(Origin(.known("https://a.test"))) }
 
-  @Test func `a slot is free again when its exchange has ended or thrown`() async throws {
+  @Test func `releases the slot when the exchange returns or throws`() async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 2))
     try await gate.withSlot(at: host) {
       try await gate.withSlot(at: host) { #expect(gate.running == 2) }
@@ -22,7 +22,7 @@ import Testing
     #expect(gate.running == 0)
   }
 
-  @Test func `a permit is free again when its last reference is gone`() async throws {
+  @Test func `releases a permit when its last reference is gone`() async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 2))
     var permit: StreamPermit? = try await gate.permit(at: host, .normal) { try await $0() }
     var same = permit
@@ -32,7 +32,7 @@ import Testing
     #expect(gate.running == 0)
   }
 
-  @Test func `a waiter that is cancelled throws and leaves the line`() async throws {
+  @Test func `a cancelled waiter throws and leaves the queue`() async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
     try await gate.withSlot(at: host) {
       let (waits, hasBegun) = AsyncStream<Void>.makeStream()
@@ -45,7 +45,7 @@ import Testing
     #expect(gate.running == 0)
   }
 
-  @Test func `a slot that comes as the wait ends with an error is released`() async throws {
+  @Test func `releases a slot granted while the wait ends with an error`() async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
     let isWaiting = Gate()
     let holder = Task { [host] in try await gate.withSlot(at: host) { await isWaiting.wait() } }
@@ -62,7 +62,7 @@ import Testing
     #expect(gate.running == 0 && gate.waiting == 0)
   }
 
-  @Test(arguments: [true, false]) func `a place in line without a waiter is released`(isAdmitted: Bool) async throws {
+  @Test(arguments: [true, false]) func `releases a queue entry whose waiter is gone`(isAdmitted: Bool) async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
     let mayEnd = Gate()
     let holder = Task { [host] in try await gate.withSlot(at: host) { await mayEnd.wait() } }
@@ -82,7 +82,7 @@ import Testing
     #expect(gate.running == 0 && gate.waiting == 0)
   }
 
-  @Test(arguments: 1...10) func `cancelling at any moment releases all slots and waiters`(seed: UInt64)
+  @Test(arguments: 1...10) func `cancelling at any time releases all slots and waiters`(seed: UInt64)
     async throws
   {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 2))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// An ``Admission`` against a model that is obvious and slow, through thousands of random events.
+/// Compares ``Admission`` with a slow, obvious model over thousands of random events.
 @Suite(.timeLimit(.minutes(1))) struct AdmissionModelTests {
   private struct Model {
     struct Waiter {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...20) func `random events end as in the model`(seed: UInt64) throws {
+  @Test(arguments: 1...20) func `agrees with the model after random events`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let hosts = try (0..<3).map { try #require(URL(string: "https://host\($0).test").flatMap { Origin($0) }) }
     func limits() -> ThrottleLimits {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Ageing, bounds, rates and costs of an ``Admission``.
+/// Aging, limits, rates and complexity of ``Admission``.
 @Suite(.timeLimit(.minutes(1))) struct AdmissionOrderTests {
   private let a: Origin
   private let b: Origin
@@ -14,7 +14,7 @@ import Testing
     b = try #require(URL(string: "https://b.test").flatMap { Origin($0) })
   }
 
-  @Test func `a waiter gains one priority in every ten seconds`() {
+  @Test func `a waiting request gains one priority level every ten seconds`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1))
     _ = admission.enter(1, host: a, priority: .normal, at: .zero)
     _ = admission.enter(2, host: a, priority: .low, at: .zero)
@@ -24,7 +24,7 @@ import Testing
     #expect(admission.leave(host: a, at: .seconds(10)) == [2])
   }
 
-  @Test func `background is urgent after four times the ageing, and older than what came since`() {
+  @Test func `background becomes urgent after four aging intervals and precedes newer requests`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, ageing: .seconds(2)))
     _ = admission.enter(1, host: a, priority: .urgent, at: .zero)
     _ = admission.enter(2, host: a, priority: .background, at: .zero)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `without ageing background waits for all others`() {
+  @Test func `without aging, background waits for everything else`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, ageing: .zero))
     _ = admission.enter(1, host: a, priority: .normal, at: .zero)
     _ = admission.enter(2, host: a, priority: .background, at: .zero)
@@ -43,7 +43,7 @@ import Testing
     #expect(admission.leave(host: a, at: .seconds(100_000)) == [3])
   }
 
-  @Test func `more than may wait are refused, and leave no trace`() {
+  @Test func `refuses requests beyond maximumWaiting and forgets them`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, maximumWaiting: 2))
     let decisions = (1...4).map { admission.enter($0, host: a, priority: .normal, at: .zero) }
     #expect(decisions == [.start, .wait, .wait, .refuse])
@@ -53,7 +53,7 @@ import Testing
     #expect((0..<3).flatMap { _ in admission.leave(host: a, at: .zero) } == [3, 6])
   }
 
-  @Test func `a burst begins at once, the rest at the rate`() {
+  @Test func `starts a burst immediately and the rest at the configured rate`() {
     let rate = RateLimit(2, per: .seconds(1), burst: 3)
     var admission = Admission(limits: ThrottleLimits(perHost: 0, rate: rate))
     let decisions = (1...6).map { admission.enter($0, host: a, priority: .normal, at: .zero) }
@@ -68,14 +68,14 @@ import Testing
     #expect(admission.nextWake == nil)
   }
 
-  @Test func `the rate of one host holds up no other`() {
+  @Test func `a host's rate limit does not delay other hosts`() {
     var admission = Admission(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(1))))
     #expect(admission.enter(1, host: a, priority: .normal, at: .zero) == .start)
     #expect(admission.enter(2, host: a, priority: .normal, at: .zero) == .wait)
     #expect(admission.enter(3, host: b, priority: .normal, at: .zero) == .start)
   }
 
-  @Test func `a lowered limit strands nobody`() {
+  @Test func `a lowered limit leaves no waiter stuck`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 3))
     for ticket in 1...6 { _ = admission.enter(ticket, host: a, priority: .normal, at: .zero) }
     #expect(admission.setLimits(ThrottleLimits(perHost: 1), at: .zero) == [])
@@ -84,7 +84,7 @@ import Testing
     #expect(admission.counts.isEmpty)
   }
 
-  @Test func `raised limits start those who wait, at once and in order`() {
+  @Test func `raised limits start waiting requests immediately and in order`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, total: 1, rate: RateLimit(1, per: .seconds(9))))
     for ticket in 1...3 { _ = admission.enter(ticket, host: a, priority: .normal, at: .zero) }
     _ = admission.enter(4, host: b, priority: .high, at: .zero)
@@ -92,7 +92,7 @@ import Testing
     #expect(admission.waiting == 0 && admission.nextWake == nil)
   }
 
-  @Test func `twenty thousand who wait cost no more each than two thousand`() {
+  @Test func `the cost per waiter is the same for 2,000 and 20,000 waiters`() {
     func time(_ count: Int) -> Duration {
       processorTime {
         var admission = Admission(limits: ThrottleLimits(perHost: 1, total: 1))
@@ -102,7 +102,7 @@ import Testing
         #expect(admission.waiting == 0)
       }
     }
-    // The least of three: others may have had the caches meanwhile.
+    // The minimum of several runs: other processes may evict the caches.
     let (small, large) = ((0..<4).map { _ in time(2000) }.min(), (0..<3).map { _ in time(20_000) }.min())
     #expect(
       (large ?? .zero) < (small ?? .zero) * 60,

@@ -18,7 +18,7 @@ import Testing
     Admission(limits: ThrottleLimits(perHost: perHost, total: total))
   }
 
-  @Test func `a host has so many slots and no more`() {
+  @Test func `a host runs no more requests than its limit`() {
     var admission = make(perHost: 2)
     let decisions = (1...3).map { admission.enter($0, host: a, priority: .normal) }
     #expect(decisions == [.start, .start, .wait])
@@ -27,21 +27,21 @@ import Testing
     #expect(admission.leave(host: a) == [])
   }
 
-  @Test func `the limit overall counts every host`() {
+  @Test func `the total limit counts all hosts`() {
     var admission = make(total: 1)
     #expect(admission.enter(1, host: a, priority: .normal) == .start)
     #expect(admission.enter(2, host: b, priority: .normal) == .wait)
     #expect(admission.leave(host: a) == [2])
   }
 
-  @Test func `a full host does not hold up another`() {
+  @Test func `a full host does not delay another host`() {
     var admission = make(perHost: 1, total: 2)
     #expect(admission.enter(1, host: a, priority: .normal) == .start)
     #expect(admission.enter(2, host: a, priority: .urgent) == .wait)
     #expect(admission.enter(3, host: b, priority: .background) == .start)
   }
 
-  @Test func `a slot that is freed overall goes to a host with room`() {
+  @Test func `a freed total slot goes to a host below its own limit`() {
     var admission = make(perHost: 1, total: 2)
     for (ticket, host) in [(1, a), (2, a), (3, b), (4, b)] {
       _ = admission.enter(ticket, host: host, priority: .normal)
@@ -49,7 +49,7 @@ import Testing
     #expect(admission.leave(host: b) == [4], "2 came first, but its host is full")
   }
 
-  @Test func `the more urgent goes first, then whoever came first`() {
+  @Test func `serves by priority, then first come, first served`() {
     var admission = make(perHost: 1)
     _ = admission.enter(1, host: a, priority: .normal)
     for (ticket, priority) in [(2, CallPriority.low), (3, .urgent), (4, .normal), (5, .urgent), (6, .background)] {
@@ -58,7 +58,7 @@ import Testing
     #expect((0..<5).flatMap { _ in admission.leave(host: a) } == [3, 5, 4, 2, 6])
   }
 
-  @Test func `priority and arrival count between hosts too`() {
+  @Test func `priority and arrival order apply across hosts`() {
     var admission = make(total: 1)
     _ = admission.enter(1, host: a, priority: .normal)
     for (ticket, host, priority) in [(2, a, CallPriority.normal), (3, b, .normal), (4, b, .high)] {
@@ -69,7 +69,7 @@ import Testing
     #expect(admission.leave(host: a) == [3])
   }
 
-  @Test func `a raised limit starts those who wait at once`() {
+  @Test func `a raised limit starts waiting requests immediately`() {
     var admission = make(perHost: 1)
     for ticket in 1...4 { _ = admission.enter(ticket, host: a, priority: .normal) }
     #expect(admission.setLimits(ThrottleLimits(perHost: 3)) == [2, 3])
@@ -78,7 +78,7 @@ import Testing
 
   private func rated(_ rate: RateLimit) -> ThrottleLimits { ThrottleLimits(perHost: 0, rate: rate) }
 
-  @Test func `a raised rate starts those who wait at once`() {
+  @Test func `a raised rate starts waiting requests immediately`() {
     var admission = Admission(limits: rated(RateLimit(1, per: .seconds(30))))
     let decisions = (1...3).map { admission.enter($0, host: a, priority: .normal) }
     #expect(decisions == [.start, .wait, .wait])
@@ -86,8 +86,8 @@ import Testing
     #expect(admission.nextWake == nil)
   }
 
-  @Test func `what has begun under one rate counts as as many under another, and no more than it lets begin at once`() {
-    // A hundred in the first second of a minute, half of them made up for after thirty.
+  @Test func `a new rate counts earlier starts, up to its burst`() {
+    // 100 starts in the first second of a minute; half of them have expired after 30 s.
     for (seconds, rate, next) in [
       (0, RateLimit(10, per: .seconds(1)), Duration.milliseconds(100)),
       (30, RateLimit(40, per: .seconds(60)), .milliseconds(1500)), (30, RateLimit(60, per: .seconds(60)), .zero),
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `after a time without a rate the next one begins anew`() {
+  @Test func `a new rate starts fresh after a period without one`() {
     let rate = RateLimit(1, per: .seconds(30))
     var admission = Admission(limits: rated(rate))
     #expect(admission.enter(1, host: a, priority: .normal) == .start)
@@ -112,7 +112,7 @@ import Testing
     #expect(admission.enter(3, host: a, priority: .normal) == .wait)
   }
 
-  @Test func `limits with the same rate leave what it has begun as it is`() {
+  @Test func `limits with the same rate keep its history`() {
     let rate = RateLimit(1, per: .seconds(30))
     var admission = Admission(limits: rated(rate))
     for ticket in 1...2 { _ = admission.enter(ticket, host: a, priority: .normal) }
@@ -120,7 +120,7 @@ import Testing
     #expect(admission.nextWake == .seconds(30) && admission.wake(at: .seconds(30)) == [2])
   }
 
-  @Test func `a lowered limit lets the running finish and strands nobody`() {
+  @Test func `a lowered limit lets running requests finish and leaves no waiter stuck`() {
     var admission = make(perHost: 3)
     for ticket in 1...5 { _ = admission.enter(ticket, host: a, priority: .normal) }
     #expect(admission.setLimits(ThrottleLimits(perHost: 1)) == [])
@@ -132,7 +132,7 @@ import Testing
     #expect(admission.running == 0 && admission.waiting == 0)
   }
 
-  @Test func `whoever gives up frees no slot and is not started`() {
+  @Test func `abandoning a wait frees no slot and starts nothing`() {
     var admission = make(perHost: 1)
     for ticket in 1...3 { _ = admission.enter(ticket, host: a, priority: .normal) }
     #expect(admission.abandon(2, host: a) == true)
@@ -141,7 +141,7 @@ import Testing
     #expect(admission.leave(host: a) == [3])
   }
 
-  @Test func `hosts that are done are forgotten`() {
+  @Test func `forgets hosts without requests`() {
     var admission = make(perHost: 1)
     _ = admission.enter(1, host: a, priority: .normal)
     _ = admission.enter(2, host: a, priority: .normal)
@@ -151,7 +151,7 @@ import Testing
     #expect(admission.counts.isEmpty)
   }
 
-  @Test(arguments: 1...20) func `no run of events breaks a limit or strands a waiter`(seed: UInt64) {
+  @Test(arguments: 1...20) func `random events break no limit and leave no waiter stuck`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var admission = make(perHost: 3, total: 4)
     var running: [Origin] = []

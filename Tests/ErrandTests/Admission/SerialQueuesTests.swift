@@ -6,7 +6,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct SerialQueuesTests {
-  @Test func `tasks of a queue run one at a time, in the order in which they came`() async throws {
+  @Test func `runs the tasks of a queue one at a time, in order of arrival`() async throws {
     let queues = SerialQueues()
     let log = Shared<[Int]>([])
     let inside = Shared(0)
@@ -30,7 +30,7 @@ import Testing
     #expect(log.withLock { $0 } == Array(0..<50))
   }
 
-  @Test func `queues of other names, and none, do not wait for each other`() async throws {
+  @Test func `queues with different names do not wait for each other`() async throws {
     let queues = SerialQueues()
     try await queues.withExclusiveAccess(.named("a")) {
       try await queues.withExclusiveAccess(.named("b")) {}
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `asking for the queue that one holds is an error that names it`() async throws {
+  @Test func `entering a held queue again throws an error with its name`() async throws {
     let queues = SerialQueues()
     let error = await #expect(throws: TaskError.self) {
       try await queues.withExclusiveAccess(.named("sync")) {
@@ -50,7 +50,7 @@ import Testing
     try await queues.withExclusiveAccess(.named("sync")) {}
   }
 
-  @Test func `a turn that throws is over`() async throws {
+  @Test func `a throwing body releases the queue`() async throws {
     let queues = SerialQueues()
     await #expect(throws: CancellationError.self) {
       try await queues.withExclusiveAccess(.named("a")) { throw CancellationError() }
@@ -58,7 +58,7 @@ import Testing
     try await queues.withExclusiveAccess(.named("a")) {}
   }
 
-  @Test func `whoever is cancelled while waiting leaves the line to the others`() async throws {
+  @Test func `cancelling a waiter lets the next one run`() async throws {
     let queues = SerialQueues()
     let gate = Gate()
     let first = Task.immediate { try await queues.withExclusiveAccess(.named("a")) { await gate.wait() } }
@@ -71,7 +71,7 @@ import Testing
     try await third.value
   }
 
-  @Test func `a call from a preflight on the queue of its own call is an error, not a wait for ever`() async throws {
+  @Test func `a preflight call on its own call's queue throws instead of deadlocking`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     await server.update { configuration in
@@ -88,7 +88,8 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a call from another Swift task of a preflight is refused, too`(isChild: Bool) async throws {
+  func `refuses a call on the held queue from a child or unstructured task of the preflight`(isChild: Bool) async throws
+  {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     await server.update { configuration in
@@ -107,7 +108,7 @@ import Testing
     #expect(error?.code == .reentrantQueue && stub.requests.isEmpty, "\(String(describing: error))")
   }
 
-  @Test(arguments: [true, false]) func `a batch of the queue that its hook's call holds is an error`(isResults: Bool)
+  @Test(arguments: [true, false]) func `a batch on the queue held by its hook's call throws`(isResults: Bool)
     async throws
   {
     let stub = StubServer(.widget)
@@ -129,7 +130,7 @@ import Testing
     #expect(error?.code == .reentrantQueue && stub.requests.isEmpty)
   }
 
-  /// Cancels the Swift task that waits for it, as it starts.
+  /// Cancels the caller's Swift task in `willStart`.
   private struct Cancelling: ServerGETTask {
     let caller: Shared<Task<Void, any Error>?>
     var path: String { "widgets" }
@@ -138,7 +139,7 @@ import Testing
     func willStart() async { caller.withLock { $0 }?.cancel() }
   }
 
-  @Test func `a call whose caller is cancelled before it has its turn sends nothing`() async throws {
+  @Test func `sends nothing if the caller is cancelled before the queue is free`() async throws {
     let stub = StubServer(.widget)
     let (gate, caller) = (Gate(), Shared<Task<Void, any Error>?>(nil))
     let call = Task { [server = stub.server] in
@@ -158,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: ["download", "upload", "delivery"])
-  func `so is a transfer, and a delivery`(way: String) async throws {
+  func `transfers and deliveries on the held queue throw too`(way: String) async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)
       let server = stub.server
@@ -189,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a call that is begun by manager.start or Task.detached takes its turn`() async throws {
+  @Test func `a call begun by manager.start or Task.detached waits for the queue`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     let started = Shared<[Task<HTTPResponse, any Error>]>([])
@@ -200,7 +201,7 @@ import Testing
         let plain = Task.detached { try await next.run() }
         let handle = server.manager.start(next)
         started.withLock { $0 = [plain, Task.detached { try await handle.value }] }
-        await giveWay(100)  // so that they come while the queue is held
+        await giveWay(100)  // so that the calls arrive while the queue is held
       }
     }
     try await GetWidget().on(server).serialQueue(.named("sync")).run()
@@ -208,7 +209,7 @@ import Testing
     #expect(stub.requests.map(\.url.path) == ["/widgets/7", "/plain", "/plain"])
   }
 
-  @Test func `a queue of the same name on another manager is another queue`() async throws {
+  @Test func `queues of different managers are independent even with the same name`() async throws {
     let (stub, other) = (StubServer(.status(.ok)), StubServer(.status(.ok)))
     await stub.server.update { configuration in
       configuration.preflight = { _, _ in
@@ -219,7 +220,7 @@ import Testing
     #expect(stub.requests.count == 1 && other.requests.count == 1)
   }
 
-  @Test func `whatever the call awaits by structure is nested: children, other calls, their steps and hedges`()
+  @Test func `nesting covers child tasks, calls on other queues, their steps and hedges`()
     async throws
   {
     struct Nesting: PerAttemptStep {
@@ -237,7 +238,7 @@ import Testing
         Nesting { try await URLTask(.known("https://shop.test/inner")).on(server).serialQueue(.named("a")).run() }
       ]
     }
-    // By a call of another queue, whose step asks for the first again.
+    // The nested call uses another queue; its step asks for the first queue again.
     let error = await taskError {
       try await GetWidget().on(server).serialQueue(.named("b")).hedged(after: .seconds(1)).run()
     }
@@ -245,7 +246,7 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
-  @Test(arguments: 1...10) func `cancelling at any moment strands nobody`(seed: UInt64) async throws {
+  @Test(arguments: 1...10) func `cancelling at any time leaves no waiter stuck`(seed: UInt64) async throws {
     let queues = SerialQueues()
     var random = SeededGenerator(seed: seed)
     var tasks: [Task<Void, any Error>] = []
@@ -261,7 +262,7 @@ import Testing
 }
 
 extension QueueReport.Outcome {
-  /// The error of a task that asked for a queue which is held for it.
+  /// The error of a task that requested a queue its caller already holds.
   fileprivate var reentrantError: TaskError? {
     let error: any Error
     switch self {

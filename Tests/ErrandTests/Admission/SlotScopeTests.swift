@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A slot covers one exchange: code of the app can make calls, however few slots there are.
+/// A slot covers one exchange, so app code can make calls even with a single slot.
 @Suite(.timeLimit(.minutes(1))) struct SlotScopeTests {
   /// A store that makes a call before it stores a response.
   private struct CallingStore: CacheStore {
@@ -36,7 +36,7 @@ import Testing
     return shop
   }
 
-  /// Runs `calls`, and cancels those that have not ended after a while. Returns the number of calls that succeeded.
+  /// Cancels `calls` that do not end in time. Returns the number of calls that succeeded.
   private func succeeded(_ calls: [Task<Void, any Error>], of shop: VirtualShop) async -> Int {
     if !(await eventually { shop.manager.callCount == 0 }) { for call in calls { call.cancel() } }
     var count = 0
@@ -46,7 +46,7 @@ import Testing
 
   enum BodyDestination: CaseIterable { case memory, file, discarded }
 
-  @Test(arguments: BodyDestination.allCases) func `a cache store may make a call with one slot`(
+  @Test(arguments: BodyDestination.allCases) func `a cache store can make a call with a single slot`(
     _ delivery: BodyDestination
   )
     async throws
@@ -67,21 +67,21 @@ import Testing
     }
   }
 
-  @Test func `a cache store may make calls with the default limits`() async throws {
+  @Test func `cache stores can make calls with the default limits`() async throws {
     let shop = shop(ThrottleLimits())
     let calls = (0..<20).map { number in Task { _ = try await shop.task("\(number)").downloadData() } }
     #expect(await succeeded(calls, of: shop) == 20)
     #expect(shop.sentCount == 40)
   }
 
-  @Test func `the chunks of a request body may come from another task that makes a call`() async throws {
+  @Test func `a request body can come from another task that makes a call`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       try await request.body.forEachChunk { _ in }
       return .text("fine", for: request)
     }
     let (chunks, producer) = AsyncStream<Data>.makeStream()
     let isReading = Gate()
-    // Begun outside of the upload: nothing that it inherits says that the upload waits for it.
+    // Detached, so that it does not inherit the upload's task context.
     Task.detached {
       await isReading.wait()
       producer.yield((try? await shop.task("source").downloadData()) ?? Data())
@@ -115,7 +115,7 @@ import Testing
     #expect(shop.manager.throttle.streams == 0)
   }
 
-  @Test(arguments: BodyDestination.allCases) func `a step has the whole body, and no slot`(_ delivery: BodyDestination)
+  @Test(arguments: BodyDestination.allCases) func `a step has the whole body but no slot`(_ delivery: BodyDestination)
     async throws
   {
     struct Looking: PerAttemptStep {

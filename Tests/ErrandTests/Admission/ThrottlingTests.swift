@@ -5,12 +5,12 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ThrottlingTests {
-  /// A way in which a call that holds the only slot can stop.
+  /// How a call that holds the only slot can end.
   enum Stop: CaseIterable, Sendable {
     case success, badStatus, failure, cancelled, deadline, streamRead, streamDropped, file
   }
 
-  @Test(arguments: Stop.allCases) func `with one slot, a call gets it after whatever ended the one before`(stop: Stop)
+  @Test(arguments: Stop.allCases) func `releases the only slot however the call ends`(stop: Stop)
     async throws
   {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { number, request, clock in
@@ -47,14 +47,14 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `streams wait under the rules of slots, and have no rate`() {
+  @Test func `stream limits use the waiting rules of slots, but no rate`() {
     let limits = ThrottleLimits(
       perHost: 7, total: 9, maximumWaiting: 5, ageing: .seconds(3), rate: RateLimit(1, per: .seconds(1)),
       streamsPerHost: 2)
     #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, ageing: .seconds(3)))
   }
 
-  @Test func `a rate is for its period: what is beyond it begins when that has passed`() async throws {
+  @Test func `a call beyond the rate starts once the period has passed`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
       .ok(request)
     }
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: [ThrottleLimits.unlimited, ThrottleLimits(perHost: 0), ThrottleLimits(perHost: -1, total: -1)])
-  func `where there is no limit all run at once`(limits: ThrottleLimits) async throws {
+  func `without limits, all calls run concurrently`(limits: ThrottleLimits) async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: limits) { _, request, _ in
       await gate.wait()
@@ -82,7 +82,7 @@ import Testing
     for call in calls { _ = try await call.value }
   }
 
-  @Test func `whoever finds the line full fails at once and says so`() async throws {
+  @Test func `fails immediately with .queueFull if the queue is full`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1, maximumWaiting: 1)) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1))
       return .ok(request)
@@ -102,7 +102,7 @@ import Testing
     _ = try await second.value
   }
 
-  @Test func `the queue's timer ends the wait, and is not waited for again`() async throws {
+  @Test func `the queue timeout ends the wait without a retry`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(100))
       return .ok(request)
@@ -118,7 +118,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await first.value }
   }
 
-  @Test func `calls beyond the rate wait for their turn`() async throws {
+  @Test func `calls beyond the rate wait`() async throws {
     let limits = ThrottleLimits(rate: RateLimit(2, per: .seconds(1), burst: 1))
     let shop = VirtualShop(limits: limits) { _, request, _ in .ok(request) }
     try await shop.task().run()
@@ -130,7 +130,7 @@ import Testing
     #expect(shop.sentCount == 2 && shop.manager.waitingCount == 0)
   }
 
-  @Test func `a wait for the rate ends with the deadline`() async throws {
+  @Test func `the deadline ends a wait for the rate limit`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
       .ok(request)
     }
@@ -141,7 +141,7 @@ import Testing
     #expect(shop.sentCount == 1 && shop.manager.waitingCount == 0)
   }
 
-  @Test func `limits change at once, both ways`() async throws {
+  @Test func `changed limits take effect immediately, raised or lowered`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1))
       return .ok(request)
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: [ThrottleLimits(perHost: -1), ThrottleLimits(total: -3), ThrottleLimits(maximumWaiting: -1)])
-  func `a negative limit is none, and strands nobody`(limits: ThrottleLimits) async throws {
+  func `a negative limit means no limit`(limits: ThrottleLimits) async throws {
     let shop = VirtualShop(limits: limits) { _, request, _ in .ok(request) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<20 { group.addTask { try await shop.task().deadline(.seconds(60)).run() } }
@@ -171,7 +171,7 @@ import Testing
     #expect(ThrottleLimits(streamsPerHost: -1).streamsPerHost == 0)
   }
 
-  @Test func `no rate strands anybody, or is a trap`() async throws {
+  @Test func `invalid rates neither block calls nor trap`() async throws {
     var changed = RateLimit(5, per: .seconds(1))
     (changed.count, changed.burst) = (-5, 0)
     var slow = RateLimit(5, per: .seconds(1))

@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct AsyncResultsTests {
   private struct Torn: Error {}
 
-  /// Tasks with these numbers, then an error; `torn` counts when it is thrown.
+  /// Yields tasks with these IDs, then throws; `torn` counts the throws.
   private func tasks(_ ids: ClosedRange<Int>, on server: Server, torn: Counter = Counter())
     -> AsyncThrowingStream<Modified<GetWidget>, any Error>
   {
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  @Test func `tasks may have to be waited for`() async throws {
+  @Test func `accepts tasks that arrive over time`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...3)
@@ -40,7 +40,7 @@ import Testing
     #expect("\(results.progress)" == "3 of 3 finished")
   }
 
-  @Test func `they are taken no further ahead than twice the limit`() async throws {
+  @Test func `reads the source no further ahead than twice the limit`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
@@ -65,7 +65,7 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `an error of the source comes after those under way have finished`() async throws {
+  @Test func `throws the source's error after the running tasks have finished`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     let torn = Counter()
@@ -86,7 +86,7 @@ import Testing
     #expect(seen.withLock { $0.sorted() } == [1, 2, 3])
   }
 
-  @Test func `leaving a source that says nothing more ends at once`() async throws {
+  @Test func `leaving the loop returns immediately although the source is idle`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ResultsTests {
-  /// A server that counts how many requests are under way.
+  /// A server that tracks how many requests run concurrently.
   private func counting(_ peak: Shared<(now: Int, most: Int)>) -> Server {
     let transport = StubTransport { request in
       peak.withLock { peak in
@@ -20,7 +20,7 @@ import Testing
     return Server(remote: "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited))
   }
 
-  @Test func `every task has its result, a window of them at a time`() async throws {
+  @Test func `returns a result for every task and respects the limit`() async throws {
     let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
     let ids = try await server.manager.withResults(of: (1...100).map { GetWidget(id: $0).on(server) }, limit: 8) {
@@ -41,7 +41,7 @@ import Testing
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `a result carries the task as it was declared, also where it was modified`() async throws {
+  @Test func `a result carries the declared task without its modifiers`() async throws {
     let stub = StubServer(.widget)
     let tasks = [GetWidget(id: 7).on(stub.server).timeout(.seconds(5)), GetWidget(id: 8).on(stub.server)]
     var declared: [GetWidget] = []
@@ -52,7 +52,7 @@ import Testing
     #expect(declared.map(\.id) == [7, 8, 7, 8])
   }
 
-  @Test func `a server runs many tasks on itself, whatever server they name`() async throws {
+  @Test func `a server runs the tasks on itself, whatever server they name`() async throws {
     let (own, other) = (StubServer(.widget), StubServer(.status(500)))
     let tasks = (1...3).map { GetWidget(id: $0).on(other.server).header("X", "\($0)") }
     for await (task, result) in own.server.results(of: tasks) { #expect(try result.get() == Widget(), "\(task.id)") }
@@ -68,7 +68,7 @@ import Testing
     #expect(Set(own.requests.compactMap { $0.headers["X"] }) == ["1", "2", "3"], "the other modifiers hold")
   }
 
-  @Test func `what the reader leaves is cancelled and has ended when it returns`() async throws {
+  @Test func `leaving the loop cancels running tasks before it returns`() async throws {
     let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
     try await server.manager.withResults(of: (1...1000).map { GetWidget(id: $0).on(server) }, limit: 4) {
@@ -78,7 +78,7 @@ import Testing
     #expect(peak.withLock { $0.now } == 0)
   }
 
-  @Test func `a limit below one runs one at a time`() async throws {
+  @Test func `treats a limit below one as one`() async throws {
     let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
     var count = 0
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test(arguments: zip([ResultOrder.finished, .submitted], [[3, 1, 2], [1, 2, 3]]))
-  func `results come as they finish, or in the order of the tasks`(order: ResultOrder, expected: [Int]) async throws {
+  func `returns results as they finish or in submission order`(order: ResultOrder, expected: [Int]) async throws {
     let shop = GatedShop()
     let server = shop.server()
     let results = server.manager.results(of: shop.tasks(1...3, on: server), limit: 3, order: order)
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: [ResultOrder.finished, .submitted])
-  func `tasks are taken no further ahead than twice the limit`(order: ResultOrder) async throws {
+  func `reads tasks no further ahead than twice the limit`(order: ResultOrder) async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
@@ -122,7 +122,7 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0)
   }
 
-  @Test func `a slow first one holds up the others after a window, and no more than the limit run`() async throws {
+  @Test func `in submission order, a slow first task stops reading after a full window`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(2...100)
@@ -137,20 +137,20 @@ import Testing
     #expect(shop.inside.withLock { $0.most } <= 3)
   }
 
-  @Test func `leaving the loop ends what is under way before it returns`() async throws {
+  @Test func `leaving the loop ends running tasks before it returns`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1)
     try await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) { results in
       for await _ in results { break }
-      await shop.began.reached(5)  // the next took the place of the first, and will never be answered
+      await shop.began.reached(5)  // the next task has started in place of the first and never gets a response
     }
     #expect(shop.inside.withLock { $0.now } == 0)
     #expect(shop.ended.count == shop.began.count && shop.began.count == 5)
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `so does an error from the reader, which is thrown`() async throws {
+  @Test func `rethrows the reader's error after the running tasks have ended`() async throws {
     struct Enough: Error {}
     let shop = GatedShop()
     let server = shop.server()
@@ -163,7 +163,7 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `cancelling the reader ends everything, and tells it`() async throws {
+  @Test func `cancelling the reader cancels every task and reports each one`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     let seen = Shared<[Bool]>([])
@@ -179,7 +179,7 @@ import Testing
     #expect(shop.taken.count == 4 && shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `a loop that is cancelled is told by those under way, and does not end in silence`() async throws {
+  @Test func `a cancelled loop still returns a result for each running task`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...2)
@@ -211,7 +211,7 @@ import Testing
     (1...100_000).lazy.map { Tagged(id: min($0, 100)).on(server) }
   }
 
-  @Test func `a task that was cancelled by itself does not stand for the others`() async throws {
+  @Test func `a task cancelled on its own does not hide a cancelled batch`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(2...100)
@@ -229,7 +229,7 @@ import Testing
     await shop.began.reached(1)
     while await server.manager.cancel(tag: "first") == 0 { await Task.yield() }
     await read.reached(1)
-    await shop.began.reached(5)  // in the place of the one that was read; after it there is no room
+    await shop.began.reached(5)  // replaces the one that was read; the window is full now
     #expect(await eventually { server.manager.callCount == 0 })
     work.cancel()
     cut.add()
@@ -238,7 +238,7 @@ import Testing
     #expect(results.count < 100_000 && results[(own + 1)...].contains(true), "the loop was cut, and says so")
   }
 
-  @Test func `where nothing is under way the next task says it`() async throws {
+  @Test func `a batch cancelled while idle reports it with the next task`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
@@ -253,7 +253,7 @@ import Testing
     #expect(await work.value.contains(true))
   }
 
-  @Test func `results that were all read are whole, cancelled or not`() async throws {
+  @Test func `cancelling after the last result changes nothing`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...10)
@@ -267,7 +267,7 @@ import Testing
     #expect(try await work.value == 10)
   }
 
-  @Test func `a cancellation that comes as the reader returns keeps nobody waiting`() async throws {
+  @Test func `a cancellation while the reader returns does not hang`() async throws {
     let stub = StubServer(.widget)
     let tasks = (1...100).map { GetWidget(id: $0).on(stub.server) }
     let rounds = Counter()
@@ -293,7 +293,7 @@ import Testing
     all.cancel()
   }
 
-  @Test func `nothing more is taken for results that nobody reads any more`() async throws {
+  @Test func `takes no more tasks once the results are discarded`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
@@ -304,7 +304,7 @@ import Testing
     #expect(shop.taken.count == 8)
   }
 
-  @Test func `results that nobody reads any more are cancelled`() async throws {
+  @Test func `cancels running tasks once the results are discarded`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1)
@@ -313,7 +313,7 @@ import Testing
     #expect(shop.taken.count < 10)
   }
 
-  @Test func `two readers get all of it between them, and both end`() async throws {
+  @Test func `two readers share the results and both end`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     let results = server.manager.results(of: shop.tasks(1...200, on: server), limit: 4, order: .submitted)
@@ -324,7 +324,7 @@ import Testing
     #expect(await (first + second).sorted() == Array(1...200))
   }
 
-  @Test func `progress says how many of how many`() async throws {
+  @Test func `progress reports finished, running and failed tasks out of the total`() async throws {
     let shop = GatedShop()
     let server = shop.server(missing: [2])
     shop.open(1...3)

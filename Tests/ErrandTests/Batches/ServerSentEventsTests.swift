@@ -18,18 +18,18 @@ import Testing
     return all
   }
 
-  @Test func `events come over as many connections as it takes, and 204 ends them`() async throws {
+  @Test func `reconnects until the server answers 204`() async throws {
     let stub = StubServer(
       stream("id: 1\ndata: a\n\ndata: half"), stream("retry: 100\n\nid: 2\ndata: b\n\n"), stream("data: c\n\n"),
       .status(204))
     #expect(try await all(Prices().on(stub.server).events()) == ["a", "b", "c"])
     #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2", "2"])
     #expect(stub.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
-    // HTML Standard §9.2.3: the time that was stated.
+    // HTML Standard §9.2.3: the reconnection time. 3 s by default, then the 100 ms of `retry`.
     #expect(stub.clock.now.offset == .seconds(3) + .milliseconds(200))
   }
 
-  @Test func `the number of the last event goes to where it was given, and no redirect takes it elsewhere`()
+  @Test func `sends Last-Event-ID only to the origin that issued it, never to redirect targets`()
     async throws
   {
     func moved(to url: String) -> StubLog.Answer { .status(307, [.location: url]) }
@@ -44,26 +44,26 @@ import Testing
       ])
   }
 
-  @Test func `a POST that a redirect made a GET of is not sent again`() async throws {
+  @Test func `does not resend a POST that a redirect turned into a GET`() async throws {
     let stub = StubServer(.status(303, [.location: "https://shop.test/feed"]), stream("data: a\n\n"), .status(204))
     #expect(try await all(Ask().on(stub.server).events()) == ["a"])
     #expect(stub.requests.map(\.method) == [.post, .get])
   }
 
-  @Test func `the error of a later connection is its own`() async throws {
+  @Test func `the error of a later connection is reported as the stream's own`() async throws {
     let stub = StubServer(stream("data: a\n\n"), .status(404))
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
     #expect(error?.reason == "404 Not Found" && error?.isOfAnotherCall == false)
     #expect(error?.record.entries.count { "\($0.moment)" == "call started" } == 1)
   }
 
-  @Test func `a terminator ends them, and is not given`() async throws {
+  @Test func `ends at the terminator without yielding it`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: [DONE]\n\ndata: b\n\n"))
     #expect(try await all(Prices().on(stub.server).events(until: "[DONE]")) == ["a"])
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `a stream that ends for good without its terminator is cut`() async throws {
+  @Test func `throws .truncatedBody if the stream ends without its terminator`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: b"))
     var seen: [String] = []
     let error = await #expect(throws: TaskError.self) {
@@ -74,7 +74,7 @@ import Testing
 
   private struct Account: Decodable { let name: String }
 
-  @Test func `the error of one that does not fit shows nothing of its data`() async throws {
+  @Test func `the error of an undecodable event shows none of its data`() async throws {
     let stub = StubServer(stream("data: {\"iban\":\"DE-SECRET\"} oops\n\n"))
     let error = await #expect(throws: TaskError.self) {
       for try await _ in Prices().on(stub.server).events(of: Account.self) {}
@@ -86,7 +86,7 @@ import Testing
     #expect(lines?.code == .decodingFailed && lines.map { "\($0)" }?.contains("SECRET") == false)
   }
 
-  @Test func `events before one that is too long are given`() async throws {
+  @Test func `yields the events before an oversized one`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: far too long\n\n"))
     var seen: [String] = []
     let error = await #expect(throws: TaskError.self) {
@@ -95,7 +95,7 @@ import Testing
     #expect(seen == ["a"] && error?.code == .bodyTooLarge && error?.reason.contains("10 bytes") == true)
   }
 
-  @Test func `an event is its parts, wherever it came from`() async throws {
+  @Test func `an event equals another with the same fields`() async throws {
     for try await event in Prices().on(StubServer(stream("id: 1\ndata: a\n\n")).server).retry(.never).events() {
       #expect(
         event == ServerSentEvent(data: "a", id: "1") && "\(event)".hasSuffix(#"(name: "message", data: "a", id: "1")"#))
@@ -106,7 +106,7 @@ import Testing
     error?.method == .get && error?.url == "https://shop.test/prices" && error?.record.entries.isEmpty == false
   }
 
-  @Test func `errors in what a stream says have the call that it came by`() async throws {
+  @Test func `errors while reading a stream name their call`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: too long for it\n\n"))
     let task = Prices().on(stub.server)
     let odd = await #expect(throws: TaskError.self) { for try await _ in task.events(of: Price.self) {} }
@@ -135,13 +135,13 @@ import Testing
   @Test(arguments: [
     ("0", Duration.milliseconds(100)), ("99999999999999999999", .seconds(600)), ("250", .milliseconds(250)),
   ])
-  func `the wait that a server asks for has bounds`(stated: String, wait: Duration) async throws {
+  func `clamps the reconnection time set by the server`(stated: String, wait: Duration) async throws {
     let stub = StubServer(stream("retry: \(stated)\nid: 1\ndata: a\n\n"), .status(204))
     #expect(try await all(Prices().on(stub.server).events()) == ["a"])
     #expect(stub.clock.now.offset == wait)
   }
 
-  @Test func `connections that bring nothing are an error with the attempts of the policy`() async throws {
+  @Test func `fails after as many empty connections as the retry policy allows`() async throws {
     let stub = StubServer(stream("data: a\n\n"), stream(""))
     var seen: [String] = []
     let error = await #expect(throws: TaskError.self) {
@@ -153,7 +153,7 @@ import Testing
     #expect(once.requests.count == 1)
   }
 
-  @Test func `heartbeats are life: connections that bring nothing else go on until 204`() async throws {
+  @Test func `keepalive comments count as activity`() async throws {
     let beat = stream(": beat\n\n")
     let stub = StubServer(beat, beat, beat, beat, stream("data: news\n\n"), .status(204))
     #expect(try await all(Prices().on(stub.server).events()) == ["news"])
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: [StubLog.Answer.status(503), .status(429), .status(502)])
-  func `a POST with numbered events is sent again as often as the policy has it`(refusal: StubLog.Answer) async throws {
+  func `retries a POST with event IDs as often as the retry policy allows`(refusal: StubLog.Answer) async throws {
     let stub = StubServer(stream("id: 1\ndata: a\n\n"), refusal, refusal, stream("data: b\n\n"), .status(204))
     #expect(try await all(Ask().on(stub.server).events()) == ["a", "b"])
     #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "1", "1", "1"])
@@ -170,7 +170,7 @@ import Testing
     #expect(first.requests.count == 1)
   }
 
-  @Test func `a POST is sent again only where it may be, or its events are numbered`() async throws {
+  @Test func `resends a POST only if it is idempotent or its events have IDs`() async throws {
     let plain = StubServer(stream("data: a\n\n"), .status(204))
     #expect(try await all(Ask().on(plain.server).events()) == ["a"])
     #expect(plain.requests.count == 1)
@@ -187,7 +187,7 @@ import Testing
   }
 
   @Test(arguments: [StubLog.Answer.json("{}"), .status(200), .data(Data("data: a\n\n".utf8), "text/plain")])
-  func `what is no event stream is an error`(answer: StubLog.Answer) async {
+  func `throws .badResponse if the response is not an event stream`(answer: StubLog.Answer) async {
     let stub = StubServer(answer)
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
     #expect(error?.code == .badResponse && stub.requests.count == 1)
@@ -203,7 +203,7 @@ import Testing
     #expect(error?.reason.contains("only 200") == true && isNamed(error))
   }
 
-  @Test func `other statuses are accepted if the task says so, and a later connection is checked too`() async throws {
+  @Test func `accepts other statuses if the task does, and checks later connections too`() async throws {
     let created = StubLog.Answer.data(Data("id: 1\ndata: a\n\n".utf8), "text/event-stream", .created)
     let stub = StubServer(created, .status(204))
     #expect(try await all(Prices().on(stub.server).accepting([.created, .noContent]).events()) == ["a"])
@@ -216,7 +216,7 @@ import Testing
     #expect(second?.status == .created && later.requests.count == 2)
   }
 
-  @Test func `each connection asks caches to store nothing, unless the task says otherwise`() async throws {
+  @Test func `sends no-store with each connection unless the task sets Cache-Control`() async throws {
     let stub = StubServer(stream("id: 1\ndata: a\n\n"), .status(204))
     #expect(try await all(Prices().on(stub.server).events()) == ["a"])
     #expect(stub.requests.map { $0.headers[.cacheControl] } == ["no-store", "no-store"])
@@ -227,7 +227,7 @@ import Testing
     #expect(own.requests.first?.headers[.cacheControl] == "max-age=1")
   }
 
-  @Test func `a refusal is an error, after the call's own attempts`() async {
+  @Test func `fails with .badStatus after the call's retries`() async {
     let stub = StubServer(.status(503))
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
     #expect(error?.code == .badStatus && stub.requests.count == 3)
@@ -235,7 +235,7 @@ import Testing
 
   private struct Price: Decodable, Equatable { let n: Int }
 
-  @Test func `events may be values, and one that does not fit ends them`() async throws {
+  @Test func `decodes events as values and throws at the first invalid one`() async throws {
     let stub = StubServer(stream("data: {\"n\":1}\n\ndata: [DONE]\n\n"))
     var prices: [Price] = []
     for try await price in Prices().on(stub.server).events(of: Price.self, until: "[DONE]") { prices.append(price) }
@@ -247,7 +247,7 @@ import Testing
     #expect(error?.code == .decodingFailed && odd.requests.count == 1)
   }
 
-  @Test func `a wait between connections is cancelled with the calls`() async throws {
+  @Test func `cancelAll ends the wait between connections`() async throws {
     let stub = StubServer(stream("data: a\n\n"), clock: .manual)
     let reader = Task { try await all(Prices().on(stub.server).events()) }
     await stub.clock.sleepers(count: 1)
@@ -258,7 +258,7 @@ import Testing
     #expect(left == 0 && stub.requests.count == 1)
   }
 
-  @Test func `a wait between connections ends with the reader's task`() async throws {
+  @Test func `cancelling the reader ends the wait between connections`() async throws {
     let stub = StubServer(stream("data: a\n\n"), clock: .manual)
     let reader = Task { try await all(Prices().on(stub.server).events()) }
     await stub.clock.sleepers(count: 1)

@@ -11,7 +11,7 @@ import Testing
     let headers = ["X-Key": "k"]
   }
 
-  /// A remote whose pages are answered by number; each names the next by `link`.
+  /// A server that answers each page with its number; `link` returns the Link header.
   private func shop(_ log: Shared<[HTTPRequest]>, link: @escaping @Sendable (Int) -> String?) -> Server {
     var configuration = ServerConfiguration()
     configuration.log = .discard
@@ -34,7 +34,7 @@ import Testing
     return all
   }
 
-  @Test func `pages follow the link to the next, as it stands, with the task's header`() async throws {
+  @Test func `follows the next link verbatim and keeps the task's headers`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let server = shop(log) {
       $0 < 4 ? "<https://other.test/>; rel=prev, </list?page=\($0 + 1)&q=a%2Cb>; rel=\"last next\"" : nil
@@ -52,7 +52,7 @@ import Testing
     var headers: HTTPHeaders { ["X-Stamp": "\(count.withLock { $0 })"] }
   }
 
-  @Test func `what a task computes for its header is computed for each page, the first too`() async throws {
+  @Test func `computes the task's headers for every page`() async throws {
     let (log, count) = (Shared<[HTTPRequest]>([]), Shared(0))
     let pages = Stamped(count: count).on(shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }).pages()
     for try await _ in pages { count.withLock { $0 += 1 } }
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: ["</list#a>; rel=next", "<https://u:p@shop.test/list?page=2>; rel=next"])
-  func `a link that goes round by its fragment, or brings a user of its own, is refused`(link: String) async {
+  func `rejects a next link that only adds a fragment or contains user info`(link: String) async {
     let log = Shared<[HTTPRequest]>([])
     let server = shop(log) { _ in link }
     let error = await #expect(throws: TaskError.self) {
@@ -82,7 +82,7 @@ import Testing
     let path = "list"
   }
 
-  @Test func `parameters in the body go with every page, those in the query are the link's`() async throws {
+  @Test func `sends body parameters with every page; the query comes from the link`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let server = shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }
     for try await _ in Search().on(server).pages() {}
@@ -91,13 +91,13 @@ import Testing
     #expect(requests.map { $0.url.query() } == [nil, "page=2", "page=3"])
   }
 
-  @Test func `no page is asked for before it is wanted`() async throws {
+  @Test func `requests a page only when it is needed`() async throws {
     let log = Shared<[HTTPRequest]>([])
     for try await _ in List().on(shop(log) { "</list?page=\($0 + 1)>; rel=next" }).pages() { break }
     #expect(log.withLock { $0.count } == 1)
   }
 
-  @Test func `a closure says where the next one is, by a whole or a relative URL`() async throws {
+  @Test func `a closure can return the next page's URL, absolute or relative`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let pages = List().on(shop(log) { _ in nil }).pages { page in
       page.payload[0] < 3 ? URL(string: "?page=\(page.payload[0] + 1)") : nil
@@ -110,7 +110,7 @@ import Testing
     "<https://evil.test/list?page=2>; rel=next", "<//evil.test/list?page=2>; rel=next",
     "<http://shop.test/?page=2>; rel=next",
     "<?size=2>; rel=next",
-  ]) func `a page at another origin, or one that was given already, is an error and is not asked for`(link: String)
+  ]) func `rejects a page at another origin or one already fetched, without a request`(link: String)
     async
   {
     let log = Shared<[HTTPRequest]>([])
@@ -123,7 +123,7 @@ import Testing
     "</list?page=2> rel=next", "</list?page=2>; rel='next'", "</list?page=2>; rel next", "</list?page=2>; rel=",
     "</list?page=2>, rel=next", "<http://[>; rel=next", "</a>; rel=prev </list?page=2>; rel=next", "next",
     "</list?page=2>; rel=\"\"", "</list?page=2>; title=\"open; rel=prev", "{\"next\": \"/list?page=2\"}",
-  ]) func `a Link header that cannot be parsed throws instead of ending the pages`(link: String) async {
+  ]) func `throws if the Link header cannot be parsed`(link: String) async {
     let server = shop(Shared([])) { _ in link }
     let error = await #expect(throws: TaskError.self) { try await all(List().on(server).pages()) }
     #expect(error?.code == .badResponse && error?.reason.contains("Link header cannot be parsed") == true)
@@ -137,23 +137,23 @@ import Testing
     "</a>; rel=prev; type=text/html; title*=UTF-8''%e2%82%ac; flag",
     "<mailto:a@b.test>; rel=\"http://example.net/x?a=b\"",
     "</list?page=2>; rel=next; anchor=\"#x\"", "</a>; title=two words; rel=prev",
-  ]) func `a well-formed Link header without a next page ends the pages`(link: String) async throws {
+  ]) func `ends after a valid Link header without a next page`(link: String) async throws {
     #expect(try await all(List().on(shop(Shared([])) { _ in link }).pages()) == [1])
   }
 
-  @Test func `a next page that can be read counts, whatever else the header has`() async throws {
+  @Test func `follows a valid next link even if the rest of the header is invalid`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let server = shop(log) { $0 < 2 ? "garbage, </list?page=2>; rel=next, <open" : nil }
     #expect(try await all(List().on(server).pages()) == [1, 2])
   }
 
-  @Test func `the error of a Link header shows no secrets of its URL`() async {
+  @Test func `the error for an invalid Link header hides secrets in its URL`() async {
     let server = shop(Shared([])) { _ in "https://shop.test/list?page=2&access_token=s3cret; rel=next" }
     let error = await #expect(throws: TaskError.self) { try await all(List().on(server).pages()) }
     #expect(error?.code == .badResponse && error.map { "\($0)" }?.contains("s3cret") == false)
   }
 
-  @Test func `a closure's URL that cannot be requested throws instead of ending the pages`() async throws {
+  @Test func `throws if the closure returns an unusable URL`() async throws {
     for text in ["myapp:x", "http:/x", "https://shop.test:99999/"] {
       let pages = List().on(shop(Shared([])) { _ in nil }).pages { _ in URL(string: text) }
       let error = await #expect(throws: TaskError.self, "\(text)") { try await all(pages) }
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `the page after one that a redirect has led to another origin is not asked for with the task's header`()
+  @Test func `does not send the task's headers to the next page after a cross-origin redirect`()
     async
   {
     let log = Shared<[HTTPRequest]>([])

@@ -6,7 +6,7 @@ import Testing
   private typealias Window = TaskWindow<Int, any Error>
   private struct Torn: Error {}
 
-  /// What a reader gets, in words.
+  /// The reader's next step as text.
   private func next(_ window: inout Window) -> String {
     let hasStep = window.hasStep
     switch window.next() {
@@ -26,7 +26,7 @@ import Testing
     return window
   }
 
-  @Test func `those that finish first are handed over first`() {
+  @Test func `returns tasks as they finish`() {
     var window = make(taking: 3)
     #expect(next(&window) == "wait")
     window.finish(2, 2, isFailed: false)
@@ -34,7 +34,7 @@ import Testing
     #expect([next(&window), next(&window), next(&window)] == ["2", "0", "wait"])
   }
 
-  @Test func `in the order of the tasks, those that finish early wait`() {
+  @Test func `in submission order, early results wait`() {
     var window = make(.submitted, taking: 3)
     window.finish(2, 2, isFailed: false)
     window.finish(1, 1, isFailed: false)
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [ResultOrder.finished, .submitted])
-  func `there is room for twice the limit that is not handed over`(order: ResultOrder) {
+  func `has room for twice the limit of undelivered tasks`(order: ResultOrder) {
     var window = make(order, taking: 3)
     #expect(window.hasRoom)
     _ = window.take()
@@ -56,7 +56,7 @@ import Testing
     #expect(window.hasRoom)
   }
 
-  @Test func `it is over when the source is and all were handed over`() {
+  @Test func `is over once the source has ended and every result is delivered`() {
     var window = make(taking: 1)
     window.endSource()
     #expect(!window.hasRoom && next(&window) == "wait")
@@ -64,7 +64,7 @@ import Testing
     #expect([next(&window), next(&window), next(&window)] == ["0", "over", "over"])
   }
 
-  @Test func `a failure of the source comes last, and once`() {
+  @Test func `by default, a source failure comes last, and once`() {
     var window = make(taking: 1)
     window.endSource(Torn())
     #expect(next(&window) == "wait")
@@ -72,14 +72,14 @@ import Testing
     #expect([next(&window), next(&window), next(&window)] == ["0", "Torn", "over"])
   }
 
-  @Test func `or at once where nothing else counts any more`() {
+  @Test func `with .first, a source failure comes before finished results`() {
     var window = make(taking: 2, sourceFailure: .first)
     window.finish(0, 0, isFailed: false)
     window.endSource(Torn())
     #expect([next(&window), next(&window)] == ["Torn", "over"])
   }
 
-  @Test func `when nobody reads any more nothing is held or taken`() {
+  @Test func `after close, holds and takes nothing`() {
     var window = make(taking: 2)
     window.finish(0, 0, isFailed: false)
     window.close()
@@ -87,15 +87,15 @@ import Testing
     #expect(!window.hasRoom && window.isOver && next(&window) == "over")
   }
 
-  @Test(arguments: [Int.min, -1, 0, 1]) func `a limit below one is one`(limit: Int) {
+  @Test(arguments: [Int.min, -1, 0, 1]) func `treats a limit below one as one`(limit: Int) {
     #expect(make(limit: limit).limit == 1)
   }
 
-  @Test func `the highest limit there is has room`() {
+  @Test func `supports the maximum limit`() {
     #expect(make(limit: .max, taking: 10).hasRoom)
   }
 
-  @Test func `progress counts, and says of how many when that is known`() {
+  @Test func `progress includes the total once it is known`() {
     var window = make(taking: 3)
     window.finish(1, 1, isFailed: true)
     #expect(window.progress == TaskBatchProgress(started: 3, finished: 1, failed: 1, total: nil))
@@ -108,14 +108,14 @@ import Testing
     #expect("\(window.progress)" == "3 of 3 finished, 1 failed" && window.progress.fraction == 1)
   }
 
-  @Test func `a source that says how many it has is believed until it has more`() {
+  @Test func `trusts the expected count until there are more tasks`() {
     var window = make(taking: 1, expected: 2)
     #expect(window.progress.total == 2 && window.progress.fraction == 0)
     for _ in 0..<2 { _ = window.take() }
     #expect(window.progress.total == 3)
   }
 
-  @Test func `all of nothing is done`() {
+  @Test func `an empty batch is complete`() {
     var window = make()
     window.endSource()
     #expect(window.progress.total == 0 && window.progress.fraction == 1)

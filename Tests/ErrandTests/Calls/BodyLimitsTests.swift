@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The time limits of bodies that something else than the task has made.
+/// Timeouts of bodies that the task did not create itself.
 @Suite(.timeLimit(.minutes(1))) struct BodyLimitsTests {
   private struct Upload: ServerPUTTask {
     let size: Int
@@ -13,7 +13,7 @@ import Testing
 
   private static let stream = HTTPBody.stream { AsyncThrowingStream<Data, any Error> { $0.finish() } }
 
-  @Test(arguments: [1000, 100 << 10]) func `a body in memory that is counted keeps the limit of an attempt`(size: Int)
+  @Test(arguments: [1000, 100 << 10]) func `progress on an in-memory body keeps the attempt timeout`(size: Int)
     async throws
   {
     let stub = StubServer(.status(.ok)) { $0.defaultTimeout = .seconds(7) }
@@ -27,7 +27,7 @@ import Testing
     #expect(counted.withLock { !$0.isEmpty })
   }
 
-  @Test func `what is left of a limit is called by the limit`() async throws {
+  @Test func `names the configured timeout even if it was partly used up`() async throws {
     let shop = VirtualShop(
       configure: { ($0.defaultTimeout, $0.retryPolicy) = (.seconds(7), .never) },
       answer: { number, request, clock in
@@ -41,7 +41,7 @@ import Testing
     #expect(error?.reason.hasPrefix(words) == true, "\(error?.reason ?? "")")
   }
 
-  @Test func `a stream that takes the place of a body has the limits of a stream in every hop`() async throws {
+  @Test func `a stream that replaces the body uses stream timeouts on every hop`() async throws {
     let seen = Shared<[Timeouts]>([])
     let shop = VirtualShop(
       configure: {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// What is told of the end of a call, and what may hold it up.
+/// The end of a call: what it reports and what can delay it.
 @Suite(.timeLimit(.minutes(1))) struct CallEndsTests {
-  @Test func `the end of every call that had a response has its status`() async throws {
+  @Test func `the end of every call with a response includes the status`() async throws {
     let events = EventRecorder()
     let stub = StubServer(.status(.ok), .status(.noContent)) { $0.observers = [events] }
     try await PlainTask().on(stub.server).run()
@@ -17,10 +17,10 @@ import Testing
     #expect(ends == [.ok, .noContent])
   }
 
-  @Test func `a call that was cancelled before its deadline has no other error than the cancellation`() async throws {
+  @Test func `a call cancelled before its deadline throws only CancellationError`() async throws {
     let gate = Gate()
     let shop = VirtualShop { _, request, _ in
-      await gate.wait()  // and heeds no cancellation
+      await gate.wait()  // ignores cancellation
       return .ok(request)
     }
     let call = Task { try await shop.task().deadline(.seconds(10)).run() }
@@ -32,7 +32,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  /// Answers itself, and lets the request go on beside that.
+  /// Answers itself while the request continues.
   private struct Overtaking: PerCallStep {
     let gate = Gate()
     let ended = Counter()
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a file that comes after the steps have answered leaves nothing behind`() async throws {
+  @Test func `a download that finishes after a step has answered leaves no files behind`() async throws {
     let step = Overtaking()
     let shop = VirtualShop(configure: { $0.perCallSteps = [step] }) { _, request, _ in
       HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data(count: 100_000)))
@@ -68,7 +68,7 @@ import Testing
     func didFail(with error: any Error) async { try? await CallClock(clock).sleep(for: .seconds(3600)) }
   }
 
-  @Test func `a hook that hears of the end holds up no call that was cancelled`() async throws {
+  @Test func `a slow didFail does not delay a cancelled call`() async throws {
     let shop = VirtualShop { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1))
       return .ok(request)
@@ -79,7 +79,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  @Test(arguments: [true, false]) func `a probe whose body takes long closes the circuit with its head`(isStream: Bool)
+  @Test(arguments: [true, false]) func `a probe with a slow body closes the circuit at its head`(isStream: Bool)
     async throws
   {
     let breaker = CircuitBreaker(minimumCalls: 1, openDuration: .seconds(30), probes: 1)
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  /// A body that has its end only once the gate is open.
+  /// A body that ends only when the gate opens.
   private final class HeldBody: HTTPBodySource {
     private let gate: Gate
     init(gate: Gate) { self.gate = gate }
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `progress has the number of its attempt, also where that sends twice`() async throws {
+  @Test func `progress reports the attempt number even if the attempt sends twice`() async throws {
     let told = Shared<[Int]>([])
     let tokens = NumberedTokens(valid: 2)
     let shop = VirtualShop(
@@ -148,7 +148,7 @@ import Testing
     #expect(shop.sentCount >= 3 && Set(told.withLock { $0 }) == [1], "\(told.withLock { $0 })")
   }
 
-  @Test func `a ping is sent once, and no cache answers it`() async throws {
+  @Test func `a ping is sent once and never answered by a cache`() async throws {
     let shop = CachedShop(
       configure: { $0.hedging = .after(.zero) },
       answer: { _, request in
@@ -161,7 +161,7 @@ import Testing
     #expect(shop.sentCount == before + 2)
   }
 
-  @Test func `a modified task of a file refreshes it, and has the tag of its plan`() async throws {
+  @Test func `a modified FileBackedTask refreshes its file and uses the modified tag`() async throws {
     struct Catalogue: FileBackedTask {
       let path = "catalogue"
       let file: URL

@@ -9,7 +9,7 @@ import Testing
     func cancel() { cancelled.add() }
   }
 
-  @Test func `cancels the task of a running call, once`() {
+  @Test func `cancels a running call's task once`() {
     var life = CallLife()
     let work = Work()
     let hasBegun = life.begin(work)
@@ -20,7 +20,7 @@ import Testing
     #expect(life.cause != nil && life.expired == nil, "the first cause counts")
   }
 
-  @Test func `a call that is cancelled before it runs does not begin, and hands over no body`() {
+  @Test func `a call cancelled before it runs neither begins nor hands over a body`() {
     var life = CallLife()
     let cancelled = life.cancel(.deadline(.preparing))
     let (mayBegin, mayRead) = (life.begin(Work()), life.handOver(Work()))
@@ -36,7 +36,7 @@ import Testing
     #expect(mayBegin && mayRead && cancelled as? Work === body)
   }
 
-  @Test func `ends once, and keeps the cause of its end`() {
+  @Test func `ends once and keeps the cause`() {
     var life = CallLife()
     let work = Work()
     let hasBegun = life.begin(work)

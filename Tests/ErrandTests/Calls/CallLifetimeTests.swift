@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A call that has ended is released with what it gave: a server makes millions of them.
+/// A finished call releases its memory: a server makes millions of calls.
 @Suite(.timeLimit(.minutes(1))) struct CallLifetimeTests {
   private struct Reference {
     weak var call: AnyObject?
@@ -23,12 +23,12 @@ import Testing
     }
   }
 
-  /// A call's reference to itself, its response gone.
+  /// A weak reference to a call whose response is gone.
   private func reference(_ shop: CachedShop, _ policy: CachePolicy = .inherited) async throws -> Reference {
     Reference(call: try await shop.task("widgets/7", policy).response().response.maker)
   }
 
-  @Test func `a call of a server with a cache is released, whether that answers, is asked in vain or validated`()
+  @Test func `releases a call for every cache outcome: stored, hit, validated or bypassed`()
     async throws
   {
     let shop = shop { _ in }
@@ -41,7 +41,7 @@ import Testing
     #expect(shop.sentCount == 3)
   }
 
-  @Test func `a call with steps, a sign-in or shared requests is released`() async throws {
+  @Test func `releases calls with steps, authentication, coalescing or hedging`() async throws {
     let features: [(String, (inout ServerConfiguration) -> Void)] = [
       ("nothing", { _ in }), ("a step of the call", { $0.perCallSteps = [Passing()] }),
       ("a step of the attempt", { $0.perAttemptSteps = [Passing()] }),
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `what is shown of a call later holds its head, and not its body`() async throws {
+  @Test func `the final state keeps the response head, not its body`() async throws {
     var state = CallState()
     state.response = HTTPResponse(
       .ok, url: .known("https://shop.test"), headers: ["X-A": "1"],

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
-  /// A server whose transport never answers, and a count of who asked.
+  /// A server whose transport never responds, and a counter of its requests.
   private func silent(limits: ThrottleLimits = ThrottleLimits()) -> (server: Server, asked: Counter) {
     let asked = Counter()
     let transport = StubTransport { _ in
@@ -14,7 +14,7 @@ import Testing
     return (Server(remote: "https://shop.test", transport: transport, manager: TaskManager(limits: limits)), asked)
   }
 
-  @Test func `cancelling the task that awaits a call ends it with CancellationError`() async throws {
+  @Test func `cancelling the awaiting task throws CancellationError`() async throws {
     let (server, asked) = silent()
     let call = Task { try await GetWidget().on(server).download() }
     await asked.reached(1)
@@ -24,7 +24,7 @@ import Testing
     #expect(server.manager.runningCount == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `a task that is cancelled already sends nothing`() async throws {
+  @Test func `a cancelled task sends nothing`() async throws {
     let (server, asked) = silent()
     let call = Task {
       withUnsafeCurrentTask { $0?.cancel() }
@@ -34,7 +34,7 @@ import Testing
     #expect(asked.count == 0)
   }
 
-  @Test func `a call is within reach of cancelAll from its first hook on`() async throws {
+  @Test func `cancelAll reaches a call as early as its first hook`() async throws {
     struct Slow: ServerTask {
       let (begun, gate): (Counter, Gate)
       func willStart() async {
@@ -52,7 +52,7 @@ import Testing
     #expect(asked.count == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `cancelAll ends every call and not those who await them`() async throws {
+  @Test func `cancelAll ends every call without cancelling the tasks that await them`() async throws {
     let (server, asked) = silent(limits: ThrottleLimits(perHost: 2))
     let calls = (0..<5).map { _ in
       Task {
@@ -67,7 +67,7 @@ import Testing
     #expect(server.manager.runningCount == 0 && server.manager.waitingCount == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `calls are cancelled by tag and by type`() async throws {
+  @Test func `cancels calls by tag and by type`() async throws {
     let (server, asked) = silent()
     let a = Task { try await GetWidget().on(server).tagged("a").run() }
     let b = Task { try await GetWidget().on(server).run() }
@@ -97,7 +97,7 @@ import Testing
     #expect(server.manager.runningCount == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `a stream ends at the deadline of its call, which the error names`() async throws {
+  @Test func `a stream ends at its call's deadline and the error names it`() async throws {
     let clock = ManualClock()
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(SilentSource())) }
     let manager = TaskManager(clock: CallClock(clock))
@@ -109,7 +109,7 @@ import Testing
     #expect(error?.timer == .call)
   }
 
-  @Test func `a call that waits for a slot is not charged the attempt's time, but the queue's`() async throws {
+  @Test func `waiting for a slot counts against the queue timeout, not the attempt's`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     let transport = StubTransport { request in
@@ -132,7 +132,7 @@ import Testing
     #expect(manager.runningCount == 0 && manager.waitingCount == 0)
   }
 
-  @Test func `a preflight may run another task on the same host with a limit of one`() async throws {
+  @Test func `a preflight can run another task on the same host with a limit of one`() async throws {
     let stub = StubServer(.status(.ok), limits: ThrottleLimits(perHost: 1, total: 1))
     let server = stub.server
     await server.update { configuration in
@@ -145,7 +145,7 @@ import Testing
     #expect(stub.requests.count == 20)
   }
 
-  @Test(arguments: 1...3) func `a thousand calls cancelled at random moments all throw, and leave nothing behind`(
+  @Test(arguments: 1...3) func `a thousand calls cancelled at random all end and leave nothing behind`(
     seed: UInt64
   ) async throws {
     let transport = StubTransport { request in
@@ -179,7 +179,7 @@ import Testing
   }
 }
 
-/// A body of which nothing ever comes, until it is cancelled.
+/// A body that yields nothing until it is cancelled.
 private final class SilentSource: HTTPBodySource {
   private let gate = Gate()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// One request for all calls that send the same at the same time.
+/// Concurrent calls for the same resource share one request.
 @Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
   private let gate = Gate()
 
@@ -23,7 +23,7 @@ import Testing
       })
   }
 
-  /// Starts calls, and returns when all of them wait for a response.
+  /// Starts calls and returns once they have joined a request.
   private func start(_ count: Int, _ shop: CachedShop, _ task: Modified<CachedTask>? = nil) async -> [Task<
     String, any Error
   >] {
@@ -33,7 +33,7 @@ import Testing
     return calls
   }
 
-  @Test func `calls that send the same share one request, each with a body of its own`() async throws {
+  @Test func `identical concurrent calls share one request and each gets its own body`() async throws {
     let shop = shop()
     let calls = await start(20, shop)
     #expect(await eventually { shop.sentCount == 1 })
@@ -44,7 +44,7 @@ import Testing
     #expect(shop.server.manager.runningCount == 0)
   }
 
-  @Test func `the error of a shared request is that of each call, and one of a step's call names that once`()
+  @Test func `every sharing call gets the error, and a nested call's error is named once`()
     async throws
   {
     gate.open()
@@ -60,7 +60,7 @@ import Testing
       nested.reason.components(separatedBy: "sent for it").count == 2 && nested.isOfAnotherCall, "\(nested.reason)")
   }
 
-  @Test func `the error of a shared request says what was tried, and so does the record of a response`() async throws {
+  @Test func `errors and responses of a shared request carry its record`() async throws {
     gate.open()
     let failing = shop(status: .serviceUnavailable)
     await failing.server.update { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
@@ -77,7 +77,7 @@ import Testing
     #expect(response.record.attempts.map(\.status) == [200])
   }
 
-  @Test func `other URLs, fields and methods, bodies, and servers that do not want it, share nothing`() async throws {
+  @Test func `different URLs, headers or methods and opted-out servers share nothing`() async throws {
     gate.open()
     let shop = shop()
     async let a = shop.task("a").download()
@@ -94,7 +94,7 @@ import Testing
     #expect(other.sentCount == 2)
   }
 
-  @Test func `a call that is cancelled leaves the others their request, the last one ends it`() async throws {
+  @Test func `cancelling one call keeps the request for the others`() async throws {
     let shop = shop()
     let calls = await start(3, shop)
     calls[0].cancel()
@@ -104,13 +104,13 @@ import Testing
     #expect(shop.sentCount == 1)
   }
 
-  @Test func `when the last call is cancelled, the request ends`() async throws {
+  @Test func `cancelling the last call ends the request`() async throws {
     let ended = Shared(false)
     let shop = CachedShop(
       configure: { $0.coalescesRequests = true },
       answer: { _, request in
         do {
-          try await CallClock(ManualClock()).sleep(for: .seconds(1))  // for ever
+          try await CallClock(ManualClock()).sleep(for: .seconds(1))  // forever
         } catch {
           ended.withLock { $0 = true }
           throw error
@@ -128,7 +128,7 @@ import Testing
     #expect(await eventually { ended.withLock { $0 } && shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
-  @Test func `a tag cancels those who wait, not the request of others`() async throws {
+  @Test func `cancelling by tag leaves the shared request to the others`() async throws {
     let shop = shop()
     let tagged = await start(1, shop, shop.task().tagged("screen"))
     let others = await start(1, shop)
@@ -138,7 +138,7 @@ import Testing
     #expect(try await others[0].value == "1")
   }
 
-  @Test func `an error is thrown to all, and says that something was sent`() async throws {
+  @Test func `every sharing call gets the error, which says that a request was sent`() async throws {
     let shop = shop(status: 500)
     let calls = await start(3, shop)
     gate.open()
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `hooks are called once a call, and the deadline of one is not that of others`() async throws {
+  @Test func `one sharing call's deadline does not affect the others`() async throws {
     let shop = shop()
     let hurried = Task { try await shop.task().deadline(.seconds(1)).download() }
     #expect(await eventually { shop.events.moments().contains { $0.hasPrefix("joined") } })
@@ -160,7 +160,7 @@ import Testing
     #expect(try await calls[0].value == "1")
   }
 
-  @Test func `with a cache, those who joined are told so`() async throws {
+  @Test func `with a cache, joined calls are marked as collapsed`() async throws {
     let shop = shop([.cacheControl: "max-age=60"], cache: true)
     let calls = (0..<3).map { _ in Task { try await shop.get() } }
     #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
@@ -174,7 +174,7 @@ import Testing
 
   private enum Tenant: TaskContextKey { static let defaultValue = "none" }
 
-  @Test func `calls with a context of their own share no request, for steps may make others of it`() async throws {
+  @Test func `calls with their own context are not coalesced because steps may use it`() async throws {
     struct TenantStep: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -206,13 +206,13 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
       guard request.url.path == "/outer", let server = server.withLock({ $0 }) else { return response }
-      // A call that holds the queue itself would wait for itself, and is told so.
+      // Ignore the error: a call that already holds the queue throws .reentrantQueue.
       _ = try? await CachedTask(path: "inner").on(server).serialQueue(.named("q")).download()
       return response
     }
   }
 
-  @Test func `calls that hold other queues share no request, whose steps may wait for these`() async throws {
+  @Test func `does not coalesce calls with different serial queues`() async throws {
     let server = Shared<Server?>(nil)
     let shop = CachedShop(
       configure: {
@@ -234,7 +234,7 @@ import Testing
     for call in calls { #expect(await (try? call.value) != nil) }
   }
 
-  @Test func `what one call has for want of an answer is not given to others`() async throws {
+  @Test func `shares neither preloaded fallbacks nor their errors`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("bundled")
       try Data("bundled".utf8).write(to: file)
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `calls that may be repeated or hedged by other rules share no request`() async throws {
+  @Test func `does not coalesce calls with different retry or hedging rules`() async throws {
     let shop = shop()
     let tasks = [shop.task(), shop.task().idempotency(.neverRepeat), shop.task().hedged(after: .seconds(9))]
     let calls = tasks.flatMap { task in (0..<2).map { _ in Task { try await task.download() } } }
@@ -260,8 +260,7 @@ import Testing
     #expect(values == ["1", "2", "3"])
   }
 
-  @Test func `those who cancel everything are told of the calls, and not of the request that they share`() async throws
-  {
+  @Test func `cancelAll counts the calls, not the request they share`() async throws {
     let shop = shop()
     let calls = await start(2, shop)
     #expect(await shop.server.manager.cancelAll() == 2)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
-  @Test func `an attempt has no more time than the call has left`() async throws {
+  @Test func `an attempt's timeout is capped by what is left of the deadline`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop { number, request, clock in
       limits.withLock { $0.append(request.options.timeouts.attempt) }
@@ -19,7 +19,7 @@ import Testing
     #expect(limits.withLock { $0 } == [.seconds(6), .seconds(6), .seconds(4)])
   }
 
-  @Test func `a body that goes to a file or a reader has no more than the call's own deadline`() async throws {
+  @Test func `downloads and streams are bound by the deadline, not by an attempt timeout`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop { _, request, _ in
       limits.withLock { $0.append(request.options.timeouts.attempt) }
@@ -35,7 +35,7 @@ import Testing
     #expect(limits.withLock { $0 } == [nil, nil, .seconds(20), .seconds(10)])
   }
 
-  @Test func `the timer of an attempt that was cut is the call's`() async throws {
+  @Test func `an attempt cut short by the deadline reports the call timer`() async throws {
     let shop = VirtualShop { _, request, _ in
       let limit = request.options.timeouts.attempt ?? .zero
       throw TaskError.timeout(.attempt, after: limit, phase: .awaitingResponse)
@@ -44,7 +44,7 @@ import Testing
     #expect(error.timer == .call && error.limit == .seconds(2) && error.attempts.count == 1)
   }
 
-  @Test func `the timer of an attempt that was not cut is its own`() async throws {
+  @Test func `an attempt within the deadline reports its own timer`() async throws {
     let shop = VirtualShop { _, request, _ in
       let limit = request.options.timeouts.attempt ?? .zero
       throw TaskError.timeout(.attempt, after: limit, phase: .awaitingResponse)
@@ -53,14 +53,14 @@ import Testing
     #expect(await taskError { try await task.run() }?.timer == .attempt)
   }
 
-  @Test func `nobody waits for a Retry-After beyond the deadline`() async throws {
+  @Test func `does not wait for a Retry-After beyond the deadline`() async throws {
     let shop = VirtualShop { _, request, _ in .unavailable(request, ["Retry-After": "60"]) }
     let error = try #require(await taskError { try await shop.task().deadline(.seconds(30)).run() })
     #expect(error.code == .badStatus && error.attempts.count == 1 && error.elapsed == .zero)
     #expect(error.record.description.contains("the call's deadline comes before the delay of 60.000 s is over"))
   }
 
-  @Test func `one deadline spans waiting, attempts and delays`() async throws {
+  @Test func `one deadline covers waiting, attempts and delays`() async throws {
     let shop = VirtualShop { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(2))
       return .unavailable(request)
@@ -73,7 +73,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `a deadline that has passed sends nothing, of a stream or a file neither`() async throws {
+  @Test func `sends nothing if the deadline has already passed`() async throws {
     try await withFolder { folder in
       let shop = VirtualShop { _, request, _ in .ok(request) }
       let task = shop.task(method: .post).deadline(.seconds(-1))

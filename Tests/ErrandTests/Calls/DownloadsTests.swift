@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DownloadsTests {
   private struct Torn: Error {}
 
-  @Test func `payloads come in the order of the tasks`() async throws {
+  @Test func `returns payloads in the order of the tasks`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     let work = Task { try await server.manager.downloads(of: shop.tasks(1...4, on: server), limit: 4) }
@@ -17,7 +17,7 @@ import Testing
     #expect(try await work.value.map(\.id) == [1, 2, 3, 4])
   }
 
-  @Test func `the first failure is thrown when the others were cancelled and have ended`() async throws {
+  @Test func `throws the first failure once the other tasks are cancelled and have ended`() async throws {
     let shop = GatedShop()
     let server = shop.server(missing: [3])
     shop.open(1, 3)
@@ -29,7 +29,7 @@ import Testing
     #expect(shop.taken.count < 12)
   }
 
-  @Test func `of a source that is waited for too, though it says nothing more`() async throws {
+  @Test func `throws the first failure although an asynchronous source is idle`() async throws {
     let shop = GatedShop()
     let server = shop.server(missing: [2])
     shop.open(2)
@@ -40,7 +40,7 @@ import Testing
     withExtendedLifetime(source) {}
   }
 
-  @Test func `a source that fails is a failure like any other`() async throws {
+  @Test func `throws the error of a failing source`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     let tasks = AsyncThrowingStream<Modified<GetWidget>, any Error> { source in
@@ -51,7 +51,7 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `cancelling is a cancellation, not a part of the payloads`() async throws {
+  @Test func `cancelling throws CancellationError instead of returning partial payloads`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1)
@@ -67,7 +67,7 @@ import Testing
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `nothing comes of no tasks`() async throws {
+  @Test func `returns nothing for no tasks`() async throws {
     #expect(try await TaskManager().downloads(of: [] as [GetWidget]) == [])
   }
 }

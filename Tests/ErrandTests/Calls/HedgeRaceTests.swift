@@ -21,7 +21,7 @@ import Testing
     #expect(!race.mayLaunch)
   }
 
-  @Test func `launches nothing after the server has asked for a wait`() {
+  @Test func `launches nothing after the server has asked to wait`() {
     var race = HedgeRace(.after(.seconds(1), maximum: 5))
     race.launched()
     #expect(race.ended(isAcceptable: false, asksToWait: true) == .keep)

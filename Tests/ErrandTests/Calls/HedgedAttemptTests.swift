@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `ends every exchange when a step sends a hedged request again`() async throws {
+  @Test func `ends every exchange when a step resends a hedged request`() async throws {
     let shop = VirtualShop(configure: {
       $0.hedging = .after(.seconds(1))
       $0.retryPolicy = .never
@@ -61,7 +61,7 @@ import Testing
     #expect(shop.events.isBalanced, "\(shop.events.problems)")
   }
 
-  @Test(arguments: [false, true]) func `records the body of a refused response`(isHedged: Bool) async throws {
+  @Test(arguments: [false, true]) func `records the body of a rejected response`(isHedged: Bool) async throws {
     let calls = RecordedCalls()
     let shop = VirtualShop(configure: {
       $0.recorders = [calls]

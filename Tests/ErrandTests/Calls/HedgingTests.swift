@@ -9,7 +9,7 @@ import Testing
 
   init() throws { host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) }) }
 
-  /// A shop whose first answers take as long as stated, and those after them no time at all.
+  /// A shop whose first responses take the given times. Later ones are immediate.
   private func make(
     slow: [Duration], limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .standard,
     configure: (inout ServerConfiguration) -> Void = { _ in },
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `a hedge is sent after its delay and not before, as the task or the server says`(
+  @Test(arguments: [true, false]) func `sends a hedge after the delay set by the task or the server`(
     isOfTask: Bool
   ) async throws {
     let shop = make(slow: [.seconds(100)]) { if !isOfTask { $0.hedging = .after(.seconds(3)) } }
@@ -34,7 +34,7 @@ import Testing
     #expect(try await call.value.headers["X-Number"] == "2")
   }
 
-  @Test func `the answer of a hedge wins over one that is slow, whose slot is free afterwards`() async throws {
+  @Test func `a hedge that responds first wins, and the slow attempt releases its slot`() async throws {
     let shop = make(slow: [.seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -47,7 +47,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the first answer wins where it is faster after all, and the hedge is cancelled`() async throws {
+  @Test func `the first attempt can still win, which cancels the hedge`() async throws {
     let shop = make(slow: [.seconds(3), .seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -56,7 +56,7 @@ import Testing
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
-  /// The body of a part, which comes when its gate is opened.
+  /// A body part that arrives when its gate opens.
   private final class LatePart: HTTPBodySource {
     let gate: Gate
     let left: Shared<Data?>
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2]) func `a part is judged by its own request, whatever part is sent beside it`(
+  @Test(arguments: [1, 2]) func `checks a partial response against its own attempt's request`(
     right: Int
   ) async throws {
     let gates = [Gate(), Gate()]
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a stored response that wins is said to be stored, whatever came beside it`() async throws {
+  @Test func `reports the cache status of the winning attempt`() async throws {
     let gate = Gate()
     defer { gate.open() }
     let shop = VirtualShop(configure: { $0.cache = MemoryCache() }) { number, request, _ in
@@ -116,13 +116,13 @@ import Testing
     #expect(try await call.value.headers[.cacheStatus] == "errand; fwd=uri-miss; stored")
   }
 
-  @Test func `an answer in time is not hedged`() async throws {
+  @Test func `does not hedge a fast response`() async throws {
     let shop = make(slow: [])
     try await shop.task().hedged(after: .seconds(1)).run()
     #expect(shop.sentCount == 1 && shop.clock.sleeperCount == 0)
   }
 
-  @Test func `an answer that a moment later might be better does not win`() async throws {
+  @Test func `a retryable response does not win while another attempt is running`() async throws {
     let shop = make(slow: [.seconds(3)], status: { $0 == 2 ? .serviceUnavailable : .ok })
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -134,7 +134,7 @@ import Testing
   @Test(arguments: [
     (HTTPStatus.tooManyRequests, String?.none), (.serviceUnavailable, nil), (.internalServerError, "30"),
   ])
-  func `once a server has asked for a wait no more are sent`(status: HTTPStatus, wait: String?) async throws {
+  func `sends no more hedges once the server asks to wait`(status: HTTPStatus, wait: String?) async throws {
     let shop = VirtualShop(configure: { $0.retryPolicy = .never }) { number, request, clock in
       if number == 1 {
         try await CallClock(clock).sleep(for: .seconds(10))
@@ -154,7 +154,7 @@ import Testing
     #expect(shop.sentCount == 2 && shop.events.isBalanced)
   }
 
-  @Test func `where all fail the first failure counts, and retries go on from there`() async throws {
+  @Test func `if all attempts fail, throws the first failure and retries from there`() async throws {
     let shop = make(slow: [.seconds(2)], status: { $0 < 3 ? .serviceUnavailable : .ok })
     let task = shop.task().hedged(after: .seconds(1)).retry(upTo: 5, after: .seconds(7))
     let call = Task { try await task.run() }
@@ -168,7 +168,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `no more are made beside the first than stated`() async throws {
+  @Test func `sends no more hedges than the maximum`() async throws {
     let shop = make(slow: Array(repeating: .seconds(100), count: 9))
     let call = Task { try await shop.task().hedged(after: .seconds(1), maximum: 2).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -182,7 +182,7 @@ import Testing
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
-  @Test func `a hedge of which nothing was sent costs the budget nothing`() async throws {
+  @Test func `a hedge that was not sent costs no retry budget`() async throws {
     let shop = VirtualShop(
       budget: RetryBudget(ratio: 0, capacity: 2),
       answer: { number, request, clock in
@@ -200,7 +200,7 @@ import Testing
     #expect(shop.manager.retriesLeft(for: host) == 1)
   }
 
-  @Test func `a call that waits for its slot is not hedged`() async throws {
+  @Test func `does not hedge a call that waits for a slot`() async throws {
     let shop = make(slow: [.seconds(9), .zero], limits: ThrottleLimits(perHost: 1))
     let first = Task { try await shop.task().run() }
     await shop.clock.sleepers(count: 1)
@@ -219,7 +219,7 @@ import Testing
     case method, body, stream, file, budget, circuit
   }
 
-  @Test(arguments: Obstacle.allCases) func `it is not hedged where it must not be`(obstacle: Obstacle) async throws {
+  @Test(arguments: Obstacle.allCases) func `does not hedge in unsafe cases`(obstacle: Obstacle) async throws {
     let breaker = CircuitBreaker(minimumCalls: 1)
     let shop = make(slow: [.seconds(5)], budget: obstacle == .budget ? RetryBudget(capacity: 0) : .standard) {
       $0.circuitBreaker = breaker
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  /// Fetches a token, and then pays with it.
+  /// Fetches a token and then pays with it.
   private struct Paying: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       _ = try await next(request)
@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  /// A shop whose tokens take six seconds, and which counts the payments.
+  /// A shop that takes six seconds for a token and counts payments.
   private func makePaying(
     _ payments: Shared<Int>, answer: @escaping @Sendable (Int, HTTPRequest, CallClock) async throws -> HTTPResponse
   ) -> VirtualShop {
@@ -281,14 +281,14 @@ import Testing
     }
   }
 
-  @Test func `does not hedge what a step has made a once-only request`() async throws {
+  @Test func `does not hedge a non-repeatable request made by a step`() async throws {
     let payments = Shared(0)
     let shop = makePaying(payments) { _, request, clock in
       try await clock.sleep(for: .seconds(8))
       return .ok(request)
     }
     let call = Task { try await shop.task().hedged(after: .seconds(7)).run() }
-    await shop.clock.pass(.seconds(6), sleepers: 2)  // the token, and its hedge's delay
+    await shop.clock.pass(.seconds(6), sleepers: 2)  // the token and the hedging delay
     #expect(await eventually { payments.withLock { $0 } == 1 })
     await shop.clock.pass(.seconds(8), sleepers: 1)
     #expect(try await call.value.status == .ok)
@@ -296,7 +296,7 @@ import Testing
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
-  @Test func `retries a failure although the token has expired while the hedge was sent`() async throws {
+  @Test func `retries a failure even if the token expired while the hedge ran`() async throws {
     let tokens = NumberedTokens()
     let shop = VirtualShop(configure: { $0.authentication = .custom(tokens) }) { number, request, clock in
       if number == 1 { try await CallClock(clock).sleep(for: .seconds(200)) }
@@ -315,7 +315,7 @@ import Testing
     #expect(try await call.value == .ok)
   }
 
-  @Test func `a hedge at once waits for the first to have its slot without keeping a processor busy`() async throws {
+  @Test func `a zero-delay hedge waits for the first attempt's slot without busy-waiting`() async throws {
     let shop = make(slow: [.seconds(5)], limits: ThrottleLimits(perHost: 1))
     let first = Task { try await shop.task().run() }
     await shop.clock.pass(.zero, sleepers: 1)
@@ -327,7 +327,7 @@ import Testing
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
-  @Test func `a first attempt that came to nothing keeps no others from being sent`() async throws {
+  @Test func `hedging continues after the first attempt failed to connect`() async throws {
     let shop = VirtualShop { number, request, clock in
       if number == 1 {
         try await CallClock(clock).sleep(for: .seconds(3))

@@ -4,13 +4,13 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct IdempotencyTests {
-  @Test func `a POST that carries an Idempotency-Key is repeated`() async throws {
+  @Test func `retries a POST with an Idempotency-Key`() async throws {
     let stub = StubServer(.lost, .widget)
     try await AddWidget().on(stub.server).header(.idempotencyKey, "mine").run()
     #expect(stub.requests.map { $0.headers[.idempotencyKey] } == ["mine", "mine"])
   }
 
-  @Test func `every attempt of a call carries the same key, and no other call does`() async throws {
+  @Test func `all attempts of a call share a key that no other call has`() async throws {
     let stub = StubServer(.lost, .widget)
     for _ in 0..<2 { try await AddWidget().on(stub.server).idempotency(.key).run() }
     let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
@@ -20,7 +20,7 @@ import Testing
     #expect(keys[0].count == 32)
   }
 
-  @Test(arguments: [true, false]) func `a key that is empty, or taken out again, repeats nothing`(isEmpty: Bool)
+  @Test(arguments: [true, false]) func `does not retry a POST if the key is empty or was removed`(isEmpty: Bool)
     async throws
   {
     struct Removal: PerAttemptStep {

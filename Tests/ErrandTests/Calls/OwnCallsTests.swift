@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Calls that a call makes for itself: shared requests, and validations afterwards.
+/// Internal calls: shared requests and background revalidation.
 @Suite(.timeLimit(.minutes(1))) struct OwnCallsTests {
   private struct Stamp: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -14,8 +14,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `a retry keeps what the steps of the call have set`(isShared: Bool) async throws
-  {
+  @Test(arguments: [true, false]) func `a retry keeps changes made by per-call steps`(isShared: Bool) async throws {
     let shop = CachedShop(
       configure: {
         $0.cache = nil
@@ -30,7 +29,7 @@ import Testing
     #expect(shop.requests.map { $0.headers["X-Stamp"] } == ["1", "1"])
   }
 
-  /// A task whose hooks count.
+  /// A task that counts its hook calls.
   private struct Counting: ServerTask, PayloadDownloadingTask {
     typealias DownloadPayload = String
     let path = "widgets/7"
@@ -45,7 +44,7 @@ import Testing
   }
 
   @Test
-  func `a validation afterwards is of the same task, for the server's hooks and for events, and its own hooks rest`()
+  func `revalidation runs the server's hooks and reports the task's name, but skips the task's hooks`()
     async throws
   {
     let seen = Shared<[String]>([])
@@ -71,7 +70,7 @@ import Testing
     #expect(shop.server.manager.statistics.tasks.values.map(\.task) == ["Counting"])
   }
 
-  @Test func `a call that joins as the others are cancelled sends a request of its own`() async throws {
+  @Test func `a call that joins while the shared request is cancelled sends its own`() async throws {
     let gate = Gate()
     let shop = CachedShop(
       configure: {
@@ -85,7 +84,7 @@ import Testing
       })
     let call = Task { try await shop.task().download() }
     #expect(await eventually { shop.sentCount == 1 })
-    // As `cancelAll()` does that did not see the call.
+    // Like a `cancelAll()` that missed the new call.
     let tagged = await shop.server.manager.cancel(tag: "errand.shared")
     gate.open()
     #expect(try await call.value == "2" && tagged == 0, "calls of the library's own are in no count")
@@ -95,7 +94,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { throw CancellationError() }
   }
 
-  @Test func `a step that throws a cancellation of its own ends a shared request once`() async throws {
+  @Test func `a CancellationError from a step ends a shared request once`() async throws {
     let shop = CachedShop(
       configure: {
         $0.coalescesRequests = true
@@ -106,7 +105,7 @@ import Testing
     #expect(shop.events.moments().count { $0.hasPrefix("joined") } == 1)
   }
 
-  /// Three calls that share a request, answered once all have joined.
+  /// Three calls that share a request, which is answered once all have joined.
   private func threeCalls(
     _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
   ) async throws -> (shop: CachedShop, calls: [Task<String, any Error>]) {
@@ -126,7 +125,7 @@ import Testing
     return (shop, calls)
   }
 
-  @Test func `statistics count a shared request for those that asked for it, and its bytes once`() async throws {
+  @Test func `statistics count every call of a shared request but its bytes once`() async throws {
     let (shop, calls) = try await threeCalls { .text("0123456789", for: $0) }
     for call in calls { _ = try await call.value }
     #expect(await eventually { shop.server.manager.callCount == 0 })
@@ -134,7 +133,7 @@ import Testing
     #expect(statistics.map(\.count) == [3] && statistics.map(\.bytesReceived) == [10], "\(Array(statistics))")
   }
 
-  @Test func `the end of a shared request is told apart from the ends of those that asked for it`() async throws {
+  @Test func `the end of a shared request is reported as internal`() async throws {
     let (shop, calls) = try await threeCalls { .status(404, for: $0) }
     for call in calls { _ = try? await call.value }
     await shop.events.balanced()
@@ -143,7 +142,7 @@ import Testing
     #expect(ends.allSatisfy { $0.record?.attempts.count == ($0.isInternal ? 1 : 0) })
   }
 
-  @Test func `a call with pins, or in more of a hurry, shares no request`() async throws {
+  @Test func `calls with different pins or priorities share no request`() async throws {
     let (gate, isPinned) = (Gate(), Shared(false))
     let shop = CachedShop(
       configure: {
@@ -176,7 +175,7 @@ import Testing
   }
 
   @Test(arguments: ["refresh", "shared", "networkFirst"])
-  func `what a call waits for may not wait for the call's turn in its queue`(way: String) async throws {
+  func `a call waiting for internal work on its own queue throws .reentrantQueue`(way: String) async throws {
     let tokens = QueueingTokens()
     let shop = CachedShop(
       configure: {
@@ -194,7 +193,7 @@ import Testing
   }
 }
 
-/// Makes a call within a refresh, or within an attempt.
+/// Makes a call during a refresh or an attempt.
 private final class QueueingTokens: Authenticator {
   let inner = Shared<(@Sendable () async throws -> Void)?>(nil)
 

@@ -25,7 +25,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `a body as large as the server says is sent packed, and a smaller one as it is`() async throws {
+    @Test func `compresses a body from the server's threshold upwards`() async throws {
       let packed = try await sent(Send(), threshold: 1000)
       #expect(packed.headers.values(for: .contentEncoding) == ["gzip"])
       #expect(packed.body.data?.prefix(2) == Data([0x1F, 0x8B]) && (packed.body.data?.count ?? 1000) < 100)
@@ -61,7 +61,7 @@ import Testing
     }
   #endif
 
-  @Test func `nothing is packed unless it was asked for, nor twice, nor where there is no body`() async throws {
+  @Test func `does not compress by default, twice, or without a body`() async throws {
     #expect(try await sent(Send()).headers[.contentEncoding] == nil)
     let coded = try await sent(Send(headers: [.contentEncoding: "br"]), threshold: 0)
     #expect(coded.headers.values(for: .contentEncoding) == ["br"] && coded.body.data?.count == 1000)

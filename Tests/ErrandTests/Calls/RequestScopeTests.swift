@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Facts about one request stay with that request.
+/// Facts about a request stay with that request.
 @Suite(.timeLimit(.minutes(1))) struct RequestScopeTests {
   private static func answer(_ text: String, _ status: HTTPStatus = .ok, for request: HTTPRequest) -> HTTPResponse {
     HTTPResponse(
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `stores a response for the account of the URL that steps have chosen`(
+  @Test(arguments: [false, true]) func `stores a response for the account of the URL chosen by steps`(
     isMoved: Bool
   ) async throws {
     let token = Shared("one")
@@ -77,7 +77,7 @@ import Testing
     #expect(String(decoding: try await task.downloadData(), as: UTF8.self) == "Bearer two")
   }
 
-  @Test func `forgets why an earlier attempt was not resent`() async throws {
+  @Test func `clears an earlier attempt's retry refusal`() async throws {
     let shop = VirtualShop(configure: {
       $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: "sesame") }
       $0.retryPolicy = .decided { $0.attempts.count < 2 ? .retry(after: .zero) : .giveUp }
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `does not store a response that a step has made`(sends: Bool) async throws {
+  @Test(arguments: [false, true]) func `does not cache a response made by a step`(sends: Bool) async throws {
     let cache = MemoryCache()
     let shop = VirtualShop(configure: {
       $0.cache = cache

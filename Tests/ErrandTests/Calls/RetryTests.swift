@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct RetryTests {
   @Test(arguments: [HTTPStatus(408), 429, 502, 503, 504])
-  func `a status that passes is tried again`(status: HTTPStatus) async throws {
+  func `retries a transient status`(status: HTTPStatus) async throws {
     let stub = StubServer(.status(status), .widget)
     let response = try await GetWidget().on(stub.server).response()
     #expect(response.payload == Widget())
@@ -14,14 +14,14 @@ import Testing
   }
 
   @Test(arguments: [HTTPStatus(400), 401, 404, 409, 500, 501])
-  func `a status that stays is not`(status: HTTPStatus) async throws {
+  func `does not retry a permanent status`(status: HTTPStatus) async throws {
     let stub = StubServer(.status(status))
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
     #expect(error?.status == status)
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `an observer gets the record of a call with its end, as the error has it, without a hidden URL`()
+  @Test func `observers get the call's record without a hidden URL`()
     async throws
   {
     struct Hidden: ServerGETTask {
@@ -40,7 +40,7 @@ import Testing
     #expect(records.last?.title == "" && records.last?.description.contains("hidden\n") == false)
   }
 
-  @Test func `a delay names its reason on one line, and none of the secrets in a transport's own words`() async throws {
+  @Test func `a delay gives its reason on one line with secrets redacted`() async throws {
     let (recorder, lines) = (EventRecorder(), Shared<[String]>([]))
     let failure = TaskError(
       TaskError.Code("odd"), "lost https://shop.test/?token=hunter2\nand more", phase: .sending, isSurelyNotSent: true)
@@ -57,8 +57,7 @@ import Testing
     for text in told + lines.withLock({ $0 }) + [response.record.description] { #expect(!text.contains("hunter2")) }
   }
 
-  @Test func `the statuses of a policy are the ones that are tried again, in the place of the usual ones`() async throws
-  {
+  @Test func `a policy's statuses replace the defaults`() async throws {
     var policy = RetryPolicy.attempts(2)
     policy.statuses = [.notFound]
     for (status, count) in [(HTTPStatus.notFound, 2), (.serviceUnavailable, 1)] {
@@ -68,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `after the last attempt its error is thrown, with those before it`() async throws {
+  @Test func `throws the last attempt's error with all earlier attempts`() async throws {
     let stub = StubServer(.status(503), .lost, .status(504))
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
     #expect(error?.status == 504)
@@ -78,7 +77,7 @@ import Testing
     #expect("\(last.moment)".hasPrefix("call failed: 504 Gateway Timeout"), "\(last)")
   }
 
-  @Test func `an error says in its one line why there was no further attempt`() async throws {
+  @Test func `the error says why the call was not retried`() async throws {
     let stub = StubServer(.status(503))
     let post = try #require(await taskError { try await AddWidget().on(stub.server).retry(.attempts(6)).run() })
     #expect(post.description.contains("gave up after 1 of 6 attempts"), "\(post)")
@@ -88,13 +87,13 @@ import Testing
     let upload = URLTask(.known("https://shop.test/x"), method: .put, body: body).on(stub.server)
     let once = try #require(await taskError { try await upload.run() })
     #expect(once.description.contains("gave up after 1 of 3 attempts: its body comes once"), "\(once)")
-    // Where there was no more to be had, nothing needs to be said.
+    // A 404 is never retried, so the error does not explain it.
     let missing = StubServer(.status(404))
     let plain = try #require(await taskError { try await AddWidget().on(missing.server).run() })
     #expect(!plain.description.contains("gave up"), "\(plain)")
   }
 
-  @Test func `a request that may have arrived is repeated only where that is harmless`() async throws {
+  @Test func `retries a request that may have arrived only if it is idempotent`() async throws {
     for (idempotency, count) in [(Idempotency.automatic, 1), (.safeToRepeat, 2), (.key, 2), (.neverRepeat, 1)] {
       let stub = StubServer(.lost, .widget)
       _ = try? await AddWidget().on(stub.server).idempotency(idempotency).run()
@@ -105,13 +104,13 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `a request that was surely not sent is repeated whatever its method`() async throws {
+  @Test func `retries a request that was not sent, whatever its method`() async throws {
     let stub = StubServer(.refused, .widget)
     try await AddWidget().on(stub.server).idempotency(.neverRepeat).run()
     #expect(stub.requests.count == 2)
   }
 
-  @Test func `a body that comes once is sent once`() async throws {
+  @Test func `does not retry a one-shot body`() async throws {
     let stub = StubServer(.status(503), .widget)
     let body = HTTPBody.once(AsyncStream { $0.finish() })
     await #expect(throws: TaskError.self) {
@@ -120,14 +119,14 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `a status that was said to be success is not tried again`() async throws {
+  @Test func `does not retry an accepted status`() async throws {
     let stub = StubServer(.status(503))
     let response = try await GetWidget().on(stub.server).accepting(.only(503)).run()
     #expect(response.status == 503)
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `delays double from the base, with full jitter below the bound`() async throws {
+  @Test func `delays double from the base, with full jitter`() async throws {
     var policy = RetryPolicy.attempts(6)
     let stub = StubServer(.status(503))
     let recorder = EventRecorder()
@@ -140,7 +139,7 @@ import Testing
     let jittered = recorder.delays.dropFirst(5)
     #expect(jittered.count == 5 && Set(jittered).count == 5)
     #expect(zip(jittered, recorder.delays).allSatisfy { $0 < $1 && $0 >= .zero })
-    // From zero up, and not from half of the bound: of many first delays some are in each quarter.
+    // Full jitter starts at zero: over many runs, first delays fall into every quarter.
     let many = StubServer(.status(503))
     await many.server.update { $0.observers = [recorder] }
     let single = RetryPolicy.attempts(2)
@@ -150,7 +149,7 @@ import Testing
     #expect(Set(quarters) == [0, 1, 2, 3])
   }
 
-  @Test func `delays do not grow past what a request with or without a body may wait`() async throws {
+  @Test func `caps delays separately for requests with and without a body`() async throws {
     var policy = RetryPolicy.attempts(4)
     policy.hasJitter = false
     policy.maximumDownloadDelay = .milliseconds(700)
@@ -164,7 +163,7 @@ import Testing
     #expect(recorder.delays.last == .milliseconds(900))
   }
 
-  @Test func `a fixed delay is as long as it says, and so is the Retry-After that it allows`() async throws {
+  @Test func `a fixed delay and an allowed Retry-After are exact`() async throws {
     let stub = StubServer(.status(503), .status(503, [.retryAfter: "80"]), .widget)
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
@@ -172,19 +171,19 @@ import Testing
     #expect(recorder.delays == [.seconds(90), .seconds(90)], "a minute is the most that other policies wait")
   }
 
-  @Test func `the server's Retry-After is heeded where it is longer`() async throws {
+  @Test func `a longer Retry-After overrides the policy's delay`() async throws {
     let stub = StubServer(
       .status(503, [.retryAfter: "45"]), .status(429, [.retryAfter: "0"]), .status(503, [.retryAfter: "2"]), .widget)
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
     try await GetWidget().on(stub.server).retry(upTo: 3, after: .seconds(3)).run()
     #expect(recorder.delays == [.seconds(45), .seconds(3), .seconds(3)])
-    // The requests were sent after these delays, and not only told of them.
+    // The clock shows that the delays took place, not only that they were reported.
     #expect(stub.clock.now.offset == .seconds(51) && stub.requests.count == 4)
   }
 
   @Test(arguments: [("61", HTTPMethod.get, "60"), ("86400", .get, "60"), ("601", .put, "600")])
-  func `a Retry-After above the policy's cap ends the call, with the header's value in the error`(
+  func `a Retry-After above the cap ends the call with the header's value in the error`(
     value: String, method: HTTPMethod, cap: String
   ) async throws {
     let stub = StubServer(.status(503, [.retryAfter: value]), .widget)
@@ -199,7 +198,7 @@ import Testing
     #expect(error.record.description.contains("Retry-After asks for \(value).000 s"))
   }
 
-  @Test func `up to the cap a Retry-After is waited for`() async throws {
+  @Test func `waits for a Retry-After up to the cap`() async throws {
     let stub = StubServer(.status(503, [.retryAfter: "60"]), .widget)
     try await GetWidget().on(stub.server).run()
     #expect(stub.clock.now.offset == .seconds(60))
@@ -208,7 +207,7 @@ import Testing
     #expect(upload.clock.now.offset == .seconds(600))
   }
 
-  @Test func `no attempt is waited for past the deadline`() async throws {
+  @Test func `does not retry beyond the deadline`() async throws {
     let stub = StubServer(.status(503, [.retryAfter: "3600"]), .widget, clock: .manual)
     let error = await #expect(throws: TaskError.self) {
       try await GetWidget().on(stub.server).deadline(.seconds(10)).run()
@@ -217,7 +216,7 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `a wait for the next attempt ends at the deadline, which the error names`() async throws {
+  @Test func `retries after a delay that ends before the deadline`() async throws {
     let stub = StubServer(.status(503), .widget, clock: .manual)
     let call = Task {
       try await GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(5)).deadline(.seconds(6)).run()
@@ -230,7 +229,7 @@ import Testing
     #expect(stub.requests.count == 2)
   }
 
-  @Test func `a preflight that never ends is cut off by the deadline`() async throws {
+  @Test func `the deadline ends a preflight that hangs`() async throws {
     let stub = StubServer(.widget, clock: .manual)
     await stub.server.update { $0.preflight = { _, _ in try await stub.clock.sleep(for: .seconds(1000)) } }
     let call = Task { try await GetWidget().on(stub.server).deadline(.seconds(6)).run() }
@@ -242,7 +241,7 @@ import Testing
     #expect(stub.clock.sleeperCount == 0)
   }
 
-  @Test func `cancelling while a call waits to retry ends it at once`() async throws {
+  @Test func `cancelling ends a wait for the next attempt immediately`() async throws {
     let stub = StubServer(.status(503), clock: .manual)
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
@@ -254,7 +253,7 @@ import Testing
     #expect(recorder.problems == [])
   }
 
-  @Test func `a policy of one's own sees the attempts, the error and what the server asked for`() async throws {
+  @Test func `a custom policy gets the attempts, the error and the Retry-After`() async throws {
     let stub = StubServer(.status(503, [.retryAfter: "9", .setCookie: "a=s3cret"]), .widget)
     let policy = RetryPolicy.decided { failure in
       #expect(failure.error.headers[.setCookie] == Redaction.mark, "as in any error")
@@ -269,7 +268,7 @@ import Testing
     #expect(stub.requests.count == 2)
   }
 
-  @Test func `what a policy throws ends the call`() async throws {
+  @Test func `an error thrown by the policy ends the call`() async throws {
     struct Enough: Error {}
     let stub = StubServer(.status(503))
     await #expect(throws: Enough.self) {
@@ -277,7 +276,7 @@ import Testing
     }
   }
 
-  @Test func `the request is built again for every attempt, so that nothing stale is sent`() async throws {
+  @Test func `builds the request again for every attempt`() async throws {
     let stub = StubServer(.status(503), .status(503), .widget)
     let counter = Counter()
     await stub.server.update { configuration in
@@ -291,7 +290,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.unlimited, .seconds(Int64.max / 2), .seconds(-1)])
-  func `no delay is a trap, and none is longer than the largest`(base: Duration) async throws {
+  func `extreme base delays neither trap nor exceed the maximum`(base: Duration) async throws {
     var policy = RetryPolicy.attempts(5)
     (policy.baseDelay, policy.hasJitter) = (base, false)
     let stub = StubServer(.status(503))
@@ -302,16 +301,16 @@ import Testing
   }
 
   @Test(arguments: [RetryPolicy.fixed(retries: .max, delay: .zero), .attempts(.min), .fixed(retries: -5, delay: .zero)])
-  func `no number of attempts is a trap`(policy: RetryPolicy) async throws {
+  func `extreme attempt counts do not trap`(policy: RetryPolicy) async throws {
     let stub = StubServer(.status(503), .widget)
     let response = try? await GetWidget().on(stub.server).retry(policy).run()
-    // The second answer is good: whoever may make two attempts gets it, the others made one.
+    // The second answer succeeds, so every policy with two or more attempts gets it.
     #expect(stub.requests.count == (policy.maximumAttempts > 1 ? 2 : 1))
     #expect((response != nil) == (policy.maximumAttempts > 1))
     #expect(policy.maximumAttempts >= 1)
   }
 
-  @Test func `the largest delay there can be is cut to the policy's cap`() async throws {
+  @Test func `caps the largest possible delay at the policy's maximum`() async throws {
     var policy = RetryPolicy.attempts(12)
     policy.baseDelay = .unlimited
     policy.maximumDownloadDelay = .seconds(2)
@@ -321,7 +320,7 @@ import Testing
     #expect(error?.attempts.compactMap(\.delay) == Array(repeating: .seconds(2), count: 11))
   }
 
-  /// Reads nothing of a refused response.
+  /// Discards the body of a rejected response.
   private struct Leaving: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -331,7 +330,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a stream whose refused statuses are returned is tried as often as its policy says`(isLeft: Bool) async throws {
+  func `a stream that accepts all statuses is retried as its policy says`(isLeft: Bool) async throws {
     let stub = StubServer(.status(503)) { if isLeft { $0.perAttemptSteps = [Leaving()] } }
     let asked = Shared<[Int]>([])
     let policy = RetryPolicy.decided { failure in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A length that a task states is that of its body, and goes where another one is sent.
+/// A Content-Length set by a task applies to the task's own body only.
 @Suite(.timeLimit(.minutes(1))) struct StatedLengthTests {
   private struct Put: ServerPUTTask {
     var size = 5000
@@ -14,7 +14,7 @@ import Testing
 
   private func lengths(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.contentLength] } }
 
-  @Test func `a right one stays, and is left out by HEAD and of a packed body`() async throws {
+  @Test func `keeps a correct Content-Length but omits it for HEAD and compressed bodies`() async throws {
     let stub = StubServer(.status(.ok))
     try await Put().on(stub.server).run()
     _ = try await Put().on(stub.server).head()
@@ -24,7 +24,7 @@ import Testing
     for request in stub.requests { try request.check() }
   }
 
-  /// States the length of the body, as signing steps do.
+  /// Sets Content-Length, as signing steps do.
   private struct Stating: PerCallStep {
     let body: HTTPBody?
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// A body that is longer each time.
+  /// A body that grows with each attempt.
   private struct Growing: ServerPUTTask {
     let count = Shared(0)
     func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `that of a step is for the body that it saw`(replaces: Bool) async throws {
+  @Test(arguments: [false, true]) func `a step's Content-Length applies to the body it saw`(replaces: Bool) async throws
+  {
     let stub = StubServer(.status(503), .status(.ok)) {
       $0.perCallSteps = [Stating(body: replaces ? .bytes(Data(count: 9)) : nil)]
     }
@@ -58,7 +59,7 @@ import Testing
     for request in stub.requests { try request.check() }
   }
 
-  @Test func `a redirect that drops the body drops it too`() async throws {
+  @Test func `a redirect that drops the body drops Content-Length too`() async throws {
     let stub = StubServer(.status(307, [.location: "/b"]), .status(.ok)) {
       $0.redirectPolicy = .decide { _, proposal in
         var next = proposal
@@ -70,7 +71,7 @@ import Testing
     #expect(lengths(stub) == ["5000", nil])
   }
 
-  @Test func `each of several is looked at`() throws {
+  @Test func `checks every Content-Length value`() throws {
     func check(_ headers: HTTPHeaders, _ body: HTTPBody = .bytes(Data(count: 4))) throws {
       try HTTPRequest(.post, .known("https://shop.test/"), headers: headers, body: body).check()
     }
@@ -84,7 +85,7 @@ import Testing
     #expect(error?.code == .unreadableBody)
   }
 
-  @Test func `that of an archive is left out`() throws {
+  @Test func `omits Content-Length when importing HAR`() throws {
     let har = #"""
       {"log":{"version":"1.2","creator":{"name":"a","version":"1"},"entries":[{"startedDateTime":"2026-11-23T00:00:00Z","time":1,
       "request":{"method":"POST","url":"https://shop.test/a","httpVersion":"HTTP/1.1","cookies":[],"queryString":[],"headersSize":-1,

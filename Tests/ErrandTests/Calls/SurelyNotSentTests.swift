@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// "Surely not sent" is said of an attempt by its own admission and transport, and by nobody else.
+/// Only an attempt's own admission and transport mark its errors as not sent.
 @Suite(.timeLimit(.minutes(1))) struct SurelyNotSentTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
 
-  /// Sends the request, and afterwards runs another call, which fails before anything of it is sent.
+  /// Sends the request, then runs another call that fails before it is sent.
   private struct Reporting: PerAttemptStep {
     let report: @Sendable () async throws -> Void
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -22,7 +22,7 @@ import Testing
     VirtualShop(.autoAdvancing, configure: configure) { _, request, _ in .status(.created, for: request) }
   }
 
-  @Test func `a POST that got its 201 is sent once, whatever a nested call of a step comes to`() async throws {
+  @Test func `does not resend a POST that got a 201 if a nested call fails`() async throws {
     let other = StubServer(.refused)
     let shop = shop { configuration in
       configuration.perAttemptSteps = [Reporting { try await PlainTask().on(other.server).retry(.never).run() }]
@@ -32,7 +32,7 @@ import Testing
     #expect(!error.isSurelyNotSent, "the request of this call was sent")
   }
 
-  @Test func `what the maker of a body says of its own calls is not about the request that it is for`() async throws {
+  @Test func `a not-sent error of the body's producer does not mark the request as not sent`() async throws {
     let sent = Counter()
     let transport = StubTransport { request in
       sent.add()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `nor does an error of postProcess say that nothing was sent`() async throws {
+  @Test func `an error of postProcess does not mark the request as not sent`() async throws {
     struct Failing: ServerPOSTTask {
       let path = "orders"
       func postProcess(response: HTTPResponse) async throws { throw SurelyNotSentTests.refused }
@@ -67,7 +67,7 @@ import Testing
     #expect(shop.sentCount == 1 && !error.isSurelyNotSent)
   }
 
-  @Test func `a step that fails by itself before it sends says nothing of the request either`() async throws {
+  @Test func `does not retry if a step throws a not-sent error`() async throws {
     struct Failing: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { throw SurelyNotSentTests.refused }
     }
@@ -76,7 +76,7 @@ import Testing
     #expect(shop.sentCount == 0 && error.attempts.count == 1)
   }
 
-  /// The same around the whole call.
+  /// Does the same around the whole call.
   private struct ReportingOnce: PerCallStep {
     let report: @Sendable () async throws -> Void
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -86,8 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a step around the call, or the hook of another attempt, says nothing of what was answered`() async throws
-  {
+  @Test func `not-sent errors of per-call steps and hooks do not mark the request as not sent`() async throws {
     let other = StubServer(.refused)
     let report = { @Sendable in _ = try await PlainTask().on(other.server).retry(.never).run() }
     let stepped = shop { $0.perCallSteps = [ReportingOnce(report: report)] }
@@ -106,7 +105,7 @@ import Testing
     #expect(hooked.sentCount == 1 && second.code == .cannotConnect && !second.isSurelyNotSent)
   }
 
-  @Test func `what was surely not sent costs the budget nothing`() async throws {
+  @Test func `a request that was not sent costs no retry budget`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, _, _ in
       throw Self.refused
     }

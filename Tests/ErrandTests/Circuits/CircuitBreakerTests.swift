@@ -21,7 +21,7 @@ import Testing
       }, answer: answer)
   }
 
-  @Test func `a host that fails everything gets the first ten, then one probe in thirty seconds`() async throws {
+  @Test func `a failing host gets ten requests, then one probe every 30 seconds`() async throws {
     let shop = make { _, request, _ in .unavailable(request) }
     for second in 0..<300 {
       let error = await taskError { try await shop.task().run() }
@@ -32,7 +32,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the error says until when`() async throws {
+  @Test func `the error says how long the circuit stays open`() async throws {
     let shop = make { _, request, _ in .unavailable(request) }
     for _ in 0..<10 { _ = try? await shop.task().run() }
     shop.clock.advance(by: .seconds(12))
@@ -42,7 +42,7 @@ import Testing
     #expect(shop.manager.circuit(of: host) == .open(for: .seconds(18)))
   }
 
-  @Test func `a probe that succeeds closes it`() async throws {
+  @Test func `a successful probe closes the circuit`() async throws {
     let shop = make { number, request, _ in number <= 10 ? .unavailable(request) : .ok(request) }
     for _ in 0..<10 { _ = try? await shop.task().run() }
     shop.clock.advance(by: .seconds(30))
@@ -50,7 +50,7 @@ import Testing
     #expect(shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `while the probe is under way others fail at once`() async throws {
+  @Test func `other calls fail immediately while a probe is running`() async throws {
     let shop = make { number, request, clock in
       if number <= 10 { return .unavailable(request) }
       try await CallClock(clock).sleep(for: .seconds(5))
@@ -66,7 +66,7 @@ import Testing
     #expect(shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `a cancelled probe lets another try`() async throws {
+  @Test func `a cancelled probe allows another one`() async throws {
     let shop = make { number, request, clock in
       if number <= 10 { return .unavailable(request) }
       if number == 11 { try await CallClock(clock).sleep(for: .seconds(5)) }
@@ -82,7 +82,7 @@ import Testing
     #expect(shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `answers below 500 and failures of this side keep it closed`() async throws {
+  @Test func `statuses below 500 and local failures keep the circuit closed`() async throws {
     let shop = make { number, request, _ in
       if number % 2 == 0 { return .status(.notFound, for: request) }
       throw TaskError(.offline, "no network", phase: .connecting)
@@ -91,7 +91,7 @@ import Testing
     #expect(shop.sentCount == 50 && shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `a deadline counts against a host that had the time, not against the line`() async throws {
+  @Test func `a deadline counts against a slow host but not against a wait for a slot`() async throws {
     let breaker = CircuitBreaker(minimumCalls: 1)
     let hangs = make(breaker) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1000))
@@ -118,7 +118,7 @@ import Testing
     #expect(crowded.manager.circuit(of: host) == .closed)
   }
 
-  /// A body that gives one chunk, and after its gate was opened fails with the limit of its attempt.
+  /// A body that yields one chunk and then, once its gate opens, throws an attempt timeout.
   private final class Stuck: HTTPBodySource {
     let (reached, gate) = (Gate(), Gate())
     private let hasBegun = Shared(false)
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `a limit that passes while a call is paused is not the host's`(
+  @Test(arguments: [true, false]) func `a timeout while a call is paused does not count against the host`(
     isPaused: Bool
   ) async throws {
     let body = Stuck()
@@ -154,7 +154,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a limit that passes while the source of an upload gives nothing is not the host's`(
+  func `a timeout while the upload's source is idle does not count against the host`(
     isOfSource: Bool
   ) async throws {
     let shop = make(CircuitBreaker(minimumCalls: 1)) { _, _, _ in
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: [(10, true), (29, false)], [true, false])
-  func `a host that a redirect leads to is to blame where most of the limit was its own`(
+  func `a redirect target is blamed for a timeout only if it used most of the time`(
     _ first: (spent: Int, isToBlame: Bool), isAmidBody: Bool
   ) async throws {
     let shop = make(CircuitBreaker(minimumCalls: 1)) { number, request, clock in
@@ -187,7 +187,7 @@ import Testing
     #expect(shop.manager.circuit(of: host) == .closed)
   }
 
-  /// A body that fails at once.
+  /// A body that fails immediately.
   private final class Failing: HTTPBodySource {
     private let error: TaskError
 
@@ -196,7 +196,7 @@ import Testing
     func next() async throws -> Data? { throw error }
   }
 
-  @Test func `hosts that were given up are forgotten`() throws {
+  @Test func `forgets unused hosts`() throws {
     let (clock, settings) = (ManualClock(), CircuitBreaker(minimumCalls: 1))
     let desk = CircuitRegistry(clock: CallClock(clock))
     for number in 0..<2000 {
@@ -215,7 +215,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPStatus.serviceUnavailable, .ok])
-  func `the answer to a probe counts with its head where the caller reads the body`(status: HTTPStatus) async throws {
+  func `a streamed probe counts when its head arrives`(status: HTTPStatus) async throws {
     let shop = make { number, request, _ in number <= 10 ? .unavailable(request) : .status(status, for: request) }
     for _ in 0..<10 { _ = try? await shop.task().run() }
     shop.clock.advance(by: .seconds(30))

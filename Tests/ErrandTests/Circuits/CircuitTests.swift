@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CircuitTests {
   private let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 4, openDuration: .seconds(20), probes: 1)
 
-  /// Sends once; nil where that was refused.
+  /// Makes one attempt. Returns `nil` if it was rejected.
   @discardableResult
   private func send(
     _ circuit: inout Circuit, _ result: Circuit.Result, at seconds: Int, _ other: CircuitBreaker? = nil
@@ -17,7 +17,7 @@ import Testing
     return circuit.leave(permit, result, at: .seconds(seconds), settings)
   }
 
-  @Test func `it opens when half of enough calls failed`() {
+  @Test func `opens when half of the minimum number of calls failed`() {
     var circuit = Circuit()
     #expect(send(&circuit, .failure, at: 0) == false)
     #expect(send(&circuit, .success, at: 1) == false)
@@ -27,15 +27,15 @@ import Testing
     #expect(circuit.enter(at: .seconds(10), settings) == .refuse(.seconds(13)))
   }
 
-  @Test func `what failed before the window does not count`() {
+  @Test func `ignores failures from before the window`() {
     var circuit = Circuit()
     for _ in 0..<3 { send(&circuit, .failure, at: 0) }
     #expect(send(&circuit, .failure, at: 31) == false)
     #expect(circuit.state(at: .seconds(31)) == .closed)
   }
 
-  @Test func `it opens at the ratio that is set, and not before`() {
-    // One of four, and six of eight.
+  @Test func `opens exactly at the failure ratio`() {
+    // 1 of 4 and 6 of 8.
     for (ratio, results) in [(0.25, "sssf"), (0.75, "ffssffff")] {
       let settings = CircuitBreaker(minimumCalls: 4, failureRatio: ratio)
       var circuit = Circuit()
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `what failed within the window that is set counts, however long that is`() {
+  @Test func `counts failures within the configured window`() {
     let long = CircuitBreaker(window: .seconds(300), minimumCalls: 4)
     var circuit = Circuit()
     for second in [0, 90, 180] { #expect(send(&circuit, .failure, at: second, long) == false) }
@@ -54,7 +54,7 @@ import Testing
     for second in [0, 1, 2, 4, 5, 6] { #expect(send(&other, .failure, at: second, short) == false) }
   }
 
-  @Test func `as many probes as are set may try at a time`() {
+  @Test func `allows the configured number of concurrent probes`() {
     let settings = CircuitBreaker(minimumCalls: 4, openDuration: .seconds(20), probes: 2)
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0, settings) }
@@ -66,14 +66,14 @@ import Testing
     #expect(first.isProbe && second.isProbe && decisions[2] == .refuse(.zero))
   }
 
-  @Test func `what says nothing of the host does not count`() {
+  @Test func `ignores results that say nothing about the host`() {
     var circuit = Circuit()
     for _ in 0..<3 { send(&circuit, .failure, at: 0) }
     for _ in 0..<9 { #expect(send(&circuit, .unknown, at: 1) == false) }
     #expect(send(&circuit, .failure, at: 2) == true)
   }
 
-  @Test func `one probe at a time may try, and closes it by succeeding`() {
+  @Test func `allows one probe at a time and closes when it succeeds`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {
@@ -87,7 +87,7 @@ import Testing
     #expect(send(&circuit, .failure, at: 22) == false, "what was before is forgotten")
   }
 
-  @Test func `a probe that fails opens it again, one that says nothing lets another try`() {
+  @Test func `a failed probe reopens the circuit, an inconclusive one allows another`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     #expect(send(&circuit, .unknown, at: 20) == false)
@@ -95,7 +95,7 @@ import Testing
     #expect(circuit.state(at: .seconds(22)) == .open(for: .seconds(19)))
   }
 
-  @Test func `what was sent before it opened says nothing of a probe`() {
+  @Test func `requests sent before the circuit opened do not count as probes`() {
     var circuit = Circuit()
     guard case .permit(let late) = circuit.enter(at: .zero, settings) else {
       Issue.record("refused")
@@ -107,7 +107,7 @@ import Testing
     #expect(circuit.state(at: .seconds(20)) == .halfOpen)
   }
 
-  @Test func `it can be forgotten when all it knows is old`() {
+  @Test func `is idle once all results are outside the window`() {
     var circuit = Circuit()
     send(&circuit, .failure, at: 0)
     #expect(!circuit.isIdle(at: .seconds(20)) && circuit.isIdle(at: .seconds(31)))
@@ -121,13 +121,13 @@ import Testing
     (TaskError(.bodyTooLarge, "", phase: .receiving), .unknown),
     (TaskError(.untrustedServer, "", phase: .connecting), .unknown),
   ])
-  func `errors of this side are not the host's`(error: TaskError, result: Circuit.Result) {
+  func `classifies local errors as unknown`(error: TaskError, result: Circuit.Result) {
     #expect(Circuit.Result(error) == result)
     #expect(Circuit.Result(CancellationError()) == .unknown)
     #expect(Circuit.Result(.notFound, .complete) == .success && Circuit.Result(.badGateway, .dropped) == .failure)
   }
 
-  @Test func `a breaker needs one call at least, and lets one probe pass`() {
+  @Test func `requires at least one call and one probe`() {
     let breaker = CircuitBreaker(minimumCalls: 0, probes: -1)
     #expect(breaker.minimumCalls == 1 && breaker.probes == 1)
     var changed = CircuitBreaker.standard
@@ -137,7 +137,7 @@ import Testing
 
   @Test(arguments: [
     Duration(secondsComponent: 0, attosecondsComponent: 1), .nanoseconds(1), .seconds(-1), .unlimited,
-  ]) func `no time makes a breaker that traps`(time: Duration) throws {
+  ]) func `extreme durations do not trap`(time: Duration) throws {
     let settings = CircuitBreaker(window: time, minimumCalls: 1, openDuration: time)
     let desk = CircuitRegistry(clock: CallClock(ManualClock()))
     let host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) })
@@ -147,7 +147,7 @@ import Testing
     #expect(!"\(desk.circuit(of: host)) \(circuit.isIdle(at: .seconds(1_000_000)))".isEmpty)
   }
 
-  @Test func `servers with windows of their own count into one circuit`() {
+  @Test func `servers with different windows share one circuit`() {
     var circuit = Circuit()
     var shorter = settings
     shorter.window = .seconds(20)
@@ -157,7 +157,7 @@ import Testing
     #expect(send(&circuit, .failure, at: 3) == true, "the fourth failure of four")
   }
 
-  @Test func `a longer window keeps its history beside a shorter one`() {
+  @Test func `a longer window keeps its history next to a shorter one`() {
     var circuit = Circuit()
     let short = CircuitBreaker(window: .seconds(1), minimumCalls: 100)
     for second in [0, 2, 4] { #expect(send(&circuit, .failure, at: second) == false) }
@@ -165,7 +165,7 @@ import Testing
     #expect(send(&circuit, .failure, at: 7) == true, "five failures in seven of thirty seconds")
   }
 
-  @Test func `no number of lengths makes it keep more than a few windows`() {
+  @Test func `limits the number of windows it keeps`() {
     var windows = CircuitWindows()
     for second in 1...100 { windows.count(isFailure: true, at: .seconds(second), .seconds(1000 + second)) }
     #expect(windows.windowCount == CircuitWindows.most)
@@ -175,7 +175,7 @@ import Testing
   }
 
   @Test(arguments: [0, -1, Double.nan, 2, Double.infinity, -Double.infinity])
-  func `no ratio opens it without a failure, or keeps it closed for ever`(
+  func `invalid ratios neither open the circuit without failures nor keep it closed`(
     ratio: Double
   ) {
     var changed = CircuitBreaker(window: .seconds(30), minimumCalls: 4)
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `one whose probe said nothing can be forgotten, and none while a probe is under way`() {
+  @Test func `is idle after an inconclusive probe, but not while one is running`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {
@@ -201,7 +201,7 @@ import Testing
     #expect(!circuit.isIdle(at: .seconds(24) + Circuit.memory) && circuit.isIdle(at: .seconds(25) + Circuit.memory))
   }
 
-  @Test func `another window forgets what is older than it`() {
+  @Test func `a shorter window forgets older failures`() {
     var circuit = Circuit()
     var shorter = settings
     shorter.window = .seconds(5)

@@ -13,7 +13,7 @@ import Testing
     b = try #require(URL(string: "https://b.test").flatMap { Origin($0) })
   }
 
-  @Test func `ten repetitions are there at first, and five calls earn another`() {
+  @Test func `starts with ten retries and earns one per five calls`() {
     var accounts = RetryAccounts(.standard)
     #expect((0..<11).map { _ in accounts.spend(for: a) } == Array(repeating: true, count: 10) + [false])
     for _ in 0..<4 { accounts.earn(for: a) }
@@ -23,7 +23,7 @@ import Testing
     #expect(accounts.spend(for: b) == true, "every host has its own")
   }
 
-  @Test func `no more is saved up than the budget holds`() {
+  @Test func `saves no more retries than its capacity`() {
     var accounts = RetryAccounts(RetryBudget(ratio: 0.5, capacity: 2))
     for _ in 0..<100 { accounts.earn(for: a) }
     #expect(accounts.left(for: a) == 2)
@@ -32,7 +32,7 @@ import Testing
     #expect(accounts.left(for: a) == 2)
   }
 
-  @Test func `each first attempt earns as much as the ratio says`() {
+  @Test func `each first attempt earns the configured ratio`() {
     for (ratio, calls) in [(0.5, 2), (0.1, 10), (1, 1), (7, 1)] {
       var accounts = RetryAccounts(RetryBudget(ratio: ratio, capacity: 1))
       #expect(accounts.spend(for: a) == true)
@@ -45,14 +45,14 @@ import Testing
     }
   }
 
-  @Test func `an account that is full again is not kept`() {
+  @Test func `drops an account that is full again`() {
     var accounts = RetryAccounts(.standard)
     for host in [a, b] { #expect(accounts.spend(for: host) == true) }
     for _ in 0..<5 { accounts.earn(for: a) }
     #expect(accounts.hostCount == 1 && accounts.left(for: a) == 10 && accounts.left(for: b) == 9)
   }
 
-  @Test func `no number makes a budget that traps, or one that takes what it should give`() {
+  @Test func `extreme values neither trap nor yield a negative budget`() {
     var budgets = [RetryBudget(ratio: .nan, capacity: .max), RetryBudget(ratio: -.infinity, capacity: .min)]
     budgets += [RetryBudget(ratio: .greatestFiniteMagnitude, capacity: .max)]
     for index in budgets.indices {
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a host that fails everything gets a fifth more than it is offered`() async throws {
+  @Test func `a failing host gets at most a fifth more requests than calls`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in .unavailable(request) }
     for _ in 0..<300 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
     #expect((360...370).contains(shop.sentCount))
@@ -73,7 +73,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the record says when the budget was used up`() async throws {
+  @Test func `the record says that the budget is used up`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, request, _ in
       .unavailable(request)
     }
@@ -83,7 +83,7 @@ import Testing
     #expect(error.record.description.contains("the retry budget for shop.test is used up"))
   }
 
-  /// A reason why a retry that was paid for is not sent.
+  /// Why a retry that was already charged is not sent.
   enum Obstacle: CaseIterable, Sendable {
     case cancelled, cancelledInLine, rebuilt, circuit, full
   }
@@ -133,7 +133,7 @@ import Testing
     for other in others { await #expect(throws: CancellationError.self) { try await other.value } }
   }
 
-  @Test func `a retry that was surely not sent is paid for once, with the one after it that is`() async throws {
+  @Test func `a retry that was not sent is charged once, with the retry that follows`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { number, request, _ in
       if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) }
       return number < 4 ? .unavailable(request) : .ok(request)
@@ -142,13 +142,13 @@ import Testing
     #expect(shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8, "three were sent, two of them again")
   }
 
-  @Test func `without a budget the policy alone decides`() async throws {
+  @Test func `without a budget only the policy limits retries`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .unlimited) { _, request, _ in .unavailable(request) }
     for _ in 0..<50 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
     #expect(shop.sentCount == 150)
   }
 
-  @Test func `four calls with seven retries are eleven attempts, all of which end`() async throws {
+  @Test func `four calls with seven retries make eleven attempts that all end`() async throws {
     let failures = Shared<[String: Int]>(["/0": 0, "/1": 1, "/2": 2, "/3": 4])
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in
       let mustFail = failures.withLock { failures in

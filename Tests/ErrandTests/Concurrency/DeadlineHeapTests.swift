@@ -12,7 +12,7 @@
       init(_ deadline: UInt64) { self.deadline = deadline }
     }
 
-    @Test func `the first is always the earliest, whatever was added, moved and removed`() {
+    @Test func `the first item is the earliest after any insert, update or removal`() {
       var random = SeededGenerator(seed: 1)
       var heap = DeadlineHeap<Item>()
       var present: [Item] = []
@@ -34,7 +34,7 @@
       }
     }
 
-    @Test func `removing what is not there changes nothing`() {
+    @Test func `removing an absent item changes nothing`() {
       var heap = DeadlineHeap<Item>()
       let item = Item(1)
       heap.remove(item)

@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct DetachedThreadTests {
-  @Test func `the work runs once, on a thread of that name`() async throws {
+  @Test func `runs the work once on a thread with the given name`() async throws {
     let runs = Lock(0)
     let name: String? = await withUnsafeContinuation { waiter in
       let isStarted = DetachedThread.start("errand-a-test") {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PauseGateTests {
-  @Test func `an open gate keeps nobody`() async throws {
+  @Test func `an open gate lets everyone pass`() async throws {
     let gate = PauseGate()
     try await gate.pass()
     gate.close()
@@ -11,7 +11,7 @@ import Testing
     try await gate.pass()
   }
 
-  @Test func `whoever waits at a closed gate passes when it opens`() async throws {
+  @Test func `waiters at a closed gate pass when it opens`() async throws {
     let gate = PauseGate()
     let passed = Counter()
     gate.close()
@@ -28,7 +28,7 @@ import Testing
     #expect(passed.count == 10)
   }
 
-  @Test func `whoever is cancelled at a closed gate is let go`() async {
+  @Test func `a cancelled waiter at a closed gate throws`() async {
     let gate = PauseGate()
     gate.close()
     let waiting = Task { try await gate.pass() }

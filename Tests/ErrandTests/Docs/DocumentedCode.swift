@@ -1,18 +1,18 @@
 import Foundation
 
-/// Lines of code that people are shown, and the lines that are compiled.
+/// Compares documented code with compiled code.
 enum DocumentedCode {
   /// The package's folder.
   static let package = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The lines of a file, without indentation.
+  /// The lines of a file without indentation.
   static func lines(of file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The Swift files of a folder below the package's, by name, with their lines.
+  /// The Swift files of a folder of the package: their lines by file name.
   static func sources(in folder: String) throws -> [String: [String]] {
     let folder = package.appendingPathComponent(folder)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
@@ -20,7 +20,7 @@ enum DocumentedCode {
       uniqueKeysWithValues: names.map { ($0, try lines(of: folder.appendingPathComponent($0))) })
   }
 
-  /// The blocks between a line for which `opens` holds and the next for which `closes` does, without blank lines.
+  /// The blocks between a line matched by `opens` and the next one matched by `closes`, without blank lines.
   static func blocks(in lines: [String], opens: (String) -> Bool, closes: (String) -> Bool) -> [[String]] {
     var blocks: [[String]] = []
     var block: [String]?
@@ -35,14 +35,14 @@ enum DocumentedCode {
     return blocks
   }
 
-  /// The rows of a document's tables, heads included, each as its cells.
+  /// The rows of a document's tables, including headers, as cells.
   static func rows(of document: String) throws -> [[String]] {
     try lines(of: package.appendingPathComponent(document)).filter { $0.hasPrefix("| ") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
   }
 
-  /// The first line of `block` that is not in `source`, or not after the lines before it; nil when all are.
+  /// The first line of `block` that does not follow the previous ones in `source`, or `nil` if all do.
   static func firstLine(of block: [String], missingFrom source: [String]) -> String? {
     var rest = source[...]
     for line in block {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Errand
 
-/// The guide "Errors" has every kind of `TaskError`, with what was sent and what is repeated.
+/// Checks that the guide "Errors" lists every `TaskError` code, whether the request was sent and whether it is
+/// retried.
 @Suite(.timeLimit(.minutes(1))) struct DocumentedErrorsTests {
   private let rows: [String: [String]]
 
@@ -15,7 +16,7 @@ import Testing
     self.rows = Dictionary(uniqueKeysWithValues: rows.map { ($0[0].filter { $0 != "`" }, $0) })
   }
 
-  /// The kinds that the source declares, by name.
+  /// The codes declared in the source, by name.
   private var declared: [String] {
     get throws {
       let file = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errors/TaskError+Code.swift")
@@ -25,13 +26,13 @@ import Testing
     }
   }
 
-  @Test func `every kind has a row, and every row is a kind`() throws {
+  @Test func `lists every error code and nothing else`() throws {
     let declared = try declared
     #expect(declared.count > 30)
     #expect(rows.keys.sorted() == declared.sorted())
   }
 
-  @Test func `the column on repetition says what isRetryable does`() throws {
+  @Test func `the retry column agrees with isRetryable`() throws {
     for name in try declared {
       let stated = rows[name]?[3]
       switch name {
@@ -48,7 +49,7 @@ import Testing
     }
   }
 
-  /// A task that fails before anything is sent, and the settings with which it does.
+  /// A task that fails before sending, with the settings that make it fail.
   struct Refusal: Sendable, CustomStringConvertible {
     let description: String
     var remote: Remote = "https://shop.test"
@@ -80,7 +81,9 @@ import Testing
       }),
   ]
 
-  @Test(arguments: refusals) func `a kind of which nothing is sent says so`(_ refusal: Refusal) async throws {
+  @Test(arguments: refusals) func `codes documented as not sent throw errors that say so`(_ refusal: Refusal)
+    async throws
+  {
     let stub = StubServer(.status(.ok), remote: refusal.remote, configure: refusal.configure)
     let error = try #require(await taskError { try await refusal.run(stub.server) })
     #expect(error.code.name == refusal.description && stub.requests.isEmpty)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// The numbers that the guides state are those of the code.
+/// Checks the numbers in the guides against the code.
 @Suite(.timeLimit(.minutes(1))) struct DocumentedNumbersTests {
-  /// Checks that a document says all of this, wherever its lines end.
+  /// Checks that a document contains all statements, ignoring line breaks.
   private func check(_ document: String, says statements: String..., line: Int = #line) throws {
     let url = DocumentedCode.package.appendingPathComponent(document)
     let text = try String(contentsOf: url, encoding: .utf8).split { $0.isWhitespace }.joined(separator: " ")
@@ -21,7 +21,7 @@ import Testing
   private let configuring = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
   private let changes = "Docs/CHANGELOG.md"
 
-  @Test func `how large a request's head and a collected body may be`() throws {
+  @Test func `the guides state the limits of a request head and of a collected body`() throws {
     let head = HTTPRequest.maximumHeadSize >> 10
     try check(transports, says: "a head (method, URL, header fields) above \(head) KiB")
     try check(changes, says: "a limit of \(head) KiB for the head of a request")
@@ -30,7 +30,7 @@ import Testing
     try check(changes, says: "A body in memory may have up to \(body) MiB (`maximumBodySize`)")
   }
 
-  @Test func `how many may be under way, and how often one is sent again`() throws {
+  @Test func `the guides state the limits on concurrency and retries`() throws {
     #expect(ThrottleLimits().perHost == 10 && ThrottleLimits().streamsPerHost == 0 && ThrottleLimits().total == 0)
     try check(throttling, says: "ten attempts run per host (scheme, host and port), and nothing else is limited")
     let policy = RetryPolicy.standard
@@ -47,7 +47,7 @@ import Testing
       throttling, says: "at most \(1 + RetryBudget.standard.ratio) times the number of calls, plus ten requests")
   }
 
-  @Test func `the guide on configuring a server lists the default limits`() throws {
+  @Test func `the README lists the limits`() throws {
     let (configuration, policy) = (ServerConfiguration(), RetryPolicy.standard)
     let connect = try #require(configuration.timeouts.connect)
     #expect(configuration.timeouts == Timeouts(connect: connect))
@@ -68,7 +68,7 @@ import Testing
     try check(configuring, says: "the newest 1,000 are kept, up to \(kept.bytes >> 20) MiB")
   }
 
-  @Test func `when a circuit opens, and how long a network is waited for`() throws {
+  @Test func `the guides state the circuit breaker's defaults and the longest wait for a network`() throws {
     let breaker = CircuitBreaker.standard
     #expect(breaker == CircuitBreaker(window: .seconds(30), minimumCalls: 10, failureRatio: 0.5, probes: 1))
     #expect(breaker.openDuration == .seconds(30))
@@ -79,7 +79,7 @@ import Testing
     try check(guide, says: "The default waits 0.5 s, 1 s, 2 s and so on up to \(longest) s")
   }
 
-  @Test func `how many events wait`() throws {
+  @Test func `the guides state the sizes of the event queues`() throws {
     #expect(ObserverQueue.capacity == 1000)
     let watching = "Sources/Errand/Errand.docc/Watching.md"
     try check(watching, says: "Up to 1,000 events wait for it")
@@ -92,7 +92,7 @@ import Testing
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
-  @Test func `how long recordings are waited for, and how many are kept`() throws {
+  @Test func `the guides state how long recordings are waited for and how many are kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
     try check(seeing, says: "a process that exits waits a second for it")
     #expect(TaskRecorder.patience == .seconds(10))
@@ -102,14 +102,14 @@ import Testing
     try check("Sources/Errand/Policies/RecordingStyle.swift", says: "Defaults to 1000 recordings of any age and 256 MiB.")
   }
 
-  @Test func `how many checks a transport has to pass`() throws {
+  @Test func `the change log states the number of conformance checks`() throws {
     let count = TransportConformance { StubTransport { .status(.ok, for: $0) } }.cases.count
     try check(changes, says: "`TransportConformance`, \(count) checks for your transport")
   }
 
   #if os(Linux)
-    @Test func `what a transfer holds`() throws {
-      // What libcurl reads at once from the socket of a body that may last comes on top.
+    @Test func `the guide states the memory limits of a transfer`() throws {
+      // Plus what libcurl reads at once from the socket of an endless body.
       let ahead = (TransferInbox.highWater >> 10) + 256
       try check(
         transports,
@@ -118,7 +118,7 @@ import Testing
         "A streamed upload holds at most \(TransferOutbox.highWater >> 10) KiB and one chunk")
     }
 
-    @Test func `how large the head and the body of a response may be`() throws {
+    @Test func `the guide states the limits of a response's head and body`() throws {
       try check(
         transports, says: "has a head above \(HeadLines.largestHead >> 10) KiB",
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
@@ -128,19 +128,19 @@ import Testing
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
-    @Test func `how long an idle connection is kept, which is below what servers do`() throws {
+    @Test func `the guide states the lifetime of idle connections, which is below that of servers`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
       #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
       try check(transports, says: "as soon as the server closes it, and after \(seconds) seconds")
       try check(changes, says: "when the server closes it, or after \(seconds) s")
     }
 
-    @Test func `how often a body may be packed`() throws {
+    @Test func `the guide states the maximum number of compression layers`() throws {
       #expect(ContentCoding.mostLayers == 4)
       try check(transports, says: "was compressed up to four times")
     }
 
-    @Test func `when another thread is asked to help`() throws {
+    @Test func `the guide states when another thread starts to help`() throws {
       try check(transports, says: "once one carries \(CurlShard.worthwhile) of its transfers")
       let count = try CurlLoop.all.get().count
       #expect(count == min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)))

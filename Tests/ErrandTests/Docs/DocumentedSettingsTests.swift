@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// The guide "Configuring a server" has every setting, with the default that the code has.
+/// Checks that the guide "Configuring a server" lists every setting with its default.
 @Suite(.timeLimit(.minutes(1))) struct DocumentedSettingsTests {
-  /// The second column by the first, as far as that is a name.
+  /// The second column by the first, if that is a name.
   private let defaults: [String: Set<String>]
 
   init() throws {
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// A default as the guide writes it.
+  /// A default as the guide spells it.
   private static func text(of value: Any) -> String {
     let mirror = Mirror(reflecting: value)
     switch value {
@@ -75,9 +75,9 @@ import Testing
     }
   }
 
-  @Test func `every setting of a server`() { check(ServerConfiguration()) }
+  @Test func `lists every server setting`() { check(ServerConfiguration()) }
 
-  @Test func `every part of the limits and the policies`() {
+  @Test func `lists every field of limits and policies`() {
     check(ServerConfiguration().timeouts)
     check(RetryPolicy.standard, except: ["decision", "isFixed", "isInherited"])
     check(ThrottleLimits())
@@ -85,7 +85,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `every setting of the transport on Linux`() {
+    @Test func `lists every setting of the transport on Linux`() {
       check(CurlTransport.Configuration())
       check(TLSSettings())
     }

@@ -3,7 +3,7 @@
   import Foundation
   import Glibc
 
-  /// A socket whose calls block a thread of Dispatch; `end` wakes all of them.
+  /// A socket whose calls block a thread of Dispatch; `end` wakes them.
   final class PlainSocket: Sendable {
     private let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
 
@@ -46,7 +46,7 @@
       }
     }
 
-    /// The next bytes; empty at the end.
+    /// The next bytes, or empty data at the end.
     func read() async throws -> Data {
       try await blocking { descriptor in
         var bytes = Data(count: 64 << 10)

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The transport of the guide does what a transport must do, but for what it leaves out by name.
+  /// The guide's transport passes every conformance check except those it opts out of by name.
   @Suite(.timeLimit(.minutes(3))) struct PlainTransportTests {
     static let all = TransportConformance { PlainTransport() }.cases
     static let checks = all.filter { !leftOut.contains($0.name) }
@@ -20,7 +20,7 @@
       "the timer of the first byte names itself",
       "the idle timer names itself",
       "the timer of the attempt ends a body that drips",
-      // No chunks.
+      // Has no chunked encoding.
       "a stream of unknown length is sent in chunks",
       "a body comes byte for byte, whatever its framing",
       "a body that ends before its last chunk is truncated",
@@ -30,7 +30,7 @@
       "a body that nobody reads closes its connection when it is let go",
       "cancelling in a body without end ends the exchange and its connection",
       "cancelling while a body is sent ends its source as well",
-      // Nothing is unpacked, and no consent asked for.
+      // Decompresses nothing and sends no `Expect: 100-continue`.
       "a compressed body is asked for and decoded where that is wanted",
       "a body that grows beyond all measure while it is decoded is refused",
       "a body whose encoding is broken is an error",
@@ -42,14 +42,14 @@
       try await check.run()
     }
 
-    @Test func `the guide says how many checks that are`() throws {
+    @Test func `the guide states the number of checks`() throws {
       #expect(Self.checks.count + Self.leftOut.count == Self.all.count, "a name is not that of a check")
       let guide = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc/WritingATransport.md")
       let text = try String(contentsOf: guide, encoding: .utf8)
       #expect(text.contains("passes \(Self.checks.count) of the \(Self.all.count) checks"))
     }
 
-    @Test func `a widget comes over it`() async throws {
+    @Test func `downloads a widget`() async throws {
       let mock = try MockServer()
       mock.route(.get, "/widgets/7") { _ in .json(#"{"id": 7, "name": "Cog"}"#) }
       let shop = Server(remote: Remote(mock.url), transport: PlainTransport())

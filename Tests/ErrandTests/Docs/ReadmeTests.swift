@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
   private static let readme = DocumentedCode.package.appendingPathComponent("README.md")
 
-  /// The pages of the catalogue; `.ci/documentation` builds and runs "Getting started" as it is written.
+  /// The pages of the catalog. `.ci/documentation` builds and runs "Getting started" itself.
   private static let guides: [URL] = {
     let folder = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc")
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -13,10 +13,10 @@ import Testing
   }()
 
   @Test(arguments: [readme] + guides)
-  func `every block of the README and the guides is compiled`(_ document: URL) throws {
+  func `every code block of the README and the guides is compiled`(_ document: URL) throws {
     let blocks = DocumentedCode.blocks(
       in: try DocumentedCode.lines(of: document), opens: { $0 == "```swift" }, closes: { $0 == "```" })
-    // The recipes on testing are tests, which live beside this one.
+    // The testing recipes are tests in this folder.
     let sources = try DocumentedCode.sources(in: "Examples/Snippets")
       .merging(DocumentedCode.sources(in: "Tests/ErrandTests/Docs")) { snippet, _ in snippet }
     #expect(!blocks.isEmpty, "a guide shows code")
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `all of a block has to be there, in order`() {
+  @Test func `firstLine finds missing and reordered lines`() {
     let source = ["import Errand", "func f() {", "a()", "b()", "}"]
     #expect(DocumentedCode.firstLine(of: ["a()", "b()"], missingFrom: source) == nil)
     #expect(DocumentedCode.firstLine(of: ["b()", "a()"], missingFrom: source) == "a()")
@@ -36,13 +36,13 @@ import Testing
     #expect(DocumentedCode.firstLine(of: ["a()", "c()"], missingFrom: source) == "c()")
   }
 
-  @Test func `a block that is not closed is none`() {
+  @Test func `ignores an unclosed block`() {
     let lines = ["text", "```swift", "a()", "", "b()", "```", "```", "swift test", "```", "```swift", "c()"]
     let blocks = DocumentedCode.blocks(in: lines, opens: { $0 == "```swift" }, closes: { $0 == "```" })
     #expect(blocks == [["a()", "b()"]])
   }
 
-  @Test func `every line of code that the tour shows is a line of the tour`() throws {
+  @Test func `every line of code shown by the tour is one it runs`() throws {
     let opens = ["\"\"\"", "#\"\"\""]
     let closes = ["\"\"\"", "\"\"\"#"]
     for (name, lines) in try DocumentedCode.sources(in: "Examples/Tour") where name.hasSuffix("Steps.swift") {
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// The lines of the tour outside of what it shows.
+  /// The tour's code without the code it shows.
   private static var tour: Set<String> {
     get throws {
       var code: Set<String> = []

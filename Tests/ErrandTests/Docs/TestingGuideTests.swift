@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The guide "Testing your app", which is made of these tests.
+/// The tests shown in the guide "Testing your app".
 @Suite(.timeLimit(.minutes(1))) struct TestingGuideTests {
   struct Widget: TaskPayload, Equatable {
     let id: Int
@@ -20,7 +20,7 @@ import Testing
     var path: String { "widgets" }
   }
 
-  /// The code of an app: it names no server.
+  /// App code that names no server.
   struct Catalogue {
     func name(of id: Int) async throws -> String { try await GetWidget(id: id).send().name }
   }
@@ -102,7 +102,7 @@ import Testing
     #expect(recorder.moments().filter { $0.hasPrefix("attempt") && $0.hasSuffix("started") }.count == 3)
   }
 
-  @Test func `a failing run is recorded`() async throws {
+  @Test func `records a failing run`() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("run-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let shop = Server(remote: "https://shop.test", transport: StubTransport { .status(.notFound, for: $0) })

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-/// The README's section on testing, which is made of tests and so compiled and run here.
+/// The tests shown in the README's section on testing.
 @Suite(.timeLimit(.minutes(1))) struct TestingRecipeTests {
   struct Widget: TaskPayload {
     let id: Int

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Every public type at the top level of a module has its place in a topic of that module's catalogue.
+/// Checks that every public top-level type of a module is in a topic of its catalog.
 @Suite(.timeLimit(.minutes(1))) struct TopicsTests {
   @Test(arguments: ["Errand", "ErrandTesting", "ErrandURLSession"]) func `every public type is in a topic`(
     _ module: String
@@ -12,7 +12,7 @@ import Testing
     #expect(missing.isEmpty, "in no topic of \(module).docc: \(missing.sorted())")
   }
 
-  @Test func `a type in a condition is at the top level, one in a type is not`() {
+  @Test func `finds types in conditional blocks but not nested ones`() {
     let code = """
       public struct A {
         public struct Inner {}
@@ -35,7 +35,7 @@ import Testing
 
   /// The names of the public types at the top level of a module.
   private static func types(of module: String) throws -> Set<String> {
-    // Those of URLSession are in both folders, once as a link, and are documented with their own product.
+    // URLSession files are in both folders, once as a link. Their own product documents them.
     let shared = "Sources/Errand/Transport/URLSession"
     let path = module == "ErrandURLSession" ? shared : "Sources/\(module)"
     let folder = DocumentedCode.package.appendingPathComponent(path)
@@ -43,12 +43,12 @@ import Testing
     return try files.filter { $0.hasSuffix(".swift") && !"\(path)/\($0)".hasPrefix("\(shared)/") == (path != shared) }
       .reduce(into: []) { types, file in
         let code = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
-        // The documentation is built on Linux, where what is Apple's alone does not exist.
+        // The documentation is built on Linux, without Apple-only files.
         if !code.hasPrefix("#if canImport(Darwin)\n") { types.formUnion(Self.types(in: code)) }
       }
   }
 
-  /// A declaration at the top level is indented by nothing but the conditions around it.
+  /// A top-level declaration is indented only by the `#if` blocks around it.
   private static func types(in code: String) -> Set<String> {
     let declaration = /^( *)public (?:final |indirect )*(?:struct|enum|class|actor|protocol|typealias) (\w+)/
     var types: Set<String> = []
@@ -63,7 +63,7 @@ import Testing
     return types
   }
 
-  /// The names in the lists of topics of a catalogue.
+  /// The names in a catalog's topics.
   private static func topics(of module: String) throws -> Set<String> {
     let folder = DocumentedCode.package.appendingPathComponent("Sources/\(module)/\(module).docc")
     let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }

@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The order of things in the guide "How a task travels" is that of the code.
+/// Checks that the guide "How a task travels" lists the steps in the order of the code.
 @Suite(.timeLimit(.minutes(1))) struct TravelOrderTests {
-  /// Notes what happens, in the guide's words.
+  /// Records events in the guide's words.
   private final class Log: Sendable {
     private let state = Shared<[String]>([])
     var lines: [String] { state.withLock { $0 } }

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct EventsTests {
   private let recorder = EventRecorder()
 
-  @Test func `a call that succeeds says what happened, in order`() async throws {
+  @Test func `a successful call reports its events in order`() async throws {
     let stub = StubServer(.status(503), .widget) { $0.observers = [recorder] }
     _ = try await GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(2)).download()
     #expect(
@@ -22,7 +22,7 @@ import Testing
     #expect(recorder.events.allSatisfy { $0.task == "GetWidget" })
   }
 
-  @Test func `whatever ends a call, everything that started has ended once`() async throws {
+  @Test func `every started event ends once, however the call ends`() async throws {
     struct Refused: Error {}
     let stub = StubServer(.data(Data("no JSON".utf8), .json)) { $0.observers = [recorder] }
     let server = stub.server
@@ -40,7 +40,7 @@ import Testing
     #expect(recorder.problems == [])
   }
 
-  @Test func `a stream ends when its body was read, or let go`() async throws {
+  @Test func `a stream ends when its body is read or released`() async throws {
     let stub = StubServer(.data(Data("abc".utf8), .plainText)) { $0.observers = [recorder] }
     do {
       let response = try await PlainTask().on(stub.server).stream()
@@ -52,7 +52,7 @@ import Testing
     #expect(recorder.moments().count { $0 == "call succeeded with 200 OK" } == 2)
   }
 
-  @Test func `a response and an error carry the record of what happened`() async throws {
+  @Test func `responses and errors carry the record`() async throws {
     let stub = StubServer(.status(503), .widget, .status(404))
     let response = try await GetWidget().on(stub.server).response()
     #expect(response.record.title == "GET https://shop.test/widgets/7")
@@ -61,7 +61,7 @@ import Testing
     #expect(error?.record.attempts.map(\.status) == [404])
   }
 
-  @Test func `log lines are as many as were asked for`() async throws {
+  @Test func `the log style sets the number of log lines`() async throws {
     let lines = Shared<[String]>([])
     let sink = TextSink { line in lines.withLock { $0.append(line) } }
     for (style, count) in [(LogStyle.none, 0), (.short, 2), (.steps, 8)] {
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `a wait for a slot that ends without one is told, and so is one for a turn`() async throws {
+  @Test func `reports waits for a slot or a queue that end without one`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()
@@ -98,7 +98,7 @@ import Testing
     #expect(shop.events.problems == [])
   }
 
-  @Test func `the parts of an exchange are told as far as it came`() {
+  @Test func `reports the phases of an exchange as far as it got`() {
     func phases(_ change: (inout TransferTimings) -> Void) -> [String] {
       var timings = TransferTimings()
       change(&timings)

@@ -6,7 +6,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ObserverQueueTests {
-  /// Takes no event before it is let.
+  /// Takes no events until its gate opens.
   private final class Slow: TaskObserver {
     let gate = DispatchSemaphore(value: 0)
     let seen = Shared<[TaskEvent]>([])
@@ -20,15 +20,15 @@ import Testing
     }
   }
 
-  @Test func `a slow observer slows no call, gets what is kept in order, and is told what was dropped`() async throws {
+  @Test func `a slow observer delays no call, gets kept events in order and the number of dropped ones`() async throws {
     let slow = Slow()
     let stub = StubServer(.widget) { $0.observers = [slow] }
-    let each = 8  // events of a call without a retry
+    let each = 8  // events per call without a retry
     let calls = 2 * ObserverQueue.capacity / each
     for _ in 0..<calls { _ = try await GetWidget().on(stub.server).download() }
     #expect(slow.seen.withLock { $0.isEmpty }, "all calls are over, and the observer has seen nothing yet")
     slow.gate.signal()
-    // The first ones are being told, and the others wait.
+    // Some events are being delivered while the others wait.
     while slow.seen.withLock({ $0.last.map(\.missed) }) ?? 0 == 0 { await giveWay() }
     let events = slow.seen.withLock { $0 }
     #expect(zip(events, events.dropFirst()).allSatisfy { $0.call <= $1.call })
@@ -37,14 +37,14 @@ import Testing
     #expect(events.last?.moment.kind == "callEnded", "the newest is the last one")
   }
 
-  @Test func `one that says so is told at once`() async throws {
+  @Test func `calls an inline observer synchronously`() async throws {
     let recorder = EventRecorder()
     let stub = StubServer(.widget) { $0.observers = [recorder] }
     _ = try await GetWidget().on(stub.server).download()
     #expect(recorder.delivery == .inline && recorder.isBalanced)
   }
 
-  /// Is told of a part of the moments.
+  /// Observes some of the moments.
   private struct Part: TaskObserver {
     let interest: ObserverInterest
     let seen = Shared<[String]>([])
@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [[.ends], [.calls], [.ends, .calls], [.ends, .all]] as [[ObserverInterest]])
-  func `an observer is told of the moments that it wants, whatever others want`(wanted: [ObserverInterest]) async throws
+  func `observers get the moments they are interested in, whatever others want`(wanted: [ObserverInterest]) async throws
   {
     let observers = wanted.map { Part(interest: $0) }
     let stub = StubServer(.widget) { $0.observers = observers }
@@ -70,7 +70,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct ToldTests {
-  /// Notes by which hooks it is told.
+  /// Records its hook calls.
   private struct Told: ServerGETTask {
     let log: Shared<[String]>
     var path: String { "told" }
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `postflight comes before the end of the call, and didComplete after it`() async throws {
+  @Test func `postflight runs before the end of the call and didComplete after it`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(.status(.ok)) {
       $0.postflight = { _, _ in log.withLock { $0.append("the server's postflight") } }
@@ -115,14 +115,14 @@ import Testing
     #expect(log.withLock { lines in !lines.contains { $0.hasPrefix("willRetry") } } && shop.sentCount == 2)
   }
 
-  @Test func `the record of an attempt says how long the call waited after it`() async throws {
+  @Test func `an attempt's record includes the delay after it`() async throws {
     let stub = StubServer(.status(503), .status(.ok))
     let error = GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(2))
     let response = try await error.run()
     #expect(response.record.attempts.map(\.delay) == [.seconds(2), nil])
   }
 
-  @Test func `a resend on a stale connection is in the printed record`() {
+  @Test func `the printed record mentions a resend on a stale connection`() {
     var record = AttemptRecord(number: 1)
     record.status = .ok
     record.timings = TransferTimings()

@@ -19,31 +19,31 @@ struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
   var path: String { "widgets" }
 }
 
-/// A task that says nothing about itself but its path.
+/// A task that sets only its path.
 struct PlainTask: ServerTask {
   var path = "plain"
   var query = HTTPQuery()
 }
 
 extension URL {
-  /// A URL that a test has written down.
+  /// A URL literal.
   static func known(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/not-a-url") }
 
-  /// A folder of its own below the temporary one; not made yet.
+  /// A new folder URL below the temporary folder. The folder does not exist yet.
   static func newFolder() -> URL {
     FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
   }
 }
 
-/// Runs `body` with a folder that is removed afterwards.
+/// Runs `body` with a temporary folder.
 func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   let folder = URL.newFolder()
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }  // what a test left in it is of no use
+  defer { try? FileManager.default.removeItem(at: folder) }  // leftovers do not matter
   return try await body(folder)
 }
 
-/// The names of the files in a folder, hidden ones included, in order.
+/// The sorted file names in a folder, including hidden files.
 func files(in folder: URL) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
 }

@@ -1,7 +1,7 @@
 import Errand
 import ErrandTesting
 
-/// Keeps whoever waits until a test opens it.
+/// Blocks waiters until a test opens it.
 final class Gate: Sendable {
   private let state = Shared<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
 
@@ -25,7 +25,7 @@ final class Gate: Sendable {
   }
 }
 
-/// Counts up, and tells whoever waits for a number.
+/// A counter that can be awaited.
 final class Counter: Sendable {
   private let state = Shared<(count: Int, waiters: [(Int, CheckedContinuation<Void, Never>)])>((0, []))
 
@@ -41,7 +41,7 @@ final class Counter: Sendable {
     for waiter in waiters { waiter.1.resume() }
   }
 
-  /// Waits until it stands at `count` or more.
+  /// Waits until the count is at least `count`.
   func reached(_ count: Int) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in

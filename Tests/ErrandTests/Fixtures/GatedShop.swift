@@ -2,19 +2,19 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A shop whose widgets come when they are let: number 3 after `open(3)`. A cancelled request gives up at once.
+/// A shop that returns widget 3 after `open(3)`. A cancelled request fails immediately.
 struct GatedShop {
   private typealias Door = (stream: AsyncStream<Never>, continuation: AsyncStream<Never>.Continuation)
 
   private let doors = Shared<[Int: Door]>([:])
-  /// How many requests are under way, and were at most.
+  /// The current and the maximum number of concurrent requests.
   let inside = Shared((now: 0, most: 0))
   let began = Counter()
   let ended = Counter()
-  /// How many tasks were taken from `tasks(_:)`.
+  /// The number of tasks taken from `tasks(_:on:)`.
   let taken = Counter()
 
-  /// Answers 404 for those that are `missing`.
+  /// A server that answers 404 for `missing` IDs.
   func server(missing: Set<Int> = []) -> Server {
     let transport = StubTransport { request in
       let id = Int(request.url.lastPathComponent) ?? 0
@@ -32,7 +32,7 @@ struct GatedShop {
       remote: "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited), asDefault: false)
   }
 
-  /// Tasks that are made when they are taken.
+  /// Tasks created lazily.
   func tasks(_ ids: ClosedRange<Int>, on server: Server) -> some Sequence<Modified<GetWidget>> & SendableMetatype {
     ids.lazy.map { [taken] id in
       taken.add()
@@ -54,7 +54,7 @@ struct GatedShop {
     }
   }
 
-  /// Gives others the time to do what they should not.
+  /// Gives other tasks time to misbehave.
   func settle() async {
     await giveWay(50)
   }

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// An upload whose body the app produces while it is sent.
+/// An upload whose body is produced while it is sent.
 struct MadeBody: ServerPOSTTask {
   var server: Server
   let path = "outer"

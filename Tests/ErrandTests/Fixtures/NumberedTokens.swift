@@ -2,15 +2,15 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// An authenticator whose tokens are numbers, and the service that gives them: each refresh gives the next, and only the
-/// last is good.
+/// An authenticator with numbered tokens and the service that issues them. Each refresh returns the next number, and
+/// only the latest is valid.
 final class NumberedTokens: Authenticator {
   struct Refused: Error {}
 
   private struct State {
     var stored: Int?
     var valid: Int
-    /// The token that each refresh was given.
+    /// The token passed to each refresh.
     var replaced: [Int?] = []
     var failure: (any Error)?
     var cancelled = 0
@@ -20,10 +20,10 @@ final class NumberedTokens: Authenticator {
 
   private let state: Shared<State>
   private let gate: Gate?
-  /// How many refreshes have begun.
+  /// The number of refreshes that have begun.
   let begun = Counter()
 
-  /// Begins with `stored`, where the service knows `valid`. A refresh waits for the gate, where there is one.
+  /// Starts with the token `stored` while the service accepts `valid`. Refreshes wait for the gate, if there is one.
   init(stored: Int? = 1, valid: Int = 1, gate: Gate? = nil) {
     state = Shared(State(stored: stored, valid: valid))
     self.gate = gate
@@ -33,10 +33,10 @@ final class NumberedTokens: Authenticator {
   var cancelled: Int { state.withLock { $0.cancelled } }
   var forgotten: Int { state.withLock { $0.forgotten } }
 
-  /// The service takes no token but a later one from now on.
+  /// Makes the service reject all current tokens.
   func revoke() { state.withLock { $0.valid += 1 } }
 
-  /// Refreshes fail from now on; nil ends that.
+  /// Makes refreshes fail with `error`, or succeed again if it is `nil`.
   func fail(_ error: (any Error)?) { state.withLock { $0.failure = error } }
 
   func end(_ token: Int, at date: Date) { state.withLock { $0.endsAt[token] = date } }

@@ -6,7 +6,7 @@
   import Glibc
 #endif
 
-/// The time for which this thread had a processor: another program that keeps them busy does not count.
+/// The CPU time of this thread, so that other busy processes don't count.
 func processorTime(_ work: () -> Void) -> Duration {
   let start = threadTime()
   work()
@@ -14,8 +14,7 @@ func processorTime(_ work: () -> Void) -> Duration {
 }
 
 private func threadTime() -> Duration {
-  // As two numbers: the fields of `timespec` may be of a module that has no name to import, depending on which files the
-  // compiler is given together.
+  // Plain numbers, because the module of `timespec`'s fields can't be imported in every build.
   var time = (seconds: 0, nanoseconds: 0)
   withUnsafeMutablePointer(to: &time) { pointer in
     pointer.withMemoryRebound(to: timespec.self, capacity: 1) { _ = clock_gettime(CLOCK_THREAD_CPUTIME_ID, $0) }

@@ -3,11 +3,11 @@ import ErrandTesting
 @testable import Errand
 
 extension Server {
-  /// Returns when all calls that have ended are written, while the recording goes on.
+  /// Waits until all ended calls are written. Recording continues.
   func recorded() async { await manager.recorder?.finish() }
 }
 
-/// The calls that `body` makes on a server with these answers, whose time is virtual.
+/// The calls that `body` makes on a server with these answers, in virtual time.
 func recordedCalls(
   _ answers: StubLog.Answer..., configure: (inout ServerConfiguration) -> Void = { _ in },
   _ body: (Server) async throws -> Void
@@ -24,7 +24,7 @@ func recordedCalls(
   return calls.calls
 }
 
-/// The block of a call on the page of a log, and the text of its file.
+/// A call's block on the log page and the text of its file.
 func pageBlock(of call: RecordedCall, file: String) -> (block: String, text: String) {
   var text = TextBytes()
   var blocks = PageJSON(capacity: 100)

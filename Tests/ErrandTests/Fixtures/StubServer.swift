@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// What a stub transport was asked, and what it is to answer next.
+/// The requests that a stub transport received and its remaining answers.
 final class StubLog: Sendable {
   private let state = Shared<(requests: [HTTPRequest], answers: [Answer])>(([], []))
 
@@ -17,10 +17,10 @@ final class StubLog: Sendable {
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-  /// Adds answers after those that are left.
+  /// Adds answers after the remaining ones.
   func enqueue(_ answers: [Answer]) { state.withLock { $0.answers += answers } }
 
-  /// The next answer; the last one again and again.
+  /// The next answer. The last one repeats.
   func answer(_ request: HTTPRequest) throws -> HTTPResponse {
     let answer = state.withLock { state in
       state.requests.append(request)
@@ -38,13 +38,13 @@ final class StubLog: Sendable {
   }
 }
 
-/// A server over a stub transport, and what came to it.
+/// A server with a stub transport, and the requests it received.
 struct StubServer {
   let log: StubLog
   let server: Server
   let clock: ManualClock
 
-  /// A server whose time is virtual and moves by itself.
+  /// Creates a server in virtual time that advances automatically.
   init(
     _ answers: StubLog.Answer..., remote: Remote = "https://shop.test", clock: ManualClock.Mode = .autoAdvancing,
     limits: ThrottleLimits = ThrottleLimits(), configure: (inout ServerConfiguration) -> Void = { _ in }
@@ -65,17 +65,17 @@ struct StubServer {
 
   var requests: [HTTPRequest] { log.requests }
 
-  /// The URLs that were asked, in order.
+  /// The requested URLs in order.
   var urls: [String] { requests.map(\.url.absoluteString) }
 }
 
 extension StubLog.Answer {
   static let widget = StubLog.Answer.json(#"{"id":7,"name":"Sprocket"}"#)
 
-  /// A connection that could not be made, so that nothing was sent.
+  /// A failed connection: nothing was sent.
   static let refused = StubLog.Answer.failure(
     TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true))
 
-  /// A connection that broke when the request may have arrived.
+  /// A connection lost after the request may have arrived.
   static let lost = StubLog.Answer.failure(TaskError(.connectionLost, "lost", phase: .awaitingResponse))
 }

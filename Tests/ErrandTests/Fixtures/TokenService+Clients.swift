@@ -15,7 +15,7 @@ extension TokenService {
     return settings
   }
 
-  /// A shop that takes the service's tokens.
+  /// A shop that accepts the service's tokens.
   func shop(_ settings: OAuth2, log: TextSink = .discard) -> VirtualShop {
     VirtualShop(
       configure: {

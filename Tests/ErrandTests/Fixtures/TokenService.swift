@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// An authorization server that gives numbered tokens and rotates refresh tokens: one that was used is never good again.
+/// An authorization server with numbered tokens. It rotates refresh tokens, so each one works once.
 final class TokenService: Sendable {
   static let url = URL.known("https://auth.test/token")
 
@@ -13,7 +13,7 @@ final class TokenService: Sendable {
     var refreshTokens: Set<String> = []
     var requests: [[String: String]] = []
     var headers: [HTTPHeaders] = []
-    /// How often a refresh token came that had been used.
+    /// The number of refreshes with a used refresh token.
     var reused = 0
     var failure: (HTTPStatus, String)?
     var extra = ""
@@ -21,28 +21,28 @@ final class TokenService: Sendable {
 
   private let state = Shared(State())
 
-  /// What the forms said, in order.
+  /// The submitted forms in order.
   var requests: [[String: String]] { state.withLock { $0.requests } }
   var headers: [HTTPHeaders] { state.withLock { $0.headers } }
   var reused: Int { state.withLock { $0.reused } }
   var grants: [String] { requests.map { $0["grant_type"] ?? "-" } }
 
-  /// Tokens come with these members as well, which begin with a comma.
+  /// Adds members to token responses. The text starts with a comma.
   func adding(_ members: String) { state.withLock { $0.extra = members } }
 
-  /// Refuses from now on with this status and body; nil ends that.
+  /// Fails requests with this status and body, or stops failing if it is `nil`.
   func fail(_ status: HTTPStatus?, _ body: String = "") { state.withLock { $0.failure = status.map { ($0, body) } } }
 
-  /// Takes none of the tokens that it has given.
+  /// Revokes all access tokens.
   func revoke() { state.withLock { $0.valid = [] } }
 
-  /// Takes none of the refresh tokens that it has given.
+  /// Revokes all refresh tokens.
   func revokeRefreshTokens() { state.withLock { $0.refreshTokens = [] } }
 
-  /// A refresh token that the app has from elsewhere.
+  /// Accepts a refresh token that the app got elsewhere.
   func give(_ refreshToken: String) { state.withLock { _ = $0.refreshTokens.insert(refreshToken) } }
 
-  /// Answers as the authorization server, or for any other URL as a shop that takes its tokens.
+  /// Answers as the authorization server, or at other URLs as a shop that accepts its tokens.
   func answer(_ request: HTTPRequest) -> HTTPResponse {
     guard request.url == Self.url else {
       let token = request.headers[.authorization].map { String($0.dropFirst("Bearer ".count)) } ?? ""

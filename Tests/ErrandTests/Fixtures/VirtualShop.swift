@@ -2,14 +2,14 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A server over a stub transport in virtual time, and what was told of its calls.
+/// A server with a stub transport in virtual time, and the events of its calls.
 struct VirtualShop {
   let clock: ManualClock
   let events = EventRecorder()
   let server: Server
   private let sent = Shared(0)
 
-  /// A server whose requests are answered by `answer`, which is told the number of the request, the first being 1.
+  /// Creates a server that answers with `answer`, which gets the number of the request, starting with 1.
   init(
     _ mode: ManualClock.Mode = .manual, limits: ThrottleLimits = ThrottleLimits(),
     budget: RetryBudget = .unlimited, configure: (inout ServerConfiguration) -> Void = { _ in },
@@ -37,17 +37,17 @@ struct VirtualShop {
         limits: limits, retryBudget: budget, clock: CallClock(clock), random: CallRandom(SeededGenerator(seed: 7))))
   }
 
-  /// How many requests reached the transport.
+  /// The number of requests that reached the transport.
   var sentCount: Int { sent.withLock { $0 } }
 
   var manager: TaskManager { server.manager }
 
-  /// A task at this server.
+  /// A task on this server.
   func task(_ path: String = "widgets", method: HTTPMethod = .get) -> Modified<ShopTask> {
     ShopTask(path: path, httpMethod: method).on(server)
   }
 
-  /// What was told of all calls, in words.
+  /// The moments of all calls as text.
   func moments(containing text: String) -> [String] { events.moments().filter { $0.contains(text) } }
 }
 
@@ -64,14 +64,14 @@ extension HTTPResponse {
 }
 
 extension ManualClock {
-  /// Waits until somebody sleeps, and moves the time.
+  /// Waits for sleepers, then advances the time.
   func pass(_ duration: Duration, sleepers count: Int = 1) async {
     await sleepers(count: count)
     advance(by: duration)
   }
 }
 
-/// The error that `body` throws, where it is this library's.
+/// The error thrown by `body`, if it is a `TaskError`.
 func taskError(_ body: () async throws -> Void) async -> TaskError? {
   do {
     try await body()

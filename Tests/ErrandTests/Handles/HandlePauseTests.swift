@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandlePauseTests {
-  /// A body whose chunks are counted as they are taken; after the first it waits for its gate.
+  /// A body that counts the chunks taken and waits after the first one.
   private final class CountedSource: HTTPBodySource {
     let taken = Counter()
     private let chunks: Int
@@ -50,7 +50,7 @@ import Testing
     #expect(asked.count == 2 && built.count == 2)
   }
 
-  @Test func `a paused call goes on with the last of its handles`() async throws {
+  @Test func `a paused call resumes when its last handle is released`() async throws {
     let stub = StubServer(.widget)
     let gate = Gate()
     struct Late: ServerGETTask {
@@ -66,7 +66,7 @@ import Testing
     #expect(await eventually { stub.requests.count == 1 && stub.server.manager.callCount == 0 })
   }
 
-  @Test func `a call that is paused before it began sends nothing`() async throws {
+  @Test func `a call paused before it begins sends nothing`() async throws {
     let stub = StubServer(.widget)
     let gate = Gate()
     await stub.server.update { $0.computedHeaders = { _ in [:] } }
@@ -83,7 +83,7 @@ import Testing
     #expect(try await handle.value.status == .ok)
   }
 
-  @Test func `while a call is paused its body is not read, and its slot is kept`() async throws {
+  @Test func `a paused call does not read its body but keeps its slot`() async throws {
     let (reached, gate) = (Gate(), Gate())
     let source = CountedSource(chunks: 5) {
       reached.open()
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `a paused call can be cancelled, wherever it waits`() async throws {
+  @Test func `a paused call can be cancelled while it reads its body`() async throws {
     let (reached, gate) = (Gate(), Gate())
     let source = CountedSource(chunks: 5) {
       reached.open()
@@ -124,7 +124,7 @@ import Testing
     #expect(handle.state == .cancelled && server.manager.runningCount == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `the deadline of a paused call goes on`() async throws {
+  @Test func `the deadline of a paused call keeps running`() async throws {
     let clock = ManualClock()
     let stub = StubTransport { .status(503, for: $0) }
     let server = Server(
@@ -138,7 +138,7 @@ import Testing
     #expect(error?.timer == .call && handle.state == .failed)
   }
 
-  @Test func `no attempt is made beside the first of a paused call, and after it the delay begins anew`() async throws {
+  @Test func `a paused call is not hedged, and resuming restarts the hedging delay`() async throws {
     let (clock, asked) = (ManualClock(), Counter())
     let transport = StubTransport { request in
       asked.add()

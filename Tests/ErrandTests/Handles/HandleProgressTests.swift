@@ -2,7 +2,7 @@
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandleProgressTests {
-  @Test func `it waits until an attempt is made, and between attempts`() {
+  @Test func `waits before and between attempts`() {
     var progress = HandleProgress()
     #expect(progress.state == .waiting)
     let moments: [(CallMoment, TaskHandleState)] = [
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `what is over stays over`() {
+  @Test func `a finished call stays finished`() {
     for (outcome, state) in [(CallOutcome.failed("x"), TaskHandleState.failed), (.cancelled, .cancelled)] {
       var progress = HandleProgress()
       progress.note(.callEnded(outcome))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `a pause hides what goes on, and ends with it`() {
+  @Test func `pausing hides the running state until the call resumes or ends`() {
     var progress = HandleProgress()
     let changes = [progress.resume(), progress.pause(), progress.pause()]
     #expect(changes == [false, true, false])
@@ -44,7 +44,7 @@ import Testing
     #expect(progress.state == .cancelled && !isResumedAgain)
   }
 
-  @Test func `only what failed or was cancelled begins anew, unpaused, as the next round`() {
+  @Test func `retry starts a new round only after a failure or cancellation`() {
     var progress = HandleProgress()
     let early = [progress.retry(), progress.pause()]
     progress.note(.callEnded(.failed("x")))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandleTests {
-  /// A server that answers when its gate is opened, and what came to it.
+  /// A server that answers when its gate opens, and a counter of its requests.
   private struct GatedShop {
     let gate = PauseGate()
     let asked = Counter()
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `a started task runs without being awaited, and its value can be had as often as wanted`() async throws {
+  @Test func `a started task runs without being awaited, and its value can be read repeatedly`() async throws {
     let shop = GatedShop()
     let handle = shop.server.manager.start(GetWidget().on(shop.server))
     await shop.asked.reached(1)
@@ -34,7 +34,7 @@ import Testing
     #expect(shop.asked.count == 1)
   }
 
-  @Test func `what was started is cancelled with the calls, also before it has begun`() async throws {
+  @Test func `cancelAll cancels a started call even before it begins`() async throws {
     for _ in 0..<200 {
       let shop = GatedShop()
       let handle = shop.server.manager.start(GetWidget().on(shop.server))
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a call that was started is one to cancel, by its tag and in a later round too`() async throws {
+  @Test func `a started call can be cancelled by tag and again after a retry`() async throws {
     let shop = GatedShop()
     let handle = shop.server.manager.start(GetWidget().on(shop.server))
     await shop.asked.reached(1)
@@ -56,7 +56,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await handle.value }
   }
 
-  @Test func `a managed call goes on when the handle is released`() async throws {
+  @Test func `a managed call continues when the handle is released`() async throws {
     let shop = GatedShop()
     let recorder = EventRecorder()
     await shop.server.update { $0.observers = [recorder] }
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a scoped call lives while somebody waits for it`() async throws {
+  @Test func `a scoped call stays alive while its value is awaited`() async throws {
     let shop = GatedShop()
     let asked = shop.asked
     let gate = shop.gate
@@ -122,7 +122,7 @@ import Testing
     #expect(typed.state == .cancelled)
   }
 
-  @Test(arguments: [0, 500]) func `whoever is cancelled while waiting for a value stops waiting, and the call goes on`(
+  @Test(arguments: [0, 500]) func `cancelling a reader of the value does not cancel the call`(
     later: Int
   ) async throws {
     let shop = GatedShop()
@@ -137,7 +137,7 @@ import Testing
     #expect(try await handle.value == Widget())
   }
 
-  @Test func `a call that failed is run anew by the same handle, and one that did not is left alone`() async throws {
+  @Test func `retry runs a failed call again but not a successful one`() async throws {
     let stub = StubServer(.status(404), .widget)
     let handle = stub.server.manager.start(GetWidget().on(stub.server))
     let error = await #expect(throws: TaskError.self) { try await handle.value }
@@ -149,7 +149,7 @@ import Testing
     #expect(stub.requests.count == 2)
   }
 
-  @Test func `a cancelled call can be run anew too, and cancelled again`() async throws {
+  @Test func `a cancelled call can be retried and cancelled again`() async throws {
     let shop = GatedShop()
     let handle = shop.server.manager.start(GetWidget().on(shop.server))
     #expect(!handle.retry(), "it is under way")
@@ -164,7 +164,7 @@ import Testing
     #expect(try await handle.value == Widget())
   }
 
-  @Test func `a retry keeps the default server of its beginning`() async throws {
+  @Test func `a retry uses the default server at the time of the start`() async throws {
     let stub = StubServer(.status(404), .widget)
     let handle = await Server.withDefault(stub.server) { stub.server.manager.start(GetWidget()) }
     _ = try? await handle.value
@@ -173,7 +173,7 @@ import Testing
     #expect(stub.urls == ["https://shop.test/widgets/7", "https://shop.test/widgets/7"])
   }
 
-  @Test func `events come from the start whenever they are asked for, and end with the call`() async throws {
+  @Test func `events replay from the start for every reader and end with the call`() async throws {
     let stub = StubServer(.status(503), .widget)
     let handle = stub.server.manager.start(GetWidget().on(stub.server))
     var early: [String] = []
@@ -187,7 +187,7 @@ import Testing
     #expect(early.contains { $0.hasPrefix("waiting") })
   }
 
-  @Test func `a late reader of more events than are kept gets the end as well`() async throws {
+  @Test func `a late reader gets the final event even if events were dropped`() async throws {
     let shop = VirtualShop(budget: .unlimited) { _, request, _ in .status(503, for: request) }
     let handle = shop.manager.start(GetWidget().on(shop.server).retry(upTo: 400, after: .zero))
     _ = try? await handle.value
@@ -197,7 +197,7 @@ import Testing
     #expect(late.first == "call started" && late.last?.hasPrefix("call failed") == true, "\(late.last ?? "")")
   }
 
-  /// A server that answers 100,000 bytes in pieces of 100, as time stands still or goes on a millisecond with each.
+  /// A server that answers 100,000 bytes in pieces of 100, one per millisecond.
   private func slowServer(_ clock: ManualClock) -> Server {
     final class Pieces: HTTPBodySource {
       let clock: ManualClock
@@ -222,7 +222,7 @@ import Testing
     )
   }
 
-  @Test func `progress is told at most 20 times a second, and at the end`() async throws {
+  @Test func `reports progress at most 20 times a second and at the end`() async throws {
     let clock = ManualClock()
     let server = slowServer(clock)
     let told = Shared<[TransferProgress]>([])
@@ -232,15 +232,15 @@ import Testing
     let all = told.withLock { $0 }
     #expect(all.count <= 22 && all.count > 15 && all.map(\.completed) == all.map(\.completed).sorted())
     let half = try #require(all.first { $0.fraction ?? 0 >= 0.5 })
-    // 100 bytes a millisecond.
+    // 100 bytes per millisecond.
     #expect(abs((half.rate ?? 0) - 100_000) < 5_000 && half.remaining.map { $0 <= .seconds(0.6) } == true)
-    // Who comes late sees the end, and no more.
+    // A late reader gets only the final progress.
     var late: [TransferProgress] = []
     for await progress in handle.progress { late.append(progress) }
     #expect(late == [all.last] && late.first?.isFinished == true && late.first?.completed == 100_000)
   }
 
-  @Test func `progress of a started task comes to those who watch, and ends with the call, also where it fails`()
+  @Test func `progress reaches watchers and ends with the call, even if it fails`()
     async throws
   {
     let shop = GatedShop()
@@ -265,15 +265,14 @@ import Testing
     #expect(none == 0)
   }
 
-  @Test func `a small body in memory goes up as it is, and a handle's task shares requests as any other`() async throws
-  {
+  @Test func `a small in-memory body is sent without a stream`() async throws {
     let stub = StubServer(.widget)
     let handle = stub.server.manager.start(AddWidget().on(stub.server))
     _ = try await handle.value
     #expect(stub.requests.first?.body.data != nil)
   }
 
-  @Test func `a task without a payload gives its response, and a download its file`() async throws {
+  @Test func `the value is the response without a payload type, or the file of a download`() async throws {
     let stub = StubServer(.json("{}"))
     #expect(try await stub.server.manager.start(PlainTask().on(stub.server)).value.status == .ok)
     try await withFolder { folder in

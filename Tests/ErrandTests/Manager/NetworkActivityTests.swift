@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct NetworkActivityTests {
-  @Test func `a reader gets the present number, the latest one, and nothing in the end`() async throws {
+  @Test func `a reader gets the current count and later the latest one`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     var numbers = server.manager.activity.makeAsyncIterator()
@@ -19,7 +19,7 @@ import Testing
     #expect(await numbers.next() == 0)
   }
 
-  @Test func `failures and cancelled calls are balanced, and a stream counts until it is released`() async throws {
+  @Test func `counts failed calls until they end and a stream until it is released`() async throws {
     let stub = StubServer(.status(404), .data(Data("abc".utf8), .plainText))
     let numbers = Shared<[Int]>([])
     let reader = Task {
@@ -38,7 +38,7 @@ import Testing
     await reader.value
   }
 
-  @Test func `the number of all is that of all managers, later ones included`() async throws {
+  @Test func `the overall activity includes all managers, even those created later`() async throws {
     let registry = ActivityRegistry()
     let (one, other) = (GatedShop(), GatedShop())
     let (first, second) = (one.server(), other.server())
@@ -59,7 +59,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct GaugeReadingsTests {
-  @Test func `readings follow the clock, and only those that differ are handed over`() async throws {
+  @Test func `readings follow the clock and are reported only if they changed`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()
@@ -88,15 +88,15 @@ import Testing
     await reader.value
   }
 
-  @Test func `readings hold no server, and end with it`() async {
-    let keeper = Server(remote: .none, environment: [:])  // or the next might be the default one
+  @Test func `readings do not keep the server alive and end with it`() async {
+    let keeper = Server(remote: .none, environment: [:])  // otherwise the next one could become the default server
     func readings() -> GaugeReadings { Server(remote: .none, environment: [:]).gauges(every: .seconds(1)) }
     var iterator = readings().makeAsyncIterator()
     #expect(await iterator.next() == nil)
     withExtendedLifetime(keeper) {}
   }
 
-  @Test func `a manager that exports is none of the process's activity`() {
+  @Test func `an exporter's manager is not part of the process's activity`() {
     let (counted, exporting) = (TaskManager(), SpanExporter.manager())
     #expect(ActivityRegistry.all.desks.contains { $0 === counted.calls })
     #expect(!ActivityRegistry.all.desks.contains { $0 === exporting.calls })

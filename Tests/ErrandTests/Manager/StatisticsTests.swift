@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct StatisticsTests {
-  @Test func `calls are counted by the type of their task, whatever modifies it`() async throws {
+  @Test func `counts calls by task type, ignoring modifiers`() async throws {
     let before = Date()
     let stub = StubServer(.widget)
     let manager = stub.server.manager
@@ -20,8 +20,7 @@ import Testing
     #expect(manager.statistics.count == 4)
   }
 
-  @Test func `a name of its own is in the log, the recordings and the statistics, and names have a limit`() async throws
-  {
+  @Test func `a custom name appears in logs, recordings and statistics, up to a limit of names`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     let search = Endpoint<Void, Widget>.get("search").on(stub.server)
@@ -37,7 +36,7 @@ import Testing
     #expect(stub.server.manager.statistics.sorted().count == 1000 && stub.server.manager.statistics.count == 1504)
   }
 
-  @Test func `failures, cancellations, retries and time are counted`() async throws {
+  @Test func `counts failures, cancellations, retries and time`() async throws {
     let stub = StubServer(.status(503), .widget, .status(404))
     let manager = stub.server.manager
     let task = GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(2))
@@ -56,7 +55,7 @@ import Testing
     #expect(manager.statistics.count == 0)
   }
 
-  @Test func `what is read of a stream is counted`() async throws {
+  @Test func `counts the bytes read from a stream`() async throws {
     let stub = StubServer(.data(Data("abcde".utf8), .plainText))
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
@@ -66,7 +65,7 @@ import Testing
     #expect(stub.server.manager.statistics[PlainTask.self]?.bytesReceived == 5)
   }
 
-  @Test func `what goes up from a file is counted, each attempt`() async throws {
+  @Test func `counts the bytes sent from a file for each attempt`() async throws {
     struct PostFile: ServerPUTTask, FileUploadingTask {
       let uploadFile: URL
     }
@@ -79,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `types can be had by name, calls, bytes and last run`() async throws {
+  @Test func `sorts types by name, calls, bytes and last run`() async throws {
     let stub = StubServer(.widget, .data(Data(count: 1000), .octetStream), .widget)
     _ = try await GetWidget().on(stub.server).download()
     _ = try await PlainTask().on(stub.server).downloadData()
@@ -92,7 +91,7 @@ import Testing
     #expect(statistics.description.split(separator: "\n").count == 2)
   }
 
-  @Test func `calls that end at the same time are all counted`() async throws {
+  @Test func `counts all calls that end concurrently`() async throws {
     let stub = StubServer(.widget)
     await withTaskGroup { group in
       for _ in 0..<500 { group.addTask { _ = try? await GetWidget().on(stub.server).download() } }
@@ -100,7 +99,7 @@ import Testing
     #expect(stub.server.manager.statistics[GetWidget.self]?.count == 500)
   }
 
-  @Test func `a hedge is an attempt after the first, and a delay that was cut short is none`() async throws {
+  @Test func `counts a hedge as a retry, but not an interrupted delay`() async throws {
     let slow = VirtualShop { number, request, clock in
       if number == 1 { try await CallClock(clock).sleep(for: .seconds(100)) }
       return .ok(request)

@@ -14,7 +14,7 @@ import Testing
     return try #require(stub.requests.last).headers
   }
 
-  @Test func `the task's fields replace the computed ones, which replace the standard ones`() async throws {
+  @Test func `task headers override computed headers, which override standard headers`() async throws {
     let stub = StubServer(.status(.ok)) {
       $0.standardHeaders = ["X-Level": "standard", "X-Standard": "1", "X-Both": "standard"]
       $0.computedHeaders = { _ in ["X-Level": "computed", "x-both": "computed"] }
@@ -26,12 +26,12 @@ import Testing
     #expect(try await sent(by: stub).values(for: "X-Level") == ["computed"])
   }
 
-  @Test func `a modifier replaces the task's field`() async throws {
+  @Test func `a modifier replaces the task's header`() async throws {
     let headers = try await sent(by: StubServer(.status(.ok)), Styled().header("X-LEVEL", "modifier"))
     #expect(headers.values(for: "X-Level") == ["modifier"])
   }
 
-  @Test func `unless changed, a request says who asks and that anything is welcome`() async throws {
+  @Test func `sends a user agent and accepts anything by default`() async throws {
     let headers = try await sent(by: StubServer(.status(.ok)))
     #expect(headers[.accept] == "*/*" && headers[.userAgent] == "tests")
     #expect(try await sent(by: StubServer(.status(.ok)) { $0.userAgent = "" })[.userAgent] == nil)
@@ -40,13 +40,13 @@ import Testing
     #expect(ServerConfiguration.defaultUserAgent.allSatisfy { $0.isASCII && !$0.isNewline })
   }
 
-  @Test func `the body's type is said unless the task says another`() async throws {
+  @Test func `sets the body's content type unless the task sets another`() async throws {
     #expect(try await sent(by: StubServer(.widget), AddWidget())[.contentType] == "application/json")
     let own = AddWidget().header(.contentType, "application/vnd.shop+json")
     #expect(try await sent(by: StubServer(.widget), own).values(for: .contentType) == ["application/vnd.shop+json"])
   }
 
-  @Test func `the preflights see what the others made, the task's first, and have the last word`() async throws {
+  @Test func `preflights see the final headers and can change them, the task's first`() async throws {
     struct Signed: ServerGETTask {
       func preflight(_ request: inout HTTPRequest) async throws {
         request.headers["X-Signed"] = request.headers["X-Standard"]
@@ -72,7 +72,7 @@ import Testing
       ("caf\u{E9} \u{2603}", "β1", "caf/1 "), ("a/b", "", "ab "), ("", "1.0", ""), ("()", nil, ""), ("日本", "2", ""),
       ("x\r\nEvil: 1", nil, "xEvil1 "), ("A\u{308}rger", nil, "Arger "), ("a\0b\u{7F}\t", nil, "ab "),
     ] as [(String, String?, String)])
-  func `the user agent begins with a product, whatever the name of the executable is`(
+  func `the user agent starts with a valid product for any executable name`(
     name: String, version: String?, product: String
   ) {
     let agent = ServerConfiguration.userAgent(of: name, version: version)

@@ -19,7 +19,7 @@ import Testing
       environment: environment)
   }
 
-  @Test func `the types that are named are echoed, and no others`() async throws {
+  @Test func `echoes only the named types`() async throws {
     let server = server(["ERRAND_ECHO": "GetWidget, Other,"])
     _ = try await GetWidget().on(server).timeout(.seconds(3)).download()
     try await PlainTask().on(server).run()
@@ -28,7 +28,7 @@ import Testing
     #expect(lines.count == 1 && lines.first?.hasPrefix("GetWidget: ") == true)
   }
 
-  @Test func `endpoints are named without what they send and give`() async throws {
+  @Test func `matches endpoints without their generic arguments`() async throws {
     let server = server(["ERRAND_ECHO": "Endpoint"])
     _ = try await Endpoint<Void, Widget>.get("widgets/7").on(server).download()
     _ = try await Endpoint<Widget, Void>.post("widgets", body: Widget()).on(server).download()
@@ -41,7 +41,7 @@ import Testing
     ("SHOP.test", 3), ("/widgets/7?x", 0),
     ("other.test", 1), ("Search", 1), ("Nobody,/a/*", 0), ("Endpoint", 1), ("/elsewhere", 1),
   ])
-  func `tasks are named by type, name, host and path`(words: String, count: Int) async throws {
+  func `matches tasks by type, name, host and path`(words: String, count: Int) async throws {
     let server = server(["ERRAND_ECHO": words])
     _ = try await GetWidget().on(server).download()
     _ = try await PlainTask().on(server).run()
@@ -50,7 +50,7 @@ import Testing
     #expect(lines.withLock { $0.count } == count)
   }
 
-  @Test(arguments: [true, false]) func `an echo is in colour on a terminal alone, and its JSON is laid out`(
+  @Test(arguments: [true, false]) func `an echo is colored only on a terminal, and its JSON is formatted`(
     isTerminal: Bool
   ) async throws {
     let lines = Shared<[String]>([])
@@ -70,7 +70,7 @@ import Testing
     #expect(texts[1].contains("\u{1B}[36mGET https://shop.test/widgets/7\u{1B}[0m\n"))
   }
 
-  @Test func `an echo has no sign that a terminal obeys`() async throws {
+  @Test func `an echo contains no terminal control characters`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer(.data(Data("one\r\n\ttwo\u{1B}]0;title\u{7}\u{9B}2J".utf8), .plainText)) {
       $0.echoesTasks = true
@@ -81,7 +81,8 @@ import Testing
     #expect(text.contains("one\n\ttwo ]0;title  2J"), "\(text.debugDescription)")
   }
 
-  @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 8)]) func `the style of the log goes before the code's`(
+  @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 8)])
+  func `the environment's log style overrides the configured one`(
     name: String, count: Int
   ) async throws {
     let server = server(["ERRAND_LOG_STYLE": name]) { $0.logStyle = count == 0 ? .steps : .none }
@@ -89,14 +90,14 @@ import Testing
     #expect(lines.withLock { $0.count } == count)
   }
 
-  @Test func `an unknown style is said once, with the known ones, and changes nothing`() async throws {
+  @Test func `an unknown style is reported once with the known ones and ignored`() async throws {
     let server = server(["ERRAND_LOG_STYLE": "loud"])
     for _ in 0..<3 { _ = try await GetWidget().on(server).download() }
     #expect(
       lines.withLock { $0 } == ["ERRAND_LOG_STYLE names the unknown style 'loud'; known are: none, short, steps"])
   }
 
-  @Test func `calls are recorded where that is asked for`() async throws {
+  @Test func `records calls if the environment asks for it`() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("new")
       let server = server(["ERRAND_RECORD": path.path])
@@ -107,14 +108,14 @@ import Testing
     }
   }
 
-  @Test func `a folder that cannot be made is said, and stops nothing`() async throws {
+  @Test func `reports a folder that cannot be created and continues`() async throws {
     let server = server(["ERRAND_RECORD": "/dev/null/below"])
     #expect(try await GetWidget().on(server).download() == Widget())
     #expect(server.taskPathURL == nil)
     #expect(lines.withLock { $0 }.count == 1 && lines.withLock { $0 }.first?.contains("/dev/null/below") == true)
   }
 
-  @Test func `what is empty or not there changes nothing`() async throws {
+  @Test func `empty or missing variables change nothing`() async throws {
     for environment in [[:], ["ERRAND_ECHO": "", "ERRAND_LOG_STYLE": "", "ERRAND_RECORD": ""]] {
       let server = server(environment)
       _ = try await GetWidget().on(server).download()

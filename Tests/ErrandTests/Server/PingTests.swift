@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PingTests {
-  @Test func `a ping is a HEAD of the remote with the server's headers, and any answer will do`() async throws {
+  @Test func `pings with a HEAD to the remote, with the server's headers, and accepts any status`() async throws {
     for status in [HTTPStatus.ok, 404, 503] {
       let stub = StubServer(.status(status), remote: "https://shop.test/api") {
         $0.standardHeaders = ["X-Shop": "1"]
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `a ping takes as long as the answer, not as the wait for a slot`() async throws {
+  @Test func `the ping's duration excludes the wait for a slot`() async throws {
     let clock = ManualClock()
     let asked = Counter()
     let transport = StubTransport { request in
@@ -41,7 +41,7 @@ import Testing
     #expect(try await ping.value == .seconds(3))
   }
 
-  @Test func `a disabled server is not pinged, and an unreachable one throws at once`() async throws {
+  @Test func `a ping fails without retries, and on a disabled server without a request`() async throws {
     let stub = StubServer(.refused)
     let error = await #expect(throws: TaskError.self) { try await stub.server.ping() }
     #expect(error?.code == .cannotConnect && stub.requests.count == 1)
@@ -50,7 +50,7 @@ import Testing
     #expect(refusal?.code == .disabled && stub.requests.count == 1)
   }
 
-  @Test func `the head of a task is asked for with its request, without its body`() async throws {
+  @Test func `head sends the task's request without its body`() async throws {
     let stub = StubServer(.status(200, ["ETag": "\"7\""]))
     let response = try await AddWidget().on(stub.server).query("a", "b").header("X-Mine", "1").head()
     #expect(response.status == .ok && response.headers["ETag"] == "\"7\"")
@@ -59,7 +59,7 @@ import Testing
     #expect(request.url.absoluteString == "https://shop.test/widgets?a=b" && request.headers["X-Mine"] == "1")
   }
 
-  @Test func `the head of a task is refused where the task is`() async throws {
+  @Test func `head fails like the task for bad statuses and disabled servers`() async throws {
     let stub = StubServer(.status(404))
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).head() }
     #expect(error?.status == 404)

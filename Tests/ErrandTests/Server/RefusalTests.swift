@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// What the error for a refused status says.
+/// The error message for a rejected status.
 @Suite(.timeLimit(.minutes(1))) struct RefusalTests {
   private func refusal(_ body: String, _ type: MediaType, of task: Modified<PlainTask>? = nil) async -> TaskError? {
     let transport = StubTransport { request in
@@ -14,7 +14,7 @@ import Testing
     return await #expect(throws: TaskError.self) { try await (task ?? PlainTask().retry(.never)).on(server).run() }
   }
 
-  @Test func `a problem is told by its title and its detail`() async {
+  @Test func `a problem document's title and detail are in the reason`() async {
     let problem = #"{"title":"Out of stock","detail":"widget 7,\nsee https://shop.test/?token=s3cret","status":422}"#
     let error = await refusal(problem, "application/problem+json; charset=utf-8")
     let words = "Out of stock: widget 7, see https://shop.test/?token=<redacted>"
@@ -24,7 +24,7 @@ import Testing
     #expect(await refusal("torn", .problem)?.reason == "422 Unprocessable Content: torn")
   }
 
-  @Test func `a text is told by its first 200 characters, secrets hidden, on one line`() async {
+  @Test func `the reason has the first 200 characters of a text body on one line, redacted`() async {
     #expect(
       await refusal("no\n such  widget, password=s3cret", .plainText)?.description
         == "GET https://shop.test/plain: 422 Unprocessable Content: no such widget, password=<redacted>")
@@ -42,7 +42,7 @@ import Testing
       ("text/plain; charset=utf-16le", [0x47, 0, 0x72, 0, 0xF6, 0, 0xDF, 0, 0x65, 0, 0x41]),
       ("application/json; charset=iso-8859-1", [0x47, 0x72, 0xC3, 0xB6, 0xC3, 0x9F, 0x65]),
       ("text/plain; charset=x-none", [0x47, 0x72, 0xC3, 0xB6, 0xC3, 0x9F, 0x65]),
-    ] as [(String, [UInt8])]) func `a text is read in the charset that its header declares`(
+    ] as [(String, [UInt8])]) func `decodes a text body in its declared charset`(
       type: String, bytes: [UInt8]
     ) async
   {
@@ -55,7 +55,7 @@ import Testing
     #expect(error?.body == Data(bytes))
   }
 
-  @Test func `a URL is cut at 200 characters`() async {
+  @Test func `truncates a URL to 200 characters in the description`() async {
     let stub = StubServer(.status(404))
     let path = String(repeating: "x", count: 400)
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
@@ -71,14 +71,13 @@ import Testing
     (HTTPStatus(412), "412 Precondition Failed: the resource was changed since it was read, or is there already"),
     (HTTPStatus(302), "302 Found is not followed, for it has no Location"),
   ])
-  func `a status of which the server says no more is told with its meaning`(_ status: HTTPStatus, _ words: String) async
-  {
+  func `explains a status without a body`(_ status: HTTPStatus, _ words: String) async {
     let stub = StubServer(.status(status))
     let error = await taskError { try await GetWidget().on(stub.server).retry(.never).run() }
     #expect(error.map { "\($0)" } == "GET https://shop.test/widgets/7: \(words)")
   }
 
-  @Test func `what is no text, or is not to be shown, is not told`() async {
+  @Test func `leaves out binary, empty and hidden bodies`() async {
     #expect(await refusal("x", "image/png")?.reason == "422 Unprocessable Content")
     #expect(await refusal("", .plainText)?.reason == "422 Unprocessable Content")
     let hidden = PlainTask().retry(.never).recording([.url])

@@ -14,30 +14,30 @@ import Testing
     return try .fromEnvironment("SHOP_REMOTE", among: known, default: known[0], environment: environment)
   }
 
-  @Test(arguments: ["Staging", "staging", "STG"]) func `the environment names a remote, in any case`(value: String)
+  @Test(arguments: ["Staging", "staging", "STG"]) func `the environment selects a remote, ignoring case`(value: String)
     throws
   {
     #expect(try remote(value) == known[1])
   }
 
-  @Test(arguments: [nil, ""]) func `without the variable it is the default`(value: String?) throws {
+  @Test(arguments: [nil, ""]) func `uses the default without the variable`(value: String?) throws {
     #expect(try remote(value) == known[0])
   }
 
-  @Test func `an unknown name is an error that lists the known ones`() {
+  @Test func `an unknown name throws an error that lists the known ones`() {
     let error = #expect(throws: TaskError.self) { try remote("Prodution") }
     #expect(error?.code == .unknownRemote)
     #expect(error?.description == "SHOP_REMOTE names the unknown remote 'Prodution'; known are: Production, Staging")
   }
 
-  @Test func `a remote is named after its host unless it has a name`() {
+  @Test func `a remote's name defaults to its host`() {
     #expect(Remote("https://api.shop.test/v1").name == "api.shop.test")
     #expect(Remote("https://api.shop.test/v1", name: "API").shortName == "API")
     #expect(Remote("no host").name == "no host")
   }
 
   @Test(arguments: ["shop.test", "no scheme", "https://", "https://a b.test", "://x", "https:///path"])
-  func `a malformed remote is an error of the first call, with its address`(address: String) async {
+  func `a call to a malformed remote throws an error with its address`(address: String) async {
     let stub = StubServer(.status(.ok), remote: Remote(address, name: "mine"))
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .badURL)
@@ -45,7 +45,7 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
-  @Test func `what is secret in a malformed address is not in the error`() async {
+  @Test func `the error for a malformed address hides its secrets`() async {
     let stub = StubServer(.status(.ok), remote: "https://user:s3cret@ho st.test")
     let error = await #expect(throws: TaskError.self) {
       try await PlainTask(path: "x", query: ["token": "s3cret"]).on(stub.server).run()
@@ -54,7 +54,7 @@ import Testing
     #expect(error?.description.contains("s3cret") == false, "\(error?.description ?? "")")
   }
 
-  /// A server of a remote, and the lines of its log.
+  /// A server for a remote, which logs to `lines`.
   private func logged(_ remote: Remote, _ lines: Shared<[String]>) -> StubServer {
     StubServer(.status(.ok), remote: remote) {
       $0.log = TextSink { line in lines.withLock { $0.append(line) } }
@@ -63,7 +63,7 @@ import Testing
 
   private static let cut = Remote("https://shop.test/v1#part", name: "cut")
 
-  @Test func `a fragment is told where it is set, by a server that is made and by one that is changed`() async throws {
+  @Test func `warns about a fragment in a remote when it is set, at creation or later`() async throws {
     let lines = Shared<[String]>([])
     _ = logged(Self.cut, lines)
     let stub = logged("https://shop.test", lines)
@@ -75,11 +75,11 @@ import Testing
     #expect(lines.withLock { $0.count } == 2)
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .badURL && stub.requests.isEmpty)
-    try await URLTask(.known("https://other.test/x")).on(stub.server).run()  // it is not below the remote
+    try await URLTask(.known("https://other.test/x")).on(stub.server).run()  // not below the remote
   }
 
   @Test(arguments: ["https://ann:pw@shop.test/v1", "https://ann@shop.test", "HTTP://:pw@127.0.0.1/"])
-  func `a remote with a user is refused, with what to write instead`(address: String) async throws {
+  func `rejects a remote with user info and suggests an alternative`(address: String) async throws {
     let lines = Shared<[String]>([])
     let stub = logged(Remote(address, name: "mine"), lines)
     let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
@@ -91,7 +91,7 @@ import Testing
     try await PlainTask().on(plain.server).run()
   }
 
-  @Test func `a remote with a fragment that is set by a function is refused there, and nothing is changed`()
+  @Test func `setRemote throws for a fragment and changes nothing`()
     async throws
   {
     let lines = Shared<[String]>([])
@@ -112,7 +112,7 @@ import Testing
     #expect(stub.urls == ["https://other.test/plain"] && lines.withLock { $0.isEmpty })
   }
 
-  @Test func `a time limit of nothing is told by a server that is made with it`() {
+  @Test func `creating a server with a zero timeout logs a warning`() {
     let lines = Shared<[String]>([])
     _ = StubServer(.status(.ok)) {
       $0.defaultTimeout = .zero

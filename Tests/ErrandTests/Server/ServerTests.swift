@@ -9,7 +9,7 @@ import Testing
   }
 
   // Exit tests, because the default is a property of the process.
-  @Test func `the first server becomes the default, and another if it is assigned`() async {
+  @Test func `the first server becomes the default, others only if requested`() async {
     await #expect(processExitsWith: .success) {
       let stub = StubTransport { .status(.ok, for: $0) }
       let first = Server("https://first.test", transport: stub)
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `asking for the default before there is one does not take its place`() async {
+  @Test func `reading the default early does not take its place`() async {
     await #expect(processExitsWith: .success) {
       #expect(Server.default.remote == .none)
       let first = Server(remote: "https://first.test", transport: StubTransport { .status(.ok, for: $0) })
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `without any server a call says what is missing`() async {
+  @Test func `without a server a call throws an error that says what is missing`() async {
     await #expect(processExitsWith: .success) {
       let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").run() }
       #expect(error?.code == .noRemote)
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `a default can be set for one Swift task and its children`() async throws {
+  @Test func `withDefault sets the default for a Swift task and its children`() async throws {
     let a = make("a.test")
     let b = make("b.test")
     try await withThrowingTaskGroup { group in
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `settings change through update, and a change that throws changes nothing`() async throws {
+  @Test func `update changes settings, and changes nothing if it throws`() async throws {
     struct No: Error {}
     let server = make("a.test")
     await server.update { $0.defaultTimeout = .seconds(3) }
@@ -151,7 +151,7 @@ import Testing
     #expect(server.configuration.standardHeaders["X"] == "1")
   }
 
-  @Test func `a call keeps the settings with which it began`() async throws {
+  @Test func `a call keeps the settings it started with`() async throws {
     let stub = StubServer(.status(503), .status(.ok), remote: "https://old.test")
     let server = stub.server
     await server.update { configuration in
@@ -169,7 +169,7 @@ import Testing
     #expect(stub.requests.map { $0.headers["X-Version"] } == ["old", "old", "new"])
   }
 
-  @Test func `changes made at the same time are all made`() async {
+  @Test func `applies concurrent changes without losing any`() async {
     let server = make("a.test")
     await withTaskGroup { group in
       for number in 0..<200 { group.addTask { await server.update { $0.insecureHosts.insert("\(number)") } } }
@@ -177,7 +177,7 @@ import Testing
     #expect(server.configuration.insecureHosts.count == 200)
   }
 
-  @Test func `a disabled server sends nothing and says so`() async {
+  @Test func `a disabled server sends nothing and throws .disabled`() async {
     let stub = StubServer(.status(.ok)) { $0.disabled = true }
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
     #expect(error?.code == .disabled)
@@ -185,7 +185,7 @@ import Testing
     #expect(stub.requests.isEmpty)
   }
 
-  @Test func `a shared manager shares its limits`() async throws {
+  @Test func `servers that share a manager share its limits`() async throws {
     let manager = TaskManager(limits: ThrottleLimits(total: 1))
     let gate = Gate()
     let transport = StubTransport { request in
@@ -202,7 +202,7 @@ import Testing
     for call in calls { #expect(try await call.value == 200) }
   }
 
-  @Test func `hooks see the response after it was accepted, the task's own first`() async throws {
+  @Test func `hooks see an accepted response, the task's hooks first`() async throws {
     struct Hooked: ServerGETTask {
       let log: Counter
       func postProcess(response: HTTPResponse) async throws { #expect(log.count == 0); log.add() }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SettingsTests {
-  @Test func `the provider of the user agent is asked for every request, and goes before the name`() async throws {
+  @Test func `userAgentProvider is called for every request and overrides userAgent`() async throws {
     let count = Shared(0)
     let stub = StubServer(.status(503), .status(.ok)) {
       $0.userAgent = "static"
@@ -14,13 +14,13 @@ import Testing
     #expect(stub.requests.map { $0.headers[.userAgent] } == ["dynamic/1", "dynamic/2"])
   }
 
-  @Test func `a provider without a name for the user agent has none sent`() async throws {
+  @Test func `an empty provided user agent is not sent`() async throws {
     let stub = StubServer(.status(.ok)) { $0.userAgentProvider = { "" } }
     try await PlainTask().on(stub.server).run()
     #expect(stub.requests.map { $0.headers.contains(.userAgent) } == [false])
   }
 
-  @Test func `a request for a token has the limits of its server, and is seen as its calls are`() {
+  @Test func `a token request inherits the server's network and logging settings, but not its headers and hooks`() {
     func described(_ settings: ServerConfiguration) -> [String: String] {
       Mirror(reflecting: settings).children.reduce(into: [:]) { $0[$1.label ?? ""] = String(reflecting: $1.value) }
     }
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [true, false])
-  func `whether expensive and constrained networks may be used reaches the transport`(
+  func `passes the expensive and constrained network settings to the transport`(
     expensive: Bool, constrained: Bool
   ) async throws {
     let stub = StubServer(.status(.ok)) {
@@ -74,7 +74,7 @@ import Testing
     #expect(options.allowsConstrainedNetworkAccess == constrained)
   }
 
-  @Test(arguments: [true, false]) func `whether a request waits for a network reaches the transport`(waits: Bool)
+  @Test(arguments: [true, false]) func `passes waitsForConnectivity to the transport`(waits: Bool)
     async throws
   {
     let stub = StubServer(.status(.ok)) { $0.waitsForConnectivity = waits }
@@ -82,7 +82,7 @@ import Testing
     #expect(stub.requests.first?.options.waitsForConnectivity == waits)
   }
 
-  @Test func `the transport is told which bodies are read at somebody's own pace`() async throws {
+  @Test func `marks streams and file downloads as long-lived for the transport`() async throws {
     let stub = StubServer(.data(Data("abc".utf8), .plainText))
     let task = PlainTask().on(stub.server)
     try await withFolder { folder in
@@ -94,7 +94,7 @@ import Testing
     #expect(stub.requests.map(\.options.isLongLived) == [false, false, true, true])
   }
 
-  @Test func `an error keeps as much of the body as it may, whatever is wrong with it`() async throws {
+  @Test func `an error keeps the body up to the limit, whatever the failure`() async throws {
     let stub = StubServer(.data(Data("no widget".utf8), .plainText)) { $0.maximumErrorBodySize = 3 }
     let decoding = await taskError { _ = try await GetWidget().on(stub.server).download() }
     #expect(decoding?.code == .decodingFailed && decoding?.body == Data("no ".utf8))
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `what a redaction hides is hidden in an error's URL and in the title of its record`() async throws {
+  @Test func `redacts the error's URL and the record's title`() async throws {
     let stub = StubServer(.status(404)) { $0.redaction.fields.insert("pin") }
     let task = PlainTask(query: ["pin": "1234", "id": "7"]).on(stub.server)
     let error = try #require(await taskError { try await task.run() })
@@ -120,7 +120,7 @@ import Testing
     #expect(response.record.title == error.record.title)
   }
 
-  /// A body without end, which counts the chunks that are read of it.
+  /// An endless body that counts the chunks read.
   private final class Endless: HTTPBodySource {
     let read = Shared(0)
     func next() async throws -> Data? {
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `no more is read of a refused body than an error keeps`() async throws {
+  @Test func `reads no more of an error body than the error keeps`() async throws {
     try await withFolder { folder in
       for verb in 0..<3 {
         let body = Endless()
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `a size below nothing is nothing, and no trap`() async throws {
+  @Test func `a negative size limit counts as zero`() async throws {
     let stub = StubServer(.data(Data("no".utf8), .plainText)) { $0.maximumErrorBodySize = -1 }
     let error = await taskError { try await PlainTask().on(stub.server).accepting(.only(201)).run() }
     #expect(error?.code == .badStatus && error?.body == Data())
@@ -161,7 +161,7 @@ import Testing
     #expect(configuration.maximumBodySize == 0 && stub.server.configuration.maximumErrorBodySize == 0)
   }
 
-  @Test(arguments: [true, false]) func `whether bodies are asked for compressed reaches the transport`(isOn: Bool)
+  @Test(arguments: [true, false]) func `passes enableGZipDownloads to the transport`(isOn: Bool)
     async throws
   {
     let stub = StubServer(.status(.ok)) { $0.enableGZipDownloads = isOn }
@@ -169,7 +169,7 @@ import Testing
     #expect(stub.requests.first?.options.decodesBody == isOn)
   }
 
-  @Test func `pins that are registered reach the transport, those of a backup too`() async throws {
+  @Test func `passes registered pins to the transport, including backup pins`() async throws {
     let stub = StubServer(.status(.ok)) {
       $0.register(publicKey: "sha256/A", for: "shop.test")
       $0.register(publicKey: "B", for: "SHOP.test.")
@@ -181,7 +181,7 @@ import Testing
     #expect(stub.requests.first?.options.pins == pins)
   }
 
-  @Test func `an app is kept awake from a call's beginning to its end, however it ends`() async throws {
+  @Test func `keeps the app awake for each call, however it ends`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(.widget, .status(404)) {
       $0.keepAwake = { task in
@@ -200,7 +200,7 @@ import Testing
     #expect(log.withLock { $0.filter { $0.hasPrefix("begins") }.count == $0.filter { $0.hasPrefix("ends") }.count })
   }
 
-  @Test func `settings are copied as one value, and the copy goes its own way`() async throws {
+  @Test func `a copy of the settings is independent of the original`() async throws {
     let first = StubServer(.status(.ok)) {
       $0.standardHeaders["X-Shop"] = "one"
       $0.userAgent = "first"

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The limits that a transport is told, and the call itself goes by.
+/// The timeouts passed to the transport.
 @Suite(.timeLimit(.minutes(1))) struct TimeLimitsTests {
   private static var parts: [WritableKeyPath<Timeouts, Duration?>] {
     [\.queue, \.connect, \.firstByte, \.idle, \.attempt, \.call]
@@ -12,12 +12,12 @@ import Testing
     queue: .seconds(1), connect: .seconds(2), firstByte: .seconds(3), idle: .seconds(4), attempt: .seconds(5),
     call: .seconds(6))
 
-  /// What the transport is told of a call, with its body in memory or left to the caller.
+  /// The timeouts that the transport gets for an in-memory or a streamed body.
   private func told(
     _ task: Timeouts = Timeouts(), timeout: Duration = .inherited, isStream: Bool,
     configure: (inout ServerConfiguration) -> Void
   ) async throws -> Timeouts {
-    // In a time that stands still, for a deadline is among them.
+    // Time stands still, because one of the timeouts is the deadline.
     let stub = StubServer(.status(.ok), clock: .manual) {
       $0.timeouts = Timeouts()
       configure(&$0)
@@ -27,7 +27,7 @@ import Testing
     return try #require(stub.requests.first).options.timeouts
   }
 
-  @Test(arguments: [true, false]) func `each limit of a server counts, and each one of a task overrides it`(
+  @Test(arguments: [true, false]) func `a task's timeouts override the server's one by one`(
     isStream: Bool
   ) async throws {
     #expect(try await told(isStream: isStream) { $0.timeouts = Self.ofServer } == Self.ofServer)
@@ -39,12 +39,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `each that is unlimited is none, whoever says so`(isStream: Bool) async throws {
+  @Test(arguments: [true, false]) func `an unlimited timeout counts as none, for server and task`(isStream: Bool)
+    async throws
+  {
     for part in Self.parts {
       var (own, expected) = (Timeouts(), Self.ofServer)
       own[keyPath: part] = .unlimited
       expected[keyPath: part] = nil
-      // An attempt whose body is in memory has what is left of the call.
+      // An in-memory attempt is limited by what is left of the call.
       if part == \.attempt, !isStream { expected.attempt = Self.ofServer.call }
       let limits = try await told(own, isStream: isStream) {
         ($0.timeouts, $0.defaultTimeout) = (Self.ofServer, .unlimited)
@@ -57,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
-  func `each that leaves no time is refused by its name, whoever says so`(
+  func `a timeout of zero or less throws .badLimit with its name`(
     limit: Duration
   ) async throws {
     for (part, name) in zip(Self.parts, ["queue", "connect", "firstByte", "idle", "attempt"]) {
@@ -72,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a piece of an upload that is in memory has the limits of one in a file`() async throws {
+  @Test func `an in-memory upload piece has the timeouts of a file upload`() async throws {
     let told = Shared<[Timeouts]>([])
     let transport = StubTransport { request in
       guard request.method == .patch else {
@@ -88,16 +90,16 @@ import Testing
     #expect(limits.attempt == nil && limits.idle == .seconds(7) && limits.firstByte == .seconds(7))
   }
 
-  @Test func `the time-out of the server, and that of the task, is the attempt's`() async throws {
+  @Test func `the default timeout of server or task limits the attempt`() async throws {
     #expect(try await told(isStream: false) { $0.defaultTimeout = .seconds(7) } == Timeouts(attempt: .seconds(7)))
     let own = try await told(timeout: .seconds(8), isStream: false) { $0.defaultTimeout = .seconds(7) }
     #expect(own == Timeouts(attempt: .seconds(8)))
-    // The shorter of the two that a task states.
+    // The shorter of the task's two limits applies.
     let both = try await told(Timeouts(attempt: .seconds(3)), timeout: .seconds(8), isStream: false) { _ in }
     #expect(both == Timeouts(attempt: .seconds(3)))
   }
 
-  @Test func `of a stream it ends with the head, and bounds how long the body stands still`() async throws {
+  @Test func `for a stream the timeout limits the head and the idle time of the body`() async throws {
     func all(_ seconds: Int) -> Timeouts {
       Timeouts(connect: .seconds(seconds), firstByte: .seconds(seconds), idle: .seconds(seconds))
     }

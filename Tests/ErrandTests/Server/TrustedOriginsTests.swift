@@ -21,7 +21,7 @@ import Testing
     "https://shop.test.evil.test/v1/x",
     "https://shop.test@evil.test/v1/x", "http://localhost/v1/x",
   ])
-  func `the server's header fields stay with its remote`(address: String) async throws {
+  func `the server's headers go only to its own origin`(address: String) async throws {
     let stub = shop()
     try await URLTask(.known(address)).on(stub.server).run()
     try await PlainTask(path: address).on(stub.server).run()
@@ -33,14 +33,14 @@ import Testing
   }
 
   @Test(arguments: ["https://shop.test/x", "HTTPS://SHOP.test:443/v1/x", "https://user@shop.test/v2"])
-  func `another path of the same origin gets them all`(address: String) async throws {
+  func `another path at the same origin gets all headers`(address: String) async throws {
     let stub = shop()
     try await URLTask(.known(address)).on(stub.server).run()
     let headers = try #require(stub.requests.first).headers
     #expect(headers[.authorization] == "s3cret" && headers["X-Session"] == "s3cret" && headers["X-Key"] == "s3cret")
   }
 
-  @Test func `what a task says itself goes wherever the task goes`() async throws {
+  @Test func `the task's own headers go to any origin`() async throws {
     let stub = shop()
     let url = URL.known("https://other.test/x")
     try await URLTask(url, headers: [.authorization: "own"]).header("X-Own", "1").on(stub.server).run()
@@ -48,7 +48,7 @@ import Testing
     #expect(headers.values(for: .authorization) == ["own"] && headers["X-Own"] == "1" && headers["X-Key"] == nil)
   }
 
-  /// Follows a Location by itself.
+  /// Follows a `Location` itself.
   private struct Following: PerAttemptStep {
     let address: String
 
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `they stay where a step or a preflight sends a request elsewhere`() async throws {
+  @Test func `removes the server's headers if a step or preflight changes the origin`() async throws {
     let away = "https://other.test/x"
     let follow = shop { $0.perAttemptSteps = [Following(address: away)] }
     let rewrite = shop {
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: ["https://shop.test/elsewhere", "https://cdn.test/x"])
-  func `they go along where it stays at home, or is trusted`(address: String) async throws {
+  func `keeps the headers at the same or a trusted origin`(address: String) async throws {
     let stub = shop {
       $0.perAttemptSteps = [Following(address: address)]
       $0.trustedOrigins = ["https://cdn.test"]
@@ -89,7 +89,7 @@ import Testing
     #expect(stub.requests.map { $0.headers["X-Key"] } == ["s3cret", "s3cret"])
   }
 
-  @Test func `origins that are trusted get them too, and no others`() async throws {
+  @Test func `sends the headers to trusted origins only`() async throws {
     let stub = shop { $0.trustedOrigins = ["https://cdn.test", "HTTPS://Files.test:8443/", "no origin"] }
     let addresses = [
       "https://cdn.test/x", "https://cdn.test:443/y", "https://files.test:8443/x", "https://files.test/x",
@@ -100,19 +100,19 @@ import Testing
     #expect(stub.requests.map { $0.headers["X-Session"] } == ["s3cret", "s3cret", "s3cret", nil, nil])
   }
 
-  @Test func `without a remote there is no place for them`() async throws {
+  @Test func `sends no server headers without a remote`() async throws {
     let stub = shop(remote: .none)
     try await URLTask(.known("https://other.test/x")).on(stub.server).run()
     #expect(try #require(stub.requests.first).headers[.authorization] == nil)
   }
 
-  @Test func `a retry is built under the same rule`() async throws {
+  @Test func `a retry applies the same rule`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { $0.standardHeaders = [.authorization: "s3cret"] }
     try await URLTask(.known("https://other.test/x")).on(stub.server).run()
     #expect(stub.requests.map { $0.headers[.authorization] } == [nil, nil])
   }
 
-  /// Sends what it was given once more, to another origin: a redirect as an app may write it.
+  /// Resends the request to another origin, as an app's own redirect might.
   private struct Elsewhere: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       _ = try await next(request)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `no field that the server gave any build of the request leaves its origin`() async throws {
+  @Test func `headers of any attempt stay at their origin`() async throws {
     let token = Shared(0)
     let stub = StubServer(.status(.serviceUnavailable), .status(.ok), .status(.ok)) {
       $0.perCallSteps = [Elsewhere()]

@@ -24,7 +24,7 @@ import Testing
     ("//evil.test/x", "https://shop.test/v1//evil.test/x"), ("a:b@c", "https://shop.test/v1/a:b@c"),
     ("[x]|{y}", "https://shop.test/v1/%5Bx%5D%7C%7By%7D"),
   ])
-  func `a path is added below the remote`(path: String, expected: String) async throws {
+  func `appends a path to the remote`(path: String, expected: String) async throws {
     #expect(try await url(path) == expected)
   }
 
@@ -70,11 +70,11 @@ import Testing
   }
 
   @Test(arguments: ["https://shop.test/v1", "https://shop.test/v1/"] as [Remote])
-  func `a slash at the end of the remote makes no difference`(remote: Remote) async throws {
+  func `ignores a trailing slash of the remote`(remote: Remote) async throws {
     #expect(try await url("a", of: remote) == "https://shop.test/v1/a")
   }
 
-  @Test func `a path that is a whole URL is taken as it is`() async throws {
+  @Test func `uses an absolute URL as the path unchanged`() async throws {
     #expect(try await url("https://other.test/x?y=1", query: ["z": "2"]) == "https://other.test/x?y=1&z=2")
     #expect(try await url("https://other.test/x", of: .none) == "https://other.test/x")
     #expect(try await url("https://[::1]:8080/x", query: ["a": "[b]"]) == "https://[::1]:8080/x?a=%5Bb%5D")
@@ -82,12 +82,12 @@ import Testing
     #expect(try await url("https://other.test/a b/\u{e9}") == "https://other.test/a%20b/%C3%A9")
   }
 
-  @Test func `a query is added to one that is there`() async throws {
+  @Test func `appends a query to an existing one`() async throws {
     #expect(try await url("a", query: ["b": "1", "c": nil]) == "https://shop.test/v1/a?b=1")
     #expect(try await url("a?x=1", query: ["b": "1"]) == "https://shop.test/v1/a?x=1&b=1")
   }
 
-  @Test func `the modifier adds to the query of the task`() async throws {
+  @Test func `the query modifier adds to the task's query`() async throws {
     let stub = StubServer(.status(.ok))
     try await PlainTask(path: "a", query: ["b": "1"]).query("c", "ü&").query("d", nil).on(stub.server).run()
     try await URLTask(.known("https://other.test/x?")).query("q", "1").on(stub.server).run()
@@ -97,7 +97,7 @@ import Testing
     #expect(stub.urls.last == "https://other.test/x?q=1#part", "a query stands before the fragment")
   }
 
-  @Test func `a task may have a URL of its own, stored or computed`() async throws {
+  @Test func `a task can have its own URL, stored or computed`() async throws {
     struct Stored: ServerGETTask { let url: URL }
     let stub = StubServer(.status(.ok))
     try await Stored(url: .known("https://other.test/y")).on(stub.server).run()
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: ["http://shop.test/", "http://10.0.0.1", "http://localhost.evil.test"])
-  func `plain http is refused`(address: String) async {
+  func `rejects plain http`(address: String) async {
     let stub = StubServer(.status(.ok), remote: Remote(address))
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .insecureScheme)
@@ -117,7 +117,7 @@ import Testing
   @Test(arguments: [
     "http://localhost:81", "http://127.0.0.1", "http://[::1]:8080", "http://listed.test", "http://LISTED.test",
   ])
-  func `plain http goes to this machine and to hosts that are listed`(address: String) async throws {
+  func `allows plain http to this machine and to listed hosts`(address: String) async throws {
     for host in ["listed.test", "Listed.TEST."] {
       let stub = StubServer(.status(.ok), remote: Remote(address)) { $0.insecureHosts = [host] }
       try await PlainTask().on(stub.server).run()
@@ -125,14 +125,14 @@ import Testing
     }
   }
 
-  @Test func `a preflight cannot send to plain http either`() async {
+  @Test func `a preflight cannot switch to plain http`() async {
     let stub = StubServer(.status(.ok)) { $0.preflight = { _, request in request.url = .known("http://evil.test") } }
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .insecureScheme)
   }
 
   @Test(arguments: ["HTTPS://other.test/x", "Https://other.test/x", "hTTp://localhost/x"])
-  func `a whole URL is one in any case`(path: String) async throws {
+  func `recognizes an absolute URL with an uppercase scheme`(path: String) async throws {
     #expect(try await url(path) == path)
   }
 
@@ -146,19 +146,19 @@ import Testing
       ("https://shop.test/v1?", "a", ["b": "1"], "https://shop.test/v1/a?b=1"),
       ("https://shop.test/v1?key=k", "https://other.test/x", [:], "https://other.test/x"),
     ] as [(Remote, String, HTTPQuery, String)])
-  func `the query of a remote goes with every request below it`(
+  func `the remote's query is added to every request below it`(
     remote: Remote, path: String, query: HTTPQuery, expected: String
   ) async throws {
     #expect(try await url(path, query: query, of: remote) == expected)
   }
 
-  @Test func `a modifier adds to the query of the remote`() async throws {
+  @Test func `the query modifier adds to the remote's query`() async throws {
     let stub = StubServer(.status(.ok), remote: "https://shop.test/v1?key=k")
     try await PlainTask(path: "a").query("b", "1").on(stub.server).run()
     #expect(stub.urls == ["https://shop.test/v1/a?key=k&b=1"])
   }
 
-  @Test func `a remote with a fragment is refused`() async {
+  @Test func `rejects a remote with a fragment`() async {
     let remote = Remote("https://shop.test/v1#part", name: "mine")
     let stub = StubServer(.status(.ok), remote: remote)
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").on(stub.server).run() }

@@ -1,11 +1,11 @@
-// The program of the fuzzer, which `.ci/fuzz` builds: libFuzzer has its `main`, and calls this with bytes of its own making.
-// Which parser gets them is the word in ERRAND_FUZZ_TARGET.
+// The fuzzing program built by `.ci/fuzz`. libFuzzer provides `main` and calls `fuzz`. ERRAND_FUZZ_TARGET selects the
+// parser.
 
 import ErrandFoundation
 
 private let target = FuzzTarget.all.first { $0.name == ProcessInfo.processInfo.environment["ERRAND_FUZZ_TARGET"] }
 
-/// Checks one input; ends the program where a property does not hold.
+/// Checks one input and crashes if a property does not hold.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   guard let target else { fatalError("ERRAND_FUZZ_TARGET names one of \(FuzzTarget.all.map(\.name))") }

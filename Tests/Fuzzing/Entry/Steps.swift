@@ -1,6 +1,5 @@
-// The program that `.ci/fuzz steps` builds. The library is compiled so that every branch it takes calls
-// `__sanitizer_cov_trace_pc_guard`: each call is a step. Time would depend on what else the machine does; steps are the same
-// on every machine. This file is not compiled so, nor are the targets.
+// The program built by `.ci/fuzz steps`. Every branch of the library calls `__sanitizer_cov_trace_pc_guard`, which
+// counts a step. Unlike time, steps are the same on every machine. This file and the targets are not instrumented.
 
 import ErrandFoundation
 
@@ -10,21 +9,21 @@ nonisolated(unsafe) private let steps = UnsafeMutablePointer<Int>.allocate(capac
 @_cdecl("__sanitizer_cov_trace_pc_guard")
 public func step(_ guardian: UnsafeMutableRawPointer?) { steps.pointee &+= 1 }
 
-/// Called before the first of them: there is nothing to be numbered.
+/// Called before the first branch. Does nothing, because guards need no numbers.
 @_cdecl("__sanitizer_cov_trace_pc_guard_init")
 public func begin(_ start: UnsafeMutableRawPointer?, _ stop: UnsafeMutableRawPointer?) {}
 
 @main enum Steps {
-  /// Bytes of the smaller input.
+  /// The size of the smaller input in bytes.
   private static let size = 8 << 10
-  /// The most that twice the bytes may take, in hundredths.
+  /// The maximum step ratio for an input twice the size, in percent.
   private static let most = 215
 
   static func main() {
     var quadratic = 0
     for target in FuzzTarget.all {
       for (index, input) in target.hostile.enumerated() {
-        // Once before, for what is made once.
+        // Warm up one-time initialization.
         target.parse(input(64))
         let (once, twice) = (count(target, input(size)), count(target, input(size * 2)))
         let isLinear = twice * 100 <= once * most

@@ -2,7 +2,7 @@
 import ErrandFoundation
 
 extension FuzzTarget {
-  /// `Content-Disposition`, and the names of files that come of it.
+  /// `Content-Disposition` and the file names derived from it.
   static let disposition = FuzzTarget(
     "disposition",
     hostile: [
@@ -40,7 +40,7 @@ extension FuzzTarget {
       .suggestedFileName
   }
 
-  /// By scalars: of characters, one may hold a slash and an accent.
+  /// Checks scalars, because one character can contain a slash and an accent.
   private static func checkName(_ name: String) throws {
     let scalars = Array(name.unicodeScalars)
     try holds(!scalars.isEmpty && name.utf8.count <= 200, "\(name.debugDescription) has \(name.utf8.count) bytes")

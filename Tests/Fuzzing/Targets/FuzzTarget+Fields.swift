@@ -3,7 +3,7 @@ import Foundation
 @testable import Errand
 
 extension FuzzTarget {
-  /// Values of fields: lists, directives, challenges, tags, ranges.
+  /// Header values: lists, directives, challenges, tags and ranges.
   static let fields = FuzzTarget(
     "fields",
     hostile: [
@@ -68,7 +68,7 @@ extension FuzzTarget {
     let written = sound.map { one in one.argument.map { "\(one.name)=\($0.quoted)" } ?? one.name }.joined(
       separator: ",")
     try holds(CacheControl([.cacheControl: written]).directives == sound, "\(written.debugDescription) is another list")
-    // A cache that overlooks it keeps what must not be kept.
+    // A cache that misses `no-store` keeps what it must not.
     let words = text.split { ",;\" \t".contains($0) }
     if words.contains("no-store"), text.utf8.allSatisfy({ HTTPHeaderName.isTokenByte($0) || ", ".utf8.contains($0) }) {
       try holds(control.contains("no-store"), "no-store is overlooked")

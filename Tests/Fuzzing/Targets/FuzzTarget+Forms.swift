@@ -2,7 +2,7 @@
 import ErrandFoundation
 
 extension FuzzTarget {
-  /// Queries: items, a line each, as `name=value`.
+  /// Queries, one `name=value` item per line.
   static let query = FuzzTarget(
     "query",
     hostile: [repeating("a=b\n"), repeating("\u{0}"), repeating("%\n"), repeating("é=\n"), repeating("a")],
@@ -35,7 +35,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Forms: of a value in JSON, else of items.
+  /// Forms from a JSON value or, failing that, from items.
   static let form = FuzzTarget(
     "form",
     hostile: [
@@ -59,7 +59,7 @@ extension FuzzTarget {
     FormStyle(), FormStyle(nesting: .dots, lists: .commas), FormStyle(lists: .indices), FormStyle(lists: .brackets),
   ]
 
-  /// Nil where the value has no names.
+  /// `nil` if the value has no names.
   private static func fields(of bytes: [UInt8], _ style: FormStyle) -> HTTPQuery? {
     guard bytes.first == UInt8(ascii: "{"), let tree = try? JSONDecoder().decode(JSONTree.self, from: Data(bytes))
     else {
@@ -68,7 +68,7 @@ extension FuzzTarget {
     return try? HTTPQuery(encoding: tree, style)
   }
 
-  /// The parser of the URL Standard, §5.1, over again.
+  /// The parser of the URL Standard, §5.1, reimplemented.
   private static func parsed(_ bytes: [UInt8]) -> [HTTPQuery.Item] {
     bytes.split(separator: UInt8(ascii: "&")).map { part in
       let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

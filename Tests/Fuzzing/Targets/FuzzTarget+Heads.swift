@@ -2,7 +2,7 @@
   @testable import Errand
 
   extension FuzzTarget {
-    /// Heads of responses, line by line, as libcurl hands them over.
+    /// Response heads, line by line, as libcurl delivers them.
     static let heads = FuzzTarget(
       "heads",
       hostile: [
@@ -25,7 +25,7 @@
       HeadLines.Rules(answers417: bits & 1 != 0, isMultiplexed: bits & 2 != 0)
     }
 
-    /// Each in memory of its own, so that reading past its end is seen.
+    /// Each line in its own memory, so that sanitizers detect reading past the end.
     private static func lines(of bytes: [UInt8]) -> [[UInt8]] {
       var lines: [[UInt8]] = []
       var start = 0
@@ -60,7 +60,7 @@
       try holds(ResponseHead(again.bytes)?.headers == read.headers, "written again, it has other fields")
     }
 
-    /// What is told of the body's end is what the fields say to whoever reads them next.
+    /// The framing must agree with the headers, because later readers rely on those.
     private static func checkFraming(_ framing: ResponseFraming, _ headers: HTTPHeaders) throws {
       let lengths = headers.values(for: .contentLength).flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces() }
       try holds(lengths.allSatisfy { Int64($0) == framing.contentLength }, "\(lengths) is not \(framing)")
@@ -70,7 +70,7 @@
   }
 #else
   extension FuzzTarget {
-    /// Heads are read by the system there.
+    /// The system parses heads on this platform.
     static let heads = FuzzTarget("heads", hostile: [], parse: { _ in }, check: { _ in })
   }
 #endif

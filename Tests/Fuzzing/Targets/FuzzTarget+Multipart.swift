@@ -2,7 +2,7 @@
 import ErrandFoundation
 
 extension FuzzTarget {
-  /// Multipart bodies, and forms as they are written. The boundary is what follows the first two dashes, else `b`.
+  /// Multipart bodies and encoded forms. The boundary follows the first two dashes and defaults to `b`.
   static let multipart = FuzzTarget(
     "multipart",
     hostile: [
@@ -13,7 +13,7 @@ extension FuzzTarget {
       repeating("\r", after: "--b\r\n\r\n"), repeating(" ", after: "--b\r\n\r\n\r\n--b"), repeating("x"),
     ],
     parse: { bytes in
-      // In pieces, for then it must not look again at what it keeps.
+      // In pieces, because the parser must not rescan its buffer.
       for size in [7, 1 << 16] {
         let pieces = stride(from: 0, to: bytes.count, by: size).map { Data(bytes[$0..<min($0 + size, bytes.count)]) }
         for isPushed in [true, false] { _ = reading(pieces, boundary: "b", isPushed: isPushed) }
@@ -85,24 +85,24 @@ extension FuzzTarget {
       let fields = part.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
       bytes += Array("--\(boundary)\r\n\(fields)\r\n".utf8) + part.body + Array("\r\n".utf8)
     }
-    // A boundary with dashes may have been read as the delimiter itself, so that the other one is text.
+    // If the boundary starts with dashes, the delimiter may have been misread.
     guard reading.isComplete, !boundary.hasPrefix("--") else { return }
     try holds(reading.parts.allSatisfy(\.isWhole), "it has ended in a part")
     let again = Self.reading([Data(bytes + Array("--\(boundary)--\r\n".utf8))], boundary: boundary)
     try holds(again == reading, "written again, \(reading) becomes \(again)")
   }
 
-  /// A form's part is read as it was written, whatever its names and its data.
+  /// A form part reads back as written, whatever its names and data.
   private static func checkForm(_ bytes: [UInt8], _ boundary: String) throws {
     let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map { String(Array($0)) }
     guard lines.count == 3 else { return }
-    // A boundary that is in the data ends it; those of forms are random.
+    // A boundary must not occur in the data. Real forms use random ones.
     var own = "errand-0"
     while bytes.firstRange(of: own.utf8) != nil { own += "0" }
     let part = MultipartForm.Part.data(lines[0], Data(), fileName: lines[1], type: MediaType(lines[2]))
     let head = part.head(after: own)
     let read = reading([head + bytes + Data("\r\n--\(own)--\r\n".utf8)], boundary: own)
-    // A NUL in a name is refused by those who read it.
+    // Parsers reject a NUL in a name.
     guard !lines[0].utf8.contains(0), !lines[1].utf8.contains(0), !lines[2].utf8.contains(0) else { return }
     try holds(read.isComplete && read.parts.count == 1 && read.parts[0].body == bytes, "a form of one part is \(read)")
     let headers = read.parts[0].headers
@@ -115,7 +115,7 @@ extension FuzzTarget {
     try holds(fileName == readInForm(Array(lines[1].utf8)), "\(lines[1].debugDescription) is \(headers)")
   }
 
-  /// The name that is read: escapes in it are decoded.
+  /// The name as read, with escapes decoded.
   private static func readInForm(_ name: [UInt8]) -> String {
     let escapes: [String: UInt8] = ["%22": 0x22, "%0d": 0x0D, "%0a": 0x0A]
     var (rest, read) = (name[...], [UInt8]())

@@ -2,7 +2,7 @@
 import ErrandFoundation
 
 extension FuzzTarget {
-  /// Streams of events.
+  /// Server-sent events.
   static let events = FuzzTarget(
     "events",
     hostile: [
@@ -45,7 +45,7 @@ extension FuzzTarget {
   private static func checkEvents(_ read: Events, _ limit: Int) throws {
     var text = ""
     for event in read.events {
-      // An identifier goes back as the value of a field.
+      // The ID is sent back as a header value.
       try holds(!event.id.breaksLine, "an identifier of \(event.id.debugDescription)")
       try holds(!event.name.isEmpty && !event.name.utf8.contains { $0 == 0x0A || $0 == 0x0D }, "\(event)")
       try holds(!event.data.utf8.contains(0x0D), "\(event)")
@@ -53,13 +53,13 @@ extension FuzzTarget {
       let lines = event.data.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
       text += lines.map { "data: \(Substring($0))\n" }.joined() + "id: \(event.id)\n\n"
     }
-    // What replaces bytes that are no UTF-8 is longer than they are.
+    // Replacement characters are longer than the invalid bytes.
     let again = events([Data(text.utf8)], limit: limit * 4)
     try holds(again.events == read.events, "written again, \(read.events) becomes \(again.events)")
     try holds(read.retry.map { $0 >= .zero } ?? true, "a wait of \(String(describing: read.retry))")
   }
 
-  /// Lines, and a value in JSON on each.
+  /// Lines, each with a JSON value.
   static let lines = FuzzTarget(
     "lines",
     hostile: [repeating("\n"), repeating("\r\n"), repeating("\r"), repeating("a"), repeating("[1]\n"), repeating("[")],
@@ -81,7 +81,7 @@ extension FuzzTarget {
       }
     })
 
-  /// The lines, and what follows the last end; nil where one is too long.
+  /// The lines and the rest after the last line end, or `nil` if a line is too long.
   private static func dividing(_ pieces: [Data], _ ends: LineSplitter.Ends, limit: Int) -> [[UInt8]]? {
     var splitter = LineSplitter(ends, limit: limit)
     var lines: [[UInt8]] = []

@@ -2,7 +2,7 @@
 import ErrandFoundation
 
 extension FuzzTarget {
-  /// References, hosts and paths.
+  /// URL references, hosts and paths.
   static let url = FuzzTarget(
     "url",
     hostile: [
@@ -50,10 +50,10 @@ extension FuzzTarget {
       throw FuzzFinding(description: "\(origin) is no URL")
     }
     try holds(Origin(plain) == origin, "\(origin) becomes \(String(describing: Origin(plain)))")
-    // It is this text that libcurl connects to.
+    // libcurl connects to this text.
     try holds(Origin(sent) == origin, "\(url) of \(origin) is sent to \(sent)")
     try holds(HostName.normal(origin.host) == origin.host, "\(origin.host) becomes \(HostName.normal(origin.host))")
-    // Location and the request may not differ on who is asked.
+    // `Location` and the request must agree on the origin.
     let again = (try? LinkedURL.target(in: [.location: url.absoluteString], from: plain)).flatMap { $0 }
     try holds(again == nil || again.flatMap { Origin($0) } == origin, "\(url) leads to \(String(describing: again))")
   }
@@ -79,7 +79,7 @@ extension FuzzTarget {
     }
   }
 
-  /// A value is one segment, and none that means a folder.
+  /// A value fills exactly one segment and never means a folder.
   private static func checkSegment(_ text: String) throws {
     let written = "label/\(segment: text)/values"
     try holds(written.utf8.count { $0 == UInt8(ascii: "/") } == 2, "\(written) has other segments")

@@ -1,12 +1,12 @@
-/// A parser, and what holds for any bytes that it is given. The fuzzer's program and the tests share it.
+/// A parser and the properties that hold for any input. The fuzzing program and the tests share it.
 struct FuzzTarget: Sendable {
-  /// The name, which is also that of its folder in `Corpus`.
+  /// The name, also of the folder in `Corpus`.
   let name: String
-  /// Gives the parser bytes, and does no more: steps are counted.
+  /// Only parses the bytes, because steps are counted.
   let parse: @Sendable (_ bytes: [UInt8]) -> Void
-  /// Inputs that take a parser long which goes back over what it has seen, each of about so many bytes.
+  /// Inputs of about `size` bytes that are slow for a parser that backtracks.
   let hostile: [@Sendable (_ size: Int) -> [UInt8]]
-  /// Throws ``FuzzFinding`` for bytes with which a property does not hold.
+  /// Throws ``FuzzFinding`` if a property does not hold for the bytes.
   let check: @Sendable (_ bytes: [UInt8]) throws -> Void
 
   init(
@@ -30,12 +30,12 @@ struct FuzzFinding: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Throws where a property does not hold.
+/// Throws if a property does not hold.
 func holds(_ property: Bool, _ words: @autoclosure () -> String) throws {
   if !property { throw FuzzFinding(description: words()) }
 }
 
-/// Bytes of about `size`: a text as often as there is room, between two others.
+/// About `size` bytes: `text` repeated between `begin` and `end`.
 func repeating(
   _ text: String, after begin: String = "", and end: String = ""
 ) -> @Sendable (_ size: Int) -> [UInt8] {
@@ -45,7 +45,7 @@ func repeating(
   }
 }
 
-/// Bytes of about `size`: texts that differ by a number.
+/// About `size` bytes: texts that differ by a number.
 func numbering(
   _ text: @escaping @Sendable (_ number: Int) -> String, between begin: String = "", and end: String = ""
 ) -> @Sendable (_ size: Int) -> [UInt8] {
@@ -53,7 +53,7 @@ func numbering(
     var bytes = Array(begin.utf8)
     var number = 0
     while bytes.count < size {
-      // Of the same length, so that twice the bytes are twice the texts.
+      // All numbers have the same length, so twice the bytes are twice the texts.
       bytes += Array(text(1_000_000 + number).utf8)
       number += 1
     }
@@ -62,7 +62,7 @@ func numbering(
 }
 
 extension String {
-  /// The bytes as UTF-8, those that are none replaced.
+  /// Decodes UTF-8 and replaces invalid bytes.
   init(_ bytes: [UInt8]) { self.init(decoding: bytes, as: UTF8.self) }
 
   /// A quoted string with this text (RFC 9110 §5.6.4).
@@ -75,6 +75,6 @@ extension String {
     return String(bytes + [UInt8(ascii: "\"")])
   }
 
-  /// True where a CR, an LF or a NUL is in it: as the value of a field it would end there.
+  /// Whether it contains a CR, an LF or a NUL, which would end a header value.
   var breaksLine: Bool { utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 } }
 }

@@ -1,4 +1,4 @@
-/// Any value in JSON.
+/// Any JSON value.
 enum JSONTree: Codable, Sendable {
   case null
   case flag(Bool)

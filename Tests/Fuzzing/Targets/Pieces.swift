@@ -1,8 +1,8 @@
 import ErrandFoundation
 
-/// Bytes as they may come: no parser may depend on where they are divided.
+/// Bytes split in different ways. No parser may depend on how its input is split.
 enum Pieces {
-  /// All at once, one by one, and divided at two sets of places that follow from the bytes.
+  /// All at once, byte by byte, and split in two pseudorandom ways seeded by the bytes.
   static func ways(_ bytes: [UInt8]) -> [[Data]] {
     let seed = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     return [

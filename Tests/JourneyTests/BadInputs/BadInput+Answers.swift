@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// Heads, framings, codings and statuses.
+/// Bad heads, framing, encodings and statuses.
 extension BadInput {
   private static let ok = "HTTP/1.1 200 OK\r\n"
   private static let chunked = "\(ok)Transfer-Encoding: chunked\r\n\r\n"

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// Payloads, parts, events and lines.
+/// Bad payloads, multipart bodies, events and lines.
 extension BadInput {
   private struct Tree: Decodable, Sendable { var next: [Tree] }
   private struct Day: Decodable, Sendable { var day: Date }
@@ -134,7 +134,7 @@ extension BadInput {
   }
 }
 
-/// What a coder of an app's own throws.
+/// Thrown by an app's own encoder or decoder.
 struct OutOfInk: Error, CustomStringConvertible {
   var description: String { "out of ink" }
 }

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// Encoders, bodies of requests, and files at either end.
+/// Encoders, request bodies and files that fail.
 extension BadInput {
   private struct Numbers: TaskPayload { var value = Double.nan }
   private struct Thrower: Encodable, Sendable {

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// URLs, methods, fields and limits: nothing is sent.
+/// Bad URLs, methods, headers and limits, rejected before sending.
 extension BadInput {
   private struct Segments: ServerTask {
     let path: [String]

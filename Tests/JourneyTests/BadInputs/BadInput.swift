@@ -3,14 +3,14 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// An input that must fail, and the error that says so.
+/// An input that must fail and the error it must throw.
 struct BadInput: Sendable, CustomTestStringConvertible {
   let name: String
-  /// The code that the error has to have.
+  /// The expected error code.
   let code: TaskError.Code
-  /// Words that its one line has to have: the cause. Where libcurls differ, those of each are between bars.
+  /// Words in the error's description that name the cause. Bars separate alternatives for different libcurl versions.
   let words: [String]
-  /// The call, which is to throw.
+  /// The call that must throw.
   let run: @Sendable (World) async throws -> Void
 
   init(
@@ -21,7 +21,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Where a call runs: a shop, and a folder with the file `old`.
+  /// The environment of a call: a shop and a folder with the file `old`.
   struct World: Sendable {
     let shop: Shop
     let folder: URL
@@ -37,7 +37,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     func on(_ task: some ServerTask) -> Modified<some ServerTask> { task.on(shop.server) }
   }
 
-  /// An answer, byte by byte, to a task that wants its body.
+  /// Answers with raw bytes to a task that downloads the body.
   static func answer(_ name: String, _ bytes: String, _ code: TaskError.Code, _ words: String...) -> BadInput {
     BadInput(name, code, words: words) { try await $0.answering(.raw(Data(bytes.utf8))).download() }
   }
@@ -48,7 +48,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     (self.name, self.code, self.words, self.run) = (name, code, words, run)
   }
 
-  /// A body of 200 with this type, read by `read`.
+  /// A 200 with a body of this type, read by `read`.
   static func body(
     _ name: String, _ text: String, _ type: MediaType, _ code: TaskError.Code, _ words: String...,
     read: @escaping @Sendable (HTTPResponse) async throws -> Void
@@ -59,7 +59,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// A body of 200 that is to be a payload.
+  /// A 200 whose body is decoded as a payload.
   static func payload<Payload: Decodable & Sendable>(
     _ name: String, _ text: String, as type: Payload.Type, by decoder: any PayloadDecoder = JSONDecoder(),
     _ words: String...
@@ -70,13 +70,13 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// A task that nothing is sent for.
+  /// A task that fails before sending.
   static func task(_ name: String, _ task: some ServerTask, _ code: TaskError.Code, _ words: String...) -> BadInput {
     BadInput(name, code, words: words) { try await task.on($0.shop.server).run() }
   }
 }
 
 extension BadInput.World {
-  /// Downloads what the next answer is.
+  /// Downloads the next answer.
   func download() async throws { _ = try await PlainTask().on(shop.server).downloadData() }
 }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Bad inputs of every kind: each is one error that names its cause, and nothing stays behind.
+/// Bad inputs of every kind. Each one throws an error that names the cause and leaves nothing behind.
 @Suite(.timeLimit(.minutes(1)))
 struct BadInputTableTests {
   private static let all: [BadInput] = [
@@ -12,16 +12,16 @@ struct BadInputTableTests {
     BadInput.uploads, BadInput.downloads,
   ].flatMap { $0 }
 
-  /// The first server of a process is the default one, and stays: it is to be none of those that are let go of.
+  /// The default server stays alive, so it must not be one that the tests expect to be released.
   private static let first = Server(remote: .none)
 
   init() { _ = Self.first }
 
-  @Test func `there are two hundred of them, each under a name of its own`() {
+  @Test func `there are at least two hundred bad inputs with unique names`() {
     #expect(Self.all.count >= 200 && Set(Self.all.map(\.name)).count == Self.all.count)
   }
 
-  @Test(arguments: all) func `a bad input is an error that says so, and leaves nothing behind`(input: BadInput)
+  @Test(arguments: all) func `a bad input throws the expected error and leaves nothing behind`(input: BadInput)
     async throws
   {
     try await withFolder { folder in
@@ -30,7 +30,7 @@ struct BadInputTableTests {
     }
   }
 
-  /// Runs it on a server that is let go of at the end.
+  /// Runs the input on a server that is released afterwards.
   private func run(_ input: BadInput, in folder: URL) async throws -> MockServer {
     let shop = try Shop {
       $0.retryPolicy = .never
@@ -49,7 +49,7 @@ struct BadInputTableTests {
     return shop.mock
   }
 
-  /// What was there is there, and nothing else is.
+  /// Checks that the folder is unchanged and nothing is left over.
   private func checkRemains(of world: BadInput.World) async throws {
     #expect(await eventually { world.shop.isQuiet }, "a slot is held")
     #expect(try files(in: world.folder) == ["old"])
@@ -57,7 +57,7 @@ struct BadInputTableTests {
     #if os(Linux)
       #expect(await eventually { openFiles(below: world.folder.path).isEmpty }, "a file is open")
     #endif
-    // The server is as good as before.
+    // The server still works.
     #expect(try await GetWidget().on(world.shop.server).download() == Widget())
   }
 

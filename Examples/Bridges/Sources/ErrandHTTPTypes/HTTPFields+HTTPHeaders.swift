@@ -2,13 +2,15 @@ import Errand
 import HTTPTypes
 
 extension HTTPFields {
-  /// The same fields in the same order, each line one of its own: several of `Set-Cookie` stay several.
-  /// Throws an error of that code for one that HTTPTypes would change: its initializer puts a blank in the place of what is not valid.
+  /// Copies the fields in order. Repeated fields such as `Set-Cookie` stay separate.
+  ///
+  /// Throws an error with `code` for a field that HTTPTypes would change: its initializer replaces invalid characters
+  /// with spaces.
   init(_ headers: HTTPHeaders, or code: TaskError.Code) throws(TaskError) {
     self.init()
     for field in headers {
       guard let name = HTTPField.Name(field.name.rawName), HTTPField.isValidValue(field.value) else {
-        // The name alone: the value may be a secret.
+        // Only the name, because the value may be secret.
         throw TaskError(code, "HTTPTypes cannot carry the field '\(field.name)'")
       }
       append(HTTPField(name: name, value: field.value))
@@ -17,8 +19,9 @@ extension HTTPFields {
 }
 
 extension HTTPHeaders {
-  /// The same fields in the same order. The lines of `Cookie`, which HTTP/2 may divide, become one again (RFC 9113 §8.2.3).
-  /// Throws an error of that code for one that is not UTF-8.
+  /// Copies the fields in order. Joins `Cookie` lines, which HTTP/2 may split (RFC 9113 §8.2.3).
+  ///
+  /// Throws an error with `code` for a value that is not UTF-8.
   init(_ fields: HTTPFields, or code: TaskError.Code) throws(TaskError) {
     self.init()
     for field in fields {

@@ -8,13 +8,14 @@ public import HTTPTypes
 #endif
 
 extension HTTPTypes.HTTPRequest {
-  /// The head of a request, as HTTPTypes has it.
+  /// The head of a request for HTTPTypes.
   ///
-  /// The URL becomes `:scheme`, `:authority` and `:path`; its fragment, which is never sent, is left behind, as are the body and the options
-  /// of the transfer. A `Host` field is left out where it says the same as the URL.
+  /// The URL becomes `:scheme`, `:authority` and `:path`. Its fragment, the body and the transfer options are dropped.
+  /// A `Host` field that matches the URL is left out.
   ///
-  /// - Throws: ``TaskError`` with code `.badURL` for a URL that is none of http or https, or that has a user in it; with code `.badRequest` for
-  ///   CONNECT, a method that is no token, a field that cannot be carried, and a `Host` that is not the URL's.
+  /// - Throws: ``TaskError`` with code `.badURL` for a URL with a user or another scheme than http and https;
+  ///   with code `.badRequest` for CONNECT, an invalid method, an invalid field, and a `Host` that does not
+  ///   match the URL.
   public init(_ request: Errand.HTTPRequest) throws(TaskError) {
     guard let method = Method(request.method.rawValue), method != .connect else {
       throw TaskError(.badRequest, "HTTPTypes cannot carry the method '\(request.method)' of this request")
@@ -37,18 +38,19 @@ extension HTTPTypes.HTTPRequest {
 }
 
 extension Errand.HTTPRequest {
-  /// A request whose head is that of HTTPTypes.
+  /// A request with a head from HTTPTypes.
   ///
-  /// Several `Cookie` fields become one. Indexing strategies of fields are left behind.
+  /// Repeated `Cookie` fields become one. Indexing strategies of fields are dropped.
   ///
-  /// - Throws: ``TaskError`` with code `.badURL` where `:scheme`, `:authority` and `:path` make no http or https URL, as for `OPTIONS *`, or one with
-  ///   another path; with code `.badRequest` for CONNECT and `:protocol`, and for a field whose value is not UTF-8.
+  /// - Throws: ``TaskError`` with code `.badURL` if `:scheme`, `:authority` and `:path` form no http or https
+  ///   URL, as for `OPTIONS *`, or one with another path; with code `.badRequest` for CONNECT, `:protocol` and
+  ///   a field whose value is not UTF-8.
   public init(_ request: HTTPTypes.HTTPRequest, body: HTTPBody = .empty) throws(TaskError) {
     guard request.method != .connect, request.extendedConnectProtocol == nil else {
       throw TaskError(.badRequest, "CONNECT and :protocol are no requests of their own here")
     }
-    // A path that did not begin with a slash would become a part of the host. Behind a "#" it would not be sent, and what is no part of a
-    // URL would be escaped.
+    // A path without a leading slash would become part of the host. A "#" would drop the rest, and characters that are
+    // invalid in URLs would be escaped.
     guard let authority = request.authority, !authority.contains(where: { "/?#@\\".contains($0) }),
       let path = request.path, path.first == "/", !path.contains("#"), let url = request.url, Origin(url) != nil,
       url.absoluteString.hasSuffix(path)
@@ -59,10 +61,10 @@ extension Errand.HTTPRequest {
 }
 
 extension Origin {
-  /// The host, and the port unless it is the scheme's own.
+  /// The host, and the port unless it is the scheme's default.
   fileprivate var authority: String { port == (isSecure ? 443 : 80) ? host : "\(host):\(port)" }
 
-  /// True for a value of `Host` that says the same, the scheme's own port included.
+  /// Whether a `Host` value matches, including the scheme's default port.
   fileprivate func isNamed(by host: String) -> Bool {
     URL(string: "\(scheme)://\(host)").flatMap { Origin($0) } == self && !host.contains { "/?#@\\".contains($0) }
   }

@@ -8,11 +8,11 @@ public import HTTPTypes
 #endif
 
 extension HTTPTypes.HTTPResponse {
-  /// The head of a response, as HTTPTypes has it, with the usual phrase of its status.
+  /// The head of a response for HTTPTypes, with the standard reason phrase.
   ///
-  /// The URL, the version of HTTP, the redirects and the body are left behind.
+  /// The URL, HTTP version, redirects and body are dropped.
   ///
-  /// - Throws: ``TaskError`` with code `.badResponse` for a status that does not have three digits, and a field that cannot be carried.
+  /// - Throws: ``TaskError`` with code `.badResponse` for a status without three digits and for an invalid field.
   public init(_ response: Errand.HTTPResponse) throws(TaskError) {
     guard (100...999).contains(response.status.code) else {
       throw TaskError(.badResponse, "HTTPTypes cannot carry the status \(response.status.code)")
@@ -24,13 +24,13 @@ extension HTTPTypes.HTTPResponse {
 }
 
 extension Errand.HTTPResponse {
-  /// A response whose head is that of HTTPTypes.
+  /// A response with a head from HTTPTypes.
   ///
-  /// The phrase of the status and the indexing strategies of fields are left behind; the version of HTTP is unknown.
+  /// The reason phrase and the indexing strategies of fields are dropped. The HTTP version is unknown.
   ///
   /// - Parameters:
   ///   - response: The head.
-  ///   - url: The URL that it came from, which the head does not say.
+  ///   - url: The URL of the response, which the head does not contain.
   ///   - body: The body.
   /// - Throws: ``TaskError`` with code `.badResponse` for a field whose value is not UTF-8.
   public init(

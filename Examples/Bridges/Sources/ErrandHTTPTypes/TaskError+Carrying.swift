@@ -1,7 +1,7 @@
 import Errand
 
 extension TaskError {
-  /// A message that the other library, or this one, cannot carry.
+  /// An error for a message that one of the libraries cannot represent.
   init(_ code: Code, _ reason: String) {
     self.init(
       code, reason, phase: code == .badResponse ? .finishing : .preparing, isSurelyNotSent: code != .badResponse)

@@ -1,41 +1,41 @@
 public import Errand
 public import Logging
 
-/// Logs one line per call, at its end, and one per decision on a retry.
+/// Logs a line at the end of each call and one for each retry decision.
 ///
 ///     await shop.update { $0.observers.append(CallLogger(Logger(label: "shop"))) }
 ///
 /// | Moment | Level | Metadata |
 /// |---|---|---|
-/// | a call that gave its result | `level` | `outcome`, `status`, `attempts`, `duration` |
-/// | one that failed | `warning` | `outcome`, `status`, `error.type`, `attempts`, `duration` |
-/// | one that was cancelled | `debug` | the same |
-/// | a retry, or the reason why there is none | `debug` | `delay` |
+/// | a successful call | `level` | `outcome`, `status`, `attempts`, `duration` |
+/// | a failed call | `warning` | `outcome`, `status`, `error.type`, `attempts`, `duration` |
+/// | a cancelled call | `debug` | the same |
+/// | a retry, or the reason for not retrying | `debug` | `delay` |
 ///
-/// All of them have `task` and `call`, and `trace_id` and `span_id` where the call takes part in a trace. Times are in seconds,
-/// and the status is the last one, where there was a response. Calls that share a request have a line each, and the request no
-/// other. The words are those of ``CallMoment``, secrets hidden, on one line. Header fields and bodies are not logged, and URLs
-/// only where the words of a failure have one.
+/// All lines have `task` and `call`, and within a trace also `trace_id` and `span_id`. Times are in seconds. The
+/// status is the last one, if there was a response. Calls that share a request have a line each; the request itself
+/// has none. The message is the ``CallMoment`` on one line with secrets redacted. Headers and bodies are not logged,
+/// and URLs only if an error message contains one.
 public struct CallLogger: TaskObserver {
   private let logger: Logger
   private let level: Logger.Level
 
-  /// Logs to `logger`: calls that gave their result at `level`.
+  /// Logs to `logger`, with successful calls at `level`.
   public init(_ logger: Logger, level: Logger.Level = .info) {
     self.logger = logger
     self.level = level
   }
 
-  /// Logs the end of a call, or the decision on a retry.
+  /// Logs the end of a call or a retry decision.
   public func observe(_ event: TaskEvent) {
     guard let level = level(of: event) else { return }
     logger.log(level: level, "\(event.moment)", metadata: Self.metadata(of: event))
   }
 
-  /// Nil for what is not logged.
+  /// The level, or `nil` if the event is not logged.
   private func level(of event: TaskEvent) -> Logger.Level? {
     switch event.moment {
-    case .callEnded where event.isInternal: nil  // those that it was made for have ends of their own
+    case .callEnded where event.isInternal: nil  // the calls that share it log their own ends
     case .callEnded(.succeeded): level
     case .callEnded(.failed): .warning
     case .callEnded(.cancelled), .delayStarted, .retryRefused: .debug
@@ -73,6 +73,6 @@ extension CallOutcome {
     }
   }
 
-  /// The status of a result; nil for a failure, and where no response came.
+  /// The status of a success, or `nil` for a failure or without a response.
   fileprivate var status: HTTPStatus? { if case .succeeded(let status) = self { status } else { nil } }
 }

@@ -2,7 +2,7 @@ public import Errand
 import Metrics
 
 extension CallMetrics {
-  /// Reports the calls in flight and the open connections of a server, as they change.
+  /// Reports the calls in flight and the open connections of a server as they change.
   ///
   ///     Task { await metrics.watch(shop.gauges(every: .seconds(5)), of: "shop") }
   ///
@@ -11,13 +11,13 @@ extension CallMetrics {
   /// | `http.client.active_requests` | `errand.server` |
   /// | `http.client.open_connections` | `errand.server`, `http.connection.state`: `active` or `idle` |
   ///
-  /// It returns when the server is gone, which it does not hold, or the surrounding task is cancelled; the meters are
-  /// destroyed then. Calls are those of the server's manager, their waits included. Connections that are being made
-  /// are in neither state.
+  /// Returns when the server, which it does not retain, is released or the surrounding task is cancelled, and then
+  /// destroys the meters. Calls are those of the server's manager, including waiting ones. Connections being
+  /// established have neither state.
   ///
   /// - Parameters:
-  ///   - readings: The gauges of the server; the time between two of them is theirs.
-  ///   - server: A short name of the server, which keeps several apart.
+  ///   - readings: The gauges of the server, which set the interval.
+  ///   - server: A short name that identifies the server.
   public func watch(_ readings: GaugeReadings, of server: String) async {
     let name = ("errand.server", server)
     let calls = Meter(label: "http.client.active_requests", dimensions: [name], factory: factory)

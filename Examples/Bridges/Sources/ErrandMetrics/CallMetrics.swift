@@ -1,7 +1,7 @@
 public import Errand
 public import Metrics
 
-/// Reports numbers on all calls, by the names of OpenTelemetry's conventions where they have one.
+/// Reports metrics for all calls, named by OpenTelemetry's conventions if possible.
 ///
 ///     let metrics = CallMetrics()
 ///     await shop.update { $0.observers.append(metrics) }
@@ -12,22 +12,21 @@ public import Metrics
 /// | `errand.client.retries` | counter | `errand.task` |
 /// | `errand.client.failures` | counter | `errand.task`, `error.type` |
 ///
-/// A duration is that of an attempt, for the conventions count each request that is sent again as one of its own: from its
-/// slot to the end of its body. It is a timer and no recorder of seconds, because a backend knows a timer for a time: it
-/// chooses the buckets and the unit, which are seconds where it heeds the hint. A retry is any attempt after the first of
-/// its call, hedges included. A failure is a call that threw an error; those that were cancelled are none.
-/// Calls that share a request count each, and its attempts once.
+/// A duration covers one attempt, from its slot to the end of its body, because the conventions count each resent
+/// request separately. It is a timer rather than a recorder so that the backend chooses the buckets and the unit;
+/// seconds are suggested. A retry is any attempt after the first, including hedges. A failure is a call that threw an
+/// error other than a cancellation. Calls that share a request count individually, its attempts once.
 ///
-/// A metric has the same dimensions each time, empty where there is nothing to say, for some backends refuse others. Their values
-/// are the names of tasks and of errors, and statuses: never a URL. A task under a name of its own, `.named(…)`,
-/// is counted under that, so keep such names few.
+/// A metric always has the same dimensions, empty without a value, because some backends require that. Their values
+/// are task names, error names and statuses, never URLs. A task named with `.named(…)` is counted under that name, so
+/// use few names.
 public struct CallMetrics: TaskObserver {
   let factory: any MetricsFactory
 
-  /// Reports to `factory`: that of the process unless given, which is to be chosen before.
+  /// Reports to `factory`. Defaults to the process's factory, which must be chosen first.
   public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-  /// At once, for a number is only noted; none is lost to an observer that is behind.
+  /// Inline, because counting is cheap and no event is lost.
   public var delivery: ObserverDelivery { .inline }
 
   /// Counts the event.

@@ -1,15 +1,15 @@
 import Errand
 
-/// The numbers of the attempts of one call, which travel with its request.
+/// The numbers of a call's attempts, passed along with its request.
 actor AttemptNumbers {
-  /// The place of the numbers among the values that travel with a task.
+  /// The key of the numbers in a task's context.
   enum Key: TaskContextKey {
     static var defaultValue: AttemptNumbers? { nil }
   }
 
   private var last = 0
 
-  /// The number of the attempt that begins; the first is 1.
+  /// The number of the next attempt, starting with 1.
   func next() -> Int {
     last += 1
     return last

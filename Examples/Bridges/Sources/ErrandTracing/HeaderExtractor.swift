@@ -1,7 +1,7 @@
 import Errand
 import Tracing
 
-/// Reads what a tracer has sent from header fields.
+/// Reads a tracer's values from headers.
 struct HeaderExtractor: Extractor {
   func extract(key: String, from headers: HTTPHeaders) -> String? { headers[HTTPHeaderName(key)] }
 }

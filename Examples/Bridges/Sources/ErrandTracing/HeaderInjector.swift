@@ -1,7 +1,7 @@
 import Errand
 import Tracing
 
-/// Writes what a tracer sends on into header fields.
+/// Writes a tracer's values to headers.
 struct HeaderInjector: Injector {
   func inject(_ value: String, forKey key: String, into headers: inout HTTPHeaders) {
     headers[HTTPHeaderName(key)] = value

@@ -7,7 +7,7 @@ import Errand
 #endif
 
 extension ServerConfiguration {
-  /// True for the origin of the remote, and for those that are trusted.
+  /// Whether `origin` is the remote's or a trusted one.
   func hasHome(at origin: Origin) -> Bool {
     ([remote.address] + trustedOrigins).contains { URL(string: $0).flatMap { Origin($0) } == origin }
   }

@@ -2,7 +2,7 @@ import Errand
 import Tracing
 
 extension Span {
-  /// Notes the method of a request.
+  /// Sets the method of a request.
   func note(_ method: HTTPMethod) {
     updateAttributes { attributes in
       attributes["http.request.method"] = method.conventionalName ?? "_OTHER"
@@ -10,22 +10,22 @@ extension Span {
     }
   }
 
-  /// Notes where a request goes.
+  /// Sets the target of a request.
   func note(_ origin: Origin) {
     updateAttributes { attributes in
-      // An address of version 6 stands in brackets in URLs alone.
+      // IPv6 addresses have brackets only in URLs.
       attributes["server.address"] = String(origin.host.trimmingPrefix("[").prefix { $0 != "]" })
       attributes["server.port"] = origin.port
     }
   }
 
-  /// Notes the status of a response, which is an error from 400 on.
+  /// Sets the status of a response. 400 and above are errors.
   func note(_ status: HTTPStatus) {
     attributes["http.response.status_code"] = status.code
     if status.code >= 400 { fail("\(status.code)") }
   }
 
-  /// Notes a failure by its fixed name alone: its words may name what the task hides.
+  /// Sets a failure by its fixed name only, because its message may contain what the task hides.
   func note(_ error: any Error) {
     fail(error is CancellationError ? "cancelled" : (error as? TaskError)?.code.name ?? "\(type(of: error))")
   }
@@ -41,6 +41,6 @@ extension HTTPMethod {
     .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch, .query,
   ]
 
-  /// The name of a method that the conventions know; nil for any other, of which there may be many.
+  /// The name of a method in the conventions, or `nil`, because there may be many others.
   var conventionalName: String? { Self.known.contains(self) ? rawValue : nil }
 }

@@ -1,7 +1,7 @@
 public import Errand
 public import Tracing
 
-/// Makes a span of kind `client` for each attempt, and sends its context along.
+/// Makes a span of kind `client` for each attempt and propagates its context.
 ///
 ///     await shop.update {
 ///       $0.perCallSteps.append(TracedCalls())
@@ -9,34 +9,35 @@ public import Tracing
 ///     }
 ///
 /// The span is named after the method and has the attributes of OpenTelemetry's conventions: `http.request.method`,
-/// `server.address`, `server.port`, `http.response.status_code`, `error.type`; and `http.request.resend_count` where
-/// ``TracedCalls`` is installed too. It hangs below the span of the surrounding `ServiceContext`, and ends when the body
-/// was read or released. Redirects are followed within it. It has no URL and no words of an error, for a step is not told
-/// what of them its task hides; the server is named all the same. An attempt that the deadline of its call has ended counts
-/// as `cancelled`, as a step sees it. A stream that its call ends while nobody reads it ends without an error.
+/// `server.address`, `server.port`, `http.response.status_code`, `error.type`, and with ``TracedCalls`` also
+/// `http.request.resend_count`. Its parent is the span of the surrounding `ServiceContext`. It ends when the body is
+/// read or released, and includes redirects. It has no URL and no error message, because a step does not know what its
+/// task hides; the server is always named. An attempt that is ended by the call's deadline counts as `cancelled`. A
+/// stream that its call ends while it is not being read ends without an error.
 ///
-/// Append it behind all steps that change the host of a request: it sees where the request goes as it is then.
+/// Append it after all steps that change the host of a request.
 ///
-/// The tracer's fields go to the remote's origin and to ``ServerConfiguration/trustedOrigins``, where
-/// ``ServerConfiguration/propagatesTraces`` is on. A request that states a `traceparent` is left alone, and so is any
-/// field that it has already. Those that are added count among the request's credentials: a redirect to another origin
-/// takes none along, nor one within the remote that leaves the paths of its credentials, and recordings do not show them. That has a price: where a server has a cache and does not sign
-/// requests in, responses to them are not stored.
+/// The tracer's headers go to the remote's origin and to ``ServerConfiguration/trustedOrigins`` if
+/// ``ServerConfiguration/propagatesTraces`` is on. A request with its own `traceparent` stays unchanged, and existing
+/// headers are kept. Added headers count as credentials: redirects to other origins or outside the paths of the
+/// credentials drop them, and recordings hide them. As a consequence, a server with a cache but without authentication
+/// does not store responses to such requests.
 public struct TracedAttempts: PerAttemptStep {
   private let tracer: (any Tracer)?
   private weak let server: Server?
 
-  /// Makes spans by `tracer`: that of the surrounding task, or of the process, unless given.
+  /// Makes spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
   ///
   /// - Parameters:
-  ///   - server: The server that has the step; it says where the tracer's fields may go, and is not held.
+  ///   - server: The server that has the step. It decides where the tracer's headers may go, and is not retained.
   ///   - tracer: The tracer.
   public init(of server: Server, tracer: (any Tracer)? = nil) {
     self.server = server
     self.tracer = tracer
   }
 
-  /// Passes the request on within a span, which the body of the response ends.
+  /// Sends the request within a span that ends with the response body.
+  ///
   /// Throws what `next` throws.
   public func send(_ request: Errand.HTTPRequest, next: Next) async throws -> Errand.HTTPResponse {
     let tracer = tracer ?? InstrumentationSystem.tracer
@@ -72,7 +73,7 @@ public struct TracedAttempts: PerAttemptStep {
     var fields = HTTPHeaders()
     tracer.inject(context, into: &fields, using: HeaderInjector())
     var request = request
-    // Whether the app's request can be sent is not the tracer's to decide.
+    // An invalid tracer header must not fail the app's request.
     for field in fields where !request.headers.contains(field.name) && HTTPHeaders([field]).firstInvalid == nil {
       request.headers.add(field.value, for: field.name)
       request.options.credentialHeaders.insert(field.name)

@@ -2,11 +2,11 @@ import Errand
 import Foundation
 import Tracing
 
-/// The body of a response, whose end ends a span.
+/// A response body that ends a span.
 final class TracedBody: HTTPBodySource {
   private let body: HTTPResponseBody
   private let lock = NSLock()
-  /// The span until it was ended; behind the lock.
+  /// The span until it is ended. Protected by the lock.
   private nonisolated(unsafe) var span: (any Span)?
 
   init(_ body: HTTPResponseBody, _ span: any Span) {

@@ -1,17 +1,19 @@
 public import Errand
 public import Tracing
 
-/// Makes a span of kind `internal` around each call, below which its attempts are, and numbers them for ``TracedAttempts``.
+/// Makes a span of kind `internal` around each call as the parent of its attempts, and numbers them for
+/// ``TracedAttempts``.
 ///
-/// It has the method, the status and the type of an error. A step is not told the name of the task: the span is called
-/// `HTTP call`. It lasts until there is a response; of a stream, until its head. Decoding and verifying come after it.
+/// The span has the method, the status and the error type. A step does not know the task's name, so the span is called
+/// `HTTP call`. It ends with the response, or for a stream with its head. Decoding and verification come later.
 public struct TracedCalls: PerCallStep {
   private let tracer: (any Tracer)?
 
-  /// Makes spans by `tracer`: that of the surrounding task, or of the process, unless given.
+  /// Makes spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
   public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
-  /// Passes the request on within a span.
+  /// Sends the request within a span.
+  ///
   /// Throws what `next` throws.
   public func send(_ request: Errand.HTTPRequest, next: Next) async throws -> Errand.HTTPResponse {
     let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan("HTTP call", ofKind: .internal)

@@ -1,6 +1,6 @@
 import Errand
 
-/// Another observer, told in place, so that it knows of the end of a call when the call returns.
+/// Calls another observer inline, so that it sees the end of a call before the call returns.
 struct InlineObserver<Base: TaskObserver>: TaskObserver {
   let base: Base
 

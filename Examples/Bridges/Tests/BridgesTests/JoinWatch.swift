@@ -1,6 +1,6 @@
 import Errand
 
-/// Waits for calls to join a request that they share.
+/// Waits for calls to join a shared request.
 struct JoinWatch: TaskObserver {
   private let joined = AsyncStream.makeStream(of: Void.self)
 

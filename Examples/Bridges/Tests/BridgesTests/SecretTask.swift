@@ -1,6 +1,6 @@
 import Errand
 
-/// A task with a secret in its query and in a header field.
+/// A task with a secret in its query and in a header.
 struct SecretTask: ServerGETTask {
   static let secret = "hunter2"
 

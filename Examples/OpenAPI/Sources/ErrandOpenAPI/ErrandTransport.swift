@@ -4,27 +4,28 @@ public import Foundation
 public import HTTPTypes
 public import OpenAPIRuntime
 
-/// Sends the operations of a generated client through a ``Server``, under its limits, policies and observers.
+/// Sends the operations of a generated client through a ``Server`` with its limits, policies and observers.
 ///
 ///     let client = Client(serverURL: try Servers.Server1.url(), transport: ErrandTransport(shop))
 ///
-/// Each operation is a call of its own, with its `operationId` for a name. The server's headers and credentials go along where the client's
-/// URL has the origin of the server's remote, or one of its `trustedOrigins`.
+/// Each operation is its own call named by its `operationId`. The server's headers and credentials are sent if the
+/// client's URL has the origin of the server's remote or of one of its `trustedOrigins`.
 public struct ErrandTransport: ClientTransport {
   private let server: Server
 
-  /// A transport by way of `server`.
+  /// Creates a transport that uses `server`.
   public init(_ server: Server) { self.server = server }
 
-  /// Sends an operation; returns the head of the last response, whatever its status, and its body as it comes.
+  /// Sends an operation. Returns the head of the last response, whatever its status, and streams its body.
   ///
-  /// A status such as 503 is tried again as the server's `retryPolicy` says, and then the client's to judge. A body that can be read
-  /// several times is sent again, one that comes once never is. The URL's path and query come before those of the operation, of which a
-  /// fragment stays here, and what is no part of a URL is escaped. A URL without a host starts at the server's remote (RFC 3986 §5).
+  /// A status such as 503 is retried as the server's `retryPolicy` says, and then returned to the client. A body that
+  /// can be read repeatedly is resent, a one-shot body is not. The URL's path and query come before the operation's. A
+  /// fragment is dropped, and characters that are invalid in URLs are escaped. A URL without a host is resolved
+  /// against the server's remote (RFC 3986 §5).
   ///
-  /// - Returns: The response, and its body; of an answer to HEAD, none.
-  /// - Throws: `TaskError` for anything the network or a step did, and for what one of the two packages cannot carry;
-  ///   `CancellationError` where the surrounding task is cancelled.
+  /// - Returns: The response and its body, which is `nil` for HEAD.
+  /// - Throws: `TaskError` for network errors, errors of steps and messages that one of the packages cannot represent;
+  ///   `CancellationError` if the surrounding task is cancelled.
   public func send(
     _ request: HTTPTypes.HTTPRequest, body: OpenAPIRuntime.HTTPBody?, baseURL: URL, operationID: String
   ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
@@ -46,7 +47,7 @@ public struct ErrandTransport: ClientTransport {
 }
 
 extension HTTPTypes.HTTPRequest {
-  /// The same request, its path and query behind those of a URL.
+  /// This request with its path and query appended to a URL's.
   fileprivate func below(_ home: HTTPTypes.HTTPRequest) -> HTTPTypes.HTTPRequest {
     let (start, end) = (Self.parts(of: home.path), Self.parts(of: path))
     let query = [start.query, end.query].compactMap { $0 }.joined(separator: "&")
@@ -57,7 +58,7 @@ extension HTTPTypes.HTTPRequest {
     return request
   }
 
-  /// What a URL may have behind its host (RFC 3986 §3.3 and §3.4), escapes included.
+  /// The characters allowed after the host (RFC 3986 §3.3 and §3.4), including escapes.
   private static let allowed = CharacterSet.urlQueryAllowed.union(CharacterSet(charactersIn: "%"))
 
   private static func parts(of path: String?) -> (path: Substring, query: Substring?) {

@@ -3,10 +3,10 @@ import Foundation
 import OpenAPIRuntime
 
 extension Errand.HTTPBody {
-  /// The largest body that is gathered before it is sent, so that recordings show it and it may be packed: 1 MiB.
+  /// The maximum size of a body that is collected before it is sent, so that it can be recorded and compressed: 1 MiB.
   private static let gathered: Int64 = 1 << 20
 
-  /// The body of an operation. One that can be read several times is gathered where it is known to be small.
+  /// The body of an operation. A small body of known length that can be read repeatedly is collected.
   static func carrying(_ body: OpenAPIRuntime.HTTPBody?) async throws -> Errand.HTTPBody {
     guard let body else { return .empty }
     let length: Int64? = if case .known(let length) = body.length { length } else { nil }
@@ -27,11 +27,11 @@ extension Errand.HTTPBody {
 }
 
 extension OpenAPIRuntime.HTTPBody {
-  /// The body of a response, to be read once. Its length is known where it comes as it was sent.
+  /// A response body that can be read once. Its length is known unless it was compressed.
   convenience init(_ response: Errand.HTTPResponse) {
     let isPacked = response.headers.contains(.contentEncoding)
     let stated = isPacked ? nil : response.headers[.contentLength].flatMap { Int64($0) }
-    let length = response.status == .notModified ? 0 : stated  // RFC 9110 §8.6: what it states is the length of a 200
+    let length = response.status == .notModified ? 0 : stated  // RFC 9110 §8.6: it states the length of a 200
     self.init(response.body, length: length.map { .known($0) } ?? .unknown, iterationBehavior: .single)
   }
 }

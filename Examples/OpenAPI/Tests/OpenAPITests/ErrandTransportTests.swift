@@ -9,7 +9,7 @@ import Testing
 struct ErrandTransportTests {
   private typealias Body = OpenAPIRuntime.HTTPBody
 
-  @Test func `an operation is a call under its own name, with the path, the query and the fields that it has`()
+  @Test func `an operation is a call with its own name, path, query and headers`()
     async throws
   {
     let shop = try await Shop()
@@ -27,7 +27,7 @@ struct ErrandTransportTests {
     #expect(Set(shop.events.events.map(\.task)) == ["listWidgets"])
   }
 
-  @Test(arguments: [404, 500]) func `a status of any kind is the client's to judge, with its body`(status: Int)
+  @Test(arguments: [404, 500]) func `returns any status to the client with its body`(status: Int)
     async throws
   {
     let shop = try await Shop { $0.retryPolicy = .never }
@@ -37,7 +37,7 @@ struct ErrandTransportTests {
     #expect(try await String(collecting: try #require(body), upTo: 100) == #"{"title": "no"}"#)
   }
 
-  @Test func `a status that may pass is tried again first`() async throws {
+  @Test func `retries a transient status first`() async throws {
     let shop = try await Shop()
     for _ in 0..<3 { shop.mock.enqueue(.status(503, body: "busy")) }
     shop.mock.enqueue(.status(204))
@@ -47,7 +47,7 @@ struct ErrandTransportTests {
     #expect(shop.mock.requestCount == 4)
   }
 
-  @Test func `a 304 has a body of no bytes, whatever length it states`() async throws {
+  @Test func `a 304 has an empty body, whatever its Content-Length`() async throws {
     let stub = StubTransport { .status(.notModified, headers: [.contentLength: "5"], for: $0) }
     let server = Server(remote: "https://shop.test", transport: stub)
     let (head, body) = try await ErrandTransport(server).send(
@@ -57,7 +57,7 @@ struct ErrandTransportTests {
     #expect(try await Data(collecting: try #require(body), upTo: 100).isEmpty)
   }
 
-  @Test func `a small body that can be read again is sent with its length, and sent again`() async throws {
+  @Test func `sends a small repeatable body with its length and resends it`() async throws {
     let shop = try await Shop()
     for status in [503, 200] as [HTTPStatus] { shop.mock.enqueue(.status(status)) }
     let fields: HTTPFields = [.contentType: "application/json; charset=utf-8"]
@@ -70,7 +70,7 @@ struct ErrandTransportTests {
   }
 
   @Test(arguments: [nil, 3 << 20] as [Int64?])
-  func `a long body that can be read again is streamed, and sent again`(stated: Int64?) async throws {
+  func `streams a long repeatable body and resends it`(stated: Int64?) async throws {
     let shop = try await Shop()
     for status in [503, 200] as [HTTPStatus] { shop.mock.enqueue(.status(status)) }
     let chunks = (0..<3).map { [UInt8](repeating: $0, count: 1 << 20)[...] }
@@ -83,7 +83,7 @@ struct ErrandTransportTests {
     #expect(await reads.count == 2, "it is read as it is sent, and never kept")
   }
 
-  @Test func `a body that comes once is sent once`() async throws {
+  @Test func `does not resend a one-shot body`() async throws {
     let shop = try await Shop()
     shop.mock.enqueue(.status(503))
     let stream = AsyncStream(ArraySlice<UInt8>.self) { continuation in
@@ -95,7 +95,7 @@ struct ErrandTransportTests {
   }
 
   @Test(arguments: [3, 5] as [Int64])
-  func `a body that is longer or shorter than it says is refused, and nothing is sent`(stated: Int64) async throws {
+  func `rejects a body whose length differs from the stated one before sending`(stated: Int64) async throws {
     let shop = try await Shop()
     let body = Body(Array("long".utf8)[...], length: .known(stated))
     let error = await #expect(throws: TaskError.self) { try await shop.send(.put, body: body) }
@@ -103,7 +103,7 @@ struct ErrandTransportTests {
     #expect(shop.mock.requestCount == 0)
   }
 
-  @Test(arguments: [false, true]) func `the length that generated clients state is that of what is sent`(isPacked: Bool)
+  @Test(arguments: [false, true]) func `the clients' Content-Length matches the body sent`(isPacked: Bool)
     async throws
   {
     let shop = try await Shop { $0.gzipUploadThreshold = isPacked ? 1 : nil }
@@ -115,7 +115,7 @@ struct ErrandTransportTests {
     #expect(isPacked ? request.body.count < 100 : request.body == Data(text.utf8))
   }
 
-  @Test func `what is no part of a URL is escaped, and a fragment is not sent`() async throws {
+  @Test func `escapes invalid URL characters and drops a fragment`() async throws {
     let shop = try await Shop()
     _ = try await shop.send(.get, "/caf\u{e9} a|b/%2F%7C?tag=\u{20ac}&a=[1]#X=1?y")
     #expect(try await shop.mock.nextRequest().target == "/caf%C3%A9%20a%7Cb/%2F%7C?tag=%E2%82%AC&a=%5B1%5D")
@@ -123,8 +123,7 @@ struct ErrandTransportTests {
     #expect(try await shop.mock.nextRequest().target == "/")
   }
 
-  @Test func `the body of a response comes as it is read, and a client that lets it go ends the transfer`() async throws
-  {
+  @Test func `streams the response body, and releasing it ends the transfer`() async throws {
     let shop = try await Shop()
     shop.mock.enqueue(.endless(chunk: Data("chunk".utf8)))
     var body = try await shop.send().1
@@ -139,7 +138,7 @@ struct ErrandTransportTests {
     #expect(try await shop.send().1?.length == .known(4))
   }
 
-  @Test func `a body that was packed is as long as it is, which its field does not say`() async throws {
+  @Test func `a compressed response body has no known length`() async throws {
     let shop = try await Shop()
     let packed = try #require(Data(base64Encoded: "H4sIAAAAAAACA0vLLy1SSEMhAIvk39sTAAAA"))
     shop.mock.enqueue(.data(packed).header("Content-Encoding", "gzip"))
@@ -148,14 +147,14 @@ struct ErrandTransportTests {
     #expect(try await String(collecting: body, upTo: 100) == "four four four four")
   }
 
-  @Test func `an answer to HEAD has no body`() async throws {
+  @Test func `a HEAD response has no body`() async throws {
     let shop = try await Shop()
     shop.mock.enqueue(.status(200, headers: ["Content-Length": "7"]))
     let (head, body) = try await shop.send(.head)
     #expect(head.status == .ok && body == nil)
   }
 
-  @Test func `a URL without a host starts at the server's remote, and is refused where there is none`() async throws {
+  @Test func `resolves a URL without a host against the remote, or throws without one`() async throws {
     let shop = try await Shop()
     _ = try await shop.send(.get, "/widgets", below: "/v2")
     #expect(try await shop.mock.nextRequest().target == "/v2/widgets")
@@ -165,7 +164,7 @@ struct ErrandTransportTests {
     #expect(shop.mock.requestCount == 1)
   }
 
-  @Test func `the server's credentials go to its own origin, and to no other`() async throws {
+  @Test func `sends the server's credentials only to its own origin`() async throws {
     let (shop, other) = (try await Shop(), try await Shop())
     await shop.server.update { $0.standardHeaders[.authorization] = "Bearer s3cret" }
     _ = try await shop.send()
@@ -174,7 +173,7 @@ struct ErrandTransportTests {
     #expect(try await other.mock.nextRequest().headers.contains(.authorization) == false)
   }
 
-  @Test func `an operation whose task is cancelled ends, and its connection with it`() async throws {
+  @Test func `cancelling an operation closes its connection`() async throws {
     let shop = try await Shop()
     shop.mock.enqueue(.hang)
     let call = Task { try await shop.send() }
@@ -185,13 +184,13 @@ struct ErrandTransportTests {
   }
 }
 
-/// How often something was read.
+/// Counts reads.
 private actor Reads {
   private(set) var count = 0
   func add() { count += 1 }
 }
 
-/// Chunks that can be read any number of times.
+/// Chunks that can be read repeatedly.
 private struct Chunks: AsyncSequence {
   struct AsyncIterator: AsyncIteratorProtocol {
     var rest: ArraySlice<ArraySlice<UInt8>>

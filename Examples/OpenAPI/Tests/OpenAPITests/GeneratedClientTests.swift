@@ -6,9 +6,9 @@ import HTTPTypes
 @_spi(Generated) import OpenAPIRuntime
 import Testing
 
-/// The transport below the runtime's own client, as generated code calls it.
+/// Tests the transport with the runtime's client, as generated code uses it.
 struct GeneratedClientTests {
-  /// An operation that takes a text and gives the status with a text, as the generator makes it.
+  /// A generated operation that takes a text and returns the status with a text.
   private func list(_ shop: Shop, _ text: String? = nil) async throws -> String {
     let client = UniversalClient(serverURL: shop.mock.url, transport: ErrandTransport(shop.server))
     return try await client.send(input: text, forOperation: "listWidgets") { text in
@@ -20,14 +20,14 @@ struct GeneratedClientTests {
     }
   }
 
-  @Test func `an operation sends its text, and gives that of the response`() async throws {
+  @Test func `an operation sends its text and returns the response's`() async throws {
     let shop = try await Shop()
     shop.mock.enqueue(.text("seven", status: 201))
     #expect(try await list(shop, "in") == "201 seven")
     #expect(try await shop.mock.nextRequest().body == Data("in".utf8))
   }
 
-  @Test func `the error of a call is within that of the client`() async throws {
+  @Test func `ClientError wraps the call's error`() async throws {
     let shop = try await Shop { $0.retryPolicy = .never }
     shop.mock.enqueue(.raw(Data()))
     let error = await #expect(throws: ClientError.self) { try await list(shop) }
@@ -35,7 +35,7 @@ struct GeneratedClientTests {
     #expect(error?.operationID == "listWidgets" && error?.response == nil)
   }
 
-  @Test func `a body that ends too early is an error of its response`() async throws {
+  @Test func `a truncated body is an error with its response`() async throws {
     let shop = try await Shop { $0.retryPolicy = .never }
     shop.mock.enqueue(.truncated(body: Data("whole".utf8), after: 3))
     let error = await #expect(throws: ClientError.self) { try await list(shop) }
@@ -43,7 +43,7 @@ struct GeneratedClientTests {
     #expect(error?.response?.status == .ok)
   }
 
-  @Test func `a cancellation is within the error of the client, and ends the exchange`() async throws {
+  @Test func `ClientError wraps a cancellation, which ends the exchange`() async throws {
     let shop = try await Shop()
     shop.mock.enqueue(.hang)
     let call = Task { try await list(shop) }

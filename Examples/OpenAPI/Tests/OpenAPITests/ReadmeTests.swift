@@ -4,13 +4,13 @@ import Foundation
 import OpenAPIRuntime
 import Testing
 
-/// As the generator makes it.
+/// As generated.
 private struct Client {
   let serverURL: URL
   let transport: any ClientTransport
 }
 
-/// As the generator makes them.
+/// As generated.
 private enum Servers {
   enum Server1 {
     static func url() throws -> URL { try #require(URL(string: "/v1")) }
@@ -24,7 +24,7 @@ struct ReadmeTests {
     return client
   }
 
-  @Test func `the code of the README is what is compiled here`() throws {
+  @Test func `the README's code is compiled here`() throws {
     #expect(try makeClient().serverURL.path() == "/v1")
     let tests = URL(fileURLWithPath: #filePath)
     let readme = try String(

@@ -6,7 +6,7 @@ import HTTPTypes
 import OpenAPIRuntime
 import Testing
 
-/// A shop on a real server, as the code of a generated client reaches it.
+/// A shop with a mock server, used through a generated client's transport.
 struct Shop {
   let mock: MockServer
   let server: Server
@@ -23,7 +23,7 @@ struct Shop {
     }
   }
 
-  /// Sends an operation as generated code does: with a path and no host.
+  /// Sends an operation as generated code does: with a path but without a host.
   func send(
     _ method: HTTPTypes.HTTPRequest.Method = .get, _ path: String = "/widgets", below base: String? = nil,
     fields: HTTPFields = [:], body: OpenAPIRuntime.HTTPBody? = nil, as operation: String = "listWidgets"

@@ -14,7 +14,7 @@ struct HTTPRequestTests {
     HTTPField(name: try #require(HTTPField.Name(name)), value: value)
   }
 
-  @Test func `method, URL and fields come through, in order and with duplicates`() throws {
+  @Test func `converts method, URL and fields, in order and with duplicates`() throws {
     let headers: HTTPHeaders = ["X-One": "1", "Accept": "a", "accept": "b", "X-Empty": ""]
     let request = Ours(.put, try Self.url("https://Shop.example:8443/a%20b/?q=1&q=%26#part"), headers: headers)
     let theirs = try Theirs(request)
@@ -35,7 +35,7 @@ struct HTTPRequestTests {
   @Test(arguments: [
     ("https://shop.example", "shop.example", "/"), ("https://shop.example:443/", "shop.example", "/"),
     ("http://shop.example:80?q=", "shop.example", "/?q="), ("http://[::1]:8080/x", "[::1]:8080", "/x"),
-  ]) func `the authority has the port that is not the scheme's own, the path its slash`(
+  ]) func `the authority omits the default port, and an empty path becomes a slash`(
     _ url: String, _ authority: String, _ path: String
   ) throws {
     let theirs = try Theirs(Ours(.get, try Self.url(url)))
@@ -43,7 +43,7 @@ struct HTTPRequestTests {
     #expect(theirs.path == path)
   }
 
-  @Test func `a Host that says the same is the authority, and any other is refused`() throws {
+  @Test func `a matching Host becomes the authority, and any other is rejected`() throws {
     let url = try Self.url("https://shop.example/")
     let theirs = try Theirs(Ours(.get, url, headers: ["Host": "SHOP.example", "X-One": "1"]))
     #expect(theirs.authority == "shop.example")
@@ -57,14 +57,14 @@ struct HTTPRequestTests {
   @Test(arguments: [
     "ftp://shop.example/", "/widgets", "https://user:hunter2@shop.example/", "https://user@shop.example/",
   ])
-  func `a URL that cannot be carried is refused`(_ url: String) throws {
+  func `rejects a URL that cannot be represented`(_ url: String) throws {
     let request = Ours(.get, try Self.url(url))
     let error = Self.expect(.badURL) { _ = try Theirs(request) }
     #expect(error?.description.contains("hunter2") == false)
   }
 
   @Test(arguments: [HTTPMethod.automatic, .connect, "NOT A TOKEN"])
-  func `a method that cannot be carried is refused`(_ method: HTTPMethod) throws {
+  func `rejects a method that cannot be represented`(_ method: HTTPMethod) throws {
     let request = Ours(method, try Self.url("https://shop.example/"))
     Self.expect(.badRequest) { _ = try Theirs(request) }
   }
@@ -72,14 +72,14 @@ struct HTTPRequestTests {
   @Test(arguments: [
     HTTPHeaders.Field("X Bad", "hunter2"), .init("", "hunter2"), .init("X-Bad", "hunter2\r\nX: y"),
     .init("X-Bad", "hunter2 "), .init(":path", "hunter2"),
-  ]) func `a field that would be changed is refused, by its name alone`(_ field: HTTPHeaders.Field) throws {
+  ]) func `rejects a field that would be changed, naming only the field`(_ field: HTTPHeaders.Field) throws {
     let request = Ours(.get, try Self.url("https://shop.example/"), headers: HTTPHeaders([field]))
     let error = Self.expect(.badRequest) { _ = try Theirs(request) }
     #expect(error?.description.contains("hunter2") == false)
     #expect(error?.reason == "HTTPTypes cannot carry the field '\(field.name)'")
   }
 
-  @Test func `cookies that were divided are one field again`() throws {
+  @Test func `joins split cookies`() throws {
     var theirs = Theirs(method: .get, scheme: "https", authority: "shop.example", path: "/")
     theirs.headerFields.append(try Self.field("cookie", "a=1"))
     theirs.headerFields.append(try Self.field("accept", "*/*"))
@@ -94,18 +94,18 @@ struct HTTPRequestTests {
     ("https", "u@shop.example", "/"),
     ("https", "", "/"), ("ftp", "shop.example", "/"), ("https", "shop.example", "*"), ("https", "shop.example#", "/"),
     ("https", "shop.example", "/a#b?x=1"), ("https", "shop.example", "/a b"), ("https", "shop.example", "/a?b|c"),
-  ]) func `pseudo header fields that are no URL are refused`(_ scheme: String, _ authority: String, _ path: String) {
+  ]) func `rejects pseudo-header fields that form no URL`(_ scheme: String, _ authority: String, _ path: String) {
     let theirs = Theirs(method: .get, scheme: scheme, authority: authority, path: path)
     Self.expect(.badURL) { _ = try Ours(theirs) }
   }
 
-  @Test func `pseudo header fields that are missing are refused`() {
+  @Test func `rejects missing pseudo-header fields`() {
     Self.expect(.badURL) { _ = try Ours(Theirs(method: .get, scheme: nil, authority: "shop.example", path: "/")) }
     Self.expect(.badURL) { _ = try Ours(Theirs(method: .get, scheme: "https", authority: nil, path: "/")) }
     Self.expect(.badURL) { _ = try Ours(Theirs(method: .get, scheme: "https", authority: "shop.example", path: nil)) }
   }
 
-  @Test func `CONNECT and its protocols are refused`() {
+  @Test func `rejects CONNECT and extended CONNECT`() {
     var theirs = Theirs(method: .connect, scheme: "https", authority: "shop.example", path: "/")
     Self.expect(.badRequest) { _ = try Ours(theirs) }
     theirs.method = .get
@@ -113,7 +113,7 @@ struct HTTPRequestTests {
     Self.expect(.badRequest) { _ = try Ours(theirs) }
   }
 
-  @Test func `a value that is not UTF-8 is refused`() throws {
+  @Test func `rejects a value that is not UTF-8`() throws {
     var theirs = Theirs(method: .get, scheme: "https", authority: "shop.example", path: "/")
     let name = try #require(HTTPField.Name("X-Latin"))
     theirs.headerFields.append(HTTPField(name: name, value: [0x63, 0x61, 0x66, 0xE9]))

@@ -7,7 +7,7 @@ import Testing
 struct HTTPResponseTests {
   private static func url() throws -> URL { try #require(URL(string: "https://shop.example/widgets/7")) }
 
-  @Test func `status and fields come through, each cookie a line of its own`() async throws {
+  @Test func `converts status and fields and keeps cookies separate`() async throws {
     let headers: HTTPHeaders = ["Set-Cookie": "a=1; Path=/", "Content-Type": "text/plain", "set-cookie": "b=2"]
     let response = Errand.HTTPResponse(.notFound, url: try Self.url(), headers: headers)
     let theirs = try HTTPTypes.HTTPResponse(response)
@@ -23,14 +23,14 @@ struct HTTPResponseTests {
     #expect(try await back.body.collect() == Data("gone".utf8))
   }
 
-  @Test(arguments: [-1, 0, 99, 1000]) func `a status without three digits is refused`(_ code: Int) throws {
+  @Test(arguments: [-1, 0, 99, 1000]) func `rejects a status without three digits`(_ code: Int) throws {
     let response = Errand.HTTPResponse(HTTPStatus(code), url: try Self.url())
     let error = #expect(throws: TaskError.self) { try HTTPTypes.HTTPResponse(response) }
     #expect(error?.code == .badResponse)
     #expect(error?.isSurelyNotSent == false)
   }
 
-  @Test func `a field that would be changed is refused`() throws {
+  @Test func `rejects a field that would be changed`() throws {
     let response = Errand.HTTPResponse(.ok, url: try Self.url(), headers: ["X-Bad": "a\u{0}b"])
     let error = #expect(throws: TaskError.self) { try HTTPTypes.HTTPResponse(response) }
     #expect(error?.code == .badResponse)

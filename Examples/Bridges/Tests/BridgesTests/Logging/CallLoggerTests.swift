@@ -6,7 +6,7 @@ import Logging
 import Testing
 
 struct CallLoggerTests {
-  @Test func `a call is one line at its end, with its status and its duration in seconds`() async throws {
+  @Test func `logs a call as one line at its end with its status and duration in seconds`() async throws {
     let shop = try await LoggedShop()
     shop.mock.route(.get, "/widgets/:id") { [clock = shop.clock] _ in
       clock.advance(by: .milliseconds(250))
@@ -24,14 +24,14 @@ struct CallLoggerTests {
       ])
   }
 
-  @Test func `the level of calls that gave their result is the app's to choose`() async throws {
+  @Test func `logs successful calls at the chosen level`() async throws {
     let shop = try await LoggedShop(level: .trace)
     shop.mock.enqueue(.json(#"{"id": 7}"#))
     _ = try await GetWidget(id: 7).on(shop.server).download()
     #expect(shop.lines.map(\.level) == [.trace])
   }
 
-  @Test func `a retry is a line of its own, at a lower level, with its delay in seconds`() async throws {
+  @Test func `logs a retry as its own line at debug level with its delay in seconds`() async throws {
     let shop = try await LoggedShop()
     shop.mock.enqueue(.status(503))
     shop.mock.enqueue(.json(#"{"id": 7}"#))
@@ -54,7 +54,7 @@ struct CallLoggerTests {
       ])
   }
 
-  @Test func `the reason for no retry is a line, and a failure is a warning with the type of its error`() async throws {
+  @Test func `logs why there is no retry, and a failure as a warning with its error type`() async throws {
     let shop = try await LoggedShop()
     shop.mock.enqueue(.status(503))
     await #expect(throws: TaskError.self) {
@@ -71,7 +71,7 @@ struct CallLoggerTests {
       ])
   }
 
-  @Test func `a cancelled call is a line for debugging`() async throws {
+  @Test func `logs a cancelled call at debug level`() async throws {
     let shop = try await LoggedShop()
     shop.mock.enqueue(.hang)
     let call = Task { [server = shop.server] in try await GetWidget(id: 7).on(server).download() }
@@ -89,7 +89,7 @@ struct CallLoggerTests {
       ])
   }
 
-  @Test func `calls that share a request are a line each, and the request is none`() async throws {
+  @Test func `logs a line for each call that shares a request, and none for the request`() async throws {
     let shop = try await LoggedShop()
     let joins = JoinWatch()
     await shop.server.update {
@@ -110,7 +110,7 @@ struct CallLoggerTests {
     #expect(Set(shop.lines.compactMap { $0.metadata["call"] }).count == 3)
   }
 
-  @Test func `a call that takes part in a trace names it and its span`() async throws {
+  @Test func `a call within a trace logs the trace and span IDs`() async throws {
     let shop = try await LoggedShop()
     shop.mock.enqueue(.json(#"{"id": 7}"#))
     let trace = TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
@@ -120,7 +120,7 @@ struct CallLoggerTests {
     #expect(shop.lines.first?.metadata["span_id"] == "\(span.context.spanID)")
   }
 
-  /// An error of a transport, and one of another kind, each with a secret and what would make a line of its own.
+  /// A transport error and another one, each with a secret, line breaks and an escape sequence.
   private static let errors: [any Error] = [
     TaskError(TaskError.Code("odd"), words, phase: .receiving), OddError(description: words),
   ]
@@ -131,7 +131,7 @@ struct CallLoggerTests {
   }
 
   @Test(arguments: errors.indices)
-  func `the words of an error have no secret, no line break and no escape sequence`(_ index: Int) async throws {
+  func `error messages are logged without secrets, line breaks and escape sequences`(_ index: Int) async throws {
     let shop = try await LoggedShop()
     let logger = CallLogger(shop.logger)
     let server = Server(remote: "https://shop.test", transport: StubTransport { _ in throw Self.errors[index] })
@@ -145,10 +145,10 @@ struct CallLoggerTests {
     #expect(!"\(shop.lines)".contains(SecretTask.secret))
   }
 
-  @Test func `no secret of a URL or a header field is in a log`() async throws {
+  @Test func `logs no secrets from URLs and headers`() async throws {
     let shop = try await LoggedShop()
     shop.mock.enqueue(.status(503))
-    shop.mock.route("/secrets") { .status(302, headers: ["Location": $0.target]) }  // a loop, which the error names
+    shop.mock.route("/secrets") { .status(302, headers: ["Location": $0.target]) }  // a loop, whose URL is in the error
     let error = await #expect(throws: TaskError.self) {
       try await SecretTask().on(shop.server).retry(upTo: 1, after: .zero).run()
     }

@@ -4,9 +4,9 @@ import ErrandTesting
 import InMemoryLogging
 import Logging
 
-/// A shop on a real server whose calls are logged to memory, and whose time a test moves.
+/// A shop with a mock server and a manual clock whose calls are logged to memory.
 struct LoggedShop {
-  /// A message as it was logged, its metadata as text.
+  /// A logged message with its metadata as text.
   struct Line: Equatable {
     var level: Logger.Level
     var message: String
@@ -38,6 +38,6 @@ struct LoggedShop {
     handler.entries.map { Line(level: $0.level, message: "\($0.message)", metadata: $0.metadata.mapValues { "\($0)" }) }
   }
 
-  /// The number of the only call.
+  /// The ID of the only call.
   var call: String { "\(events.events.first?.call ?? 0)" }
 }

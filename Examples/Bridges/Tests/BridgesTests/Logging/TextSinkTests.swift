@@ -6,7 +6,7 @@ import Logging
 import Testing
 
 struct TextSinkTests {
-  @Test func `the lines and echoes of a server go to a logger, secrets hidden`() async throws {
+  @Test func `sends a server's log lines and echoes to a logger with secrets redacted`() async throws {
     var handler = InMemoryLogHandler()
     handler.logLevel = .trace
     let logger = Logger(label: "shop") { [handler] _ in handler }

@@ -20,8 +20,7 @@ struct CallGaugesTests {
     try backend.expectMeter("http.client.active_requests", [("errand.server", "shop")]).lastValue
   }
 
-  @Test func `calls in flight and connections by their state are those of the server, reading by reading`() async throws
-  {
+  @Test func `reports the server's calls and connections by state with every reading`() async throws {
     let mock = try MockServer()
     mock.enqueue(.hang)
     let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
@@ -57,7 +56,7 @@ struct CallGaugesTests {
     #expect(backend.meters.isEmpty)
   }
 
-  @Test func `a server that is watched is not held, and its end is the end`() async throws {
+  @Test func `does not retain the watched server and returns when it is released`() async throws {
     let metrics = CallMetrics(factory: backend)
     weak var released: Server?
     let watch: Task<Void, Never>

@@ -24,7 +24,7 @@ struct CallMetricsTests {
     ).values
   }
 
-  @Test func `the duration of a request has the task and the status, and is to be shown in seconds`() async throws {
+  @Test func `measures a request by task and status, in seconds`() async throws {
     let mock = try MockServer()
     mock.route(.get, "/widgets/:id") { [clock] _ in
       clock.advance(by: .milliseconds(250))
@@ -37,11 +37,11 @@ struct CallMetricsTests {
     #expect(backend.counters.isEmpty, "there was no retry and no failure")
   }
 
-  @Test func `numbers are noted at once, so that none is lost to an observer that is behind`() {
+  @Test func `is an inline observer, so that no number is lost`() {
     #expect(CallMetrics(factory: backend).delivery == .inline)
   }
 
-  @Test func `a retried request is measured each time, and counted as a retry`() async throws {
+  @Test func `measures every attempt of a retried request and counts the retry`() async throws {
     let mock = try MockServer()
     mock.enqueue(.status(503))
     mock.enqueue(.json(#"{"id": 7}"#))
@@ -52,7 +52,7 @@ struct CallMetricsTests {
     #expect(backend.counters.count == 1, "the call did not fail")
   }
 
-  @Test func `a failed call is counted by the type of its error`() async throws {
+  @Test func `counts a failed call by its error type`() async throws {
     let mock = try MockServer()
     mock.enqueue(.drop)
     let task = await GetWidget(id: 7).on(shop(at: mock)).retry(.never)
@@ -65,7 +65,7 @@ struct CallMetricsTests {
     #expect(backend.counters.count == 1)
   }
 
-  @Test func `a request that three calls share is measured once, and each of them is a failure`() async throws {
+  @Test func `measures a shared request once and counts a failure for each call`() async throws {
     let mock = try MockServer()
     mock.enqueue(.hang)
     let (shop, events, joins) = (await shop(at: mock), EventRecorder(), JoinWatch())
@@ -87,7 +87,7 @@ struct CallMetricsTests {
     #expect(backend.counters.count == 1)
   }
 
-  @Test func `a cancelled call has a duration, and is no failure`() async throws {
+  @Test func `a cancelled call has a duration but is not a failure`() async throws {
     let mock = try MockServer()
     mock.enqueue(.hang)
     let shop = await shop(at: mock)
@@ -99,7 +99,7 @@ struct CallMetricsTests {
     #expect(backend.counters.isEmpty)
   }
 
-  @Test func `every metric has the same dimensions each time, and none of them has a secret or a URL`() async throws {
+  @Test func `every metric has constant dimensions without secrets or URLs`() async throws {
     let mock = try MockServer()
     mock.enqueue(.status(503))
     mock.enqueue(.status(400))

@@ -6,13 +6,13 @@ struct ReadmeTests {
     .deletingLastPathComponent().appendingPathComponent("Snippets.swift")
   private static let readme = URL(fileURLWithPath: "../../../README.md", relativeTo: snippets).standardizedFileURL
 
-  /// The lines of a file, without indentation.
+  /// The lines of a file without indentation.
   private static func lines(of file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
       .map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  @Test func `every block of the README is compiled, line by line`() throws {
+  @Test func `every code block of the README is compiled`() throws {
     let source = try Self.lines(of: Self.snippets)
     let blocks = try String(contentsOf: Self.readme, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
       .compactMap { $0.components(separatedBy: "\n```").first }

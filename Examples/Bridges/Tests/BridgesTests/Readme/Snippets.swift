@@ -7,7 +7,7 @@ import HTTPTypes
 import Logging
 import Tracing
 
-// The README's code; a test holds that they agree.
+// The code in the README. A test keeps them in sync.
 
 func installation() async {
   let shop = Server(remote: "https://shop.example.com/v1")

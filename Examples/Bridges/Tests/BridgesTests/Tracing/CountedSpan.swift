@@ -1,6 +1,6 @@
 import Tracing
 
-/// A span that keeps nothing, and tells its tracer when it is ended.
+/// A span that stores nothing and notifies its tracer when it ends.
 struct CountedSpan: Tracing.Span {
   let context: ServiceContext
   let onEnd: @Sendable () -> Void

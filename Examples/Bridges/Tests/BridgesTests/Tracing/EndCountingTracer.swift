@@ -2,16 +2,16 @@ import Tracing
 
 import class Foundation.NSLock
 
-/// A tracer that counts how often each of its spans is ended, which is to happen once, and sends the fields that it is given.
+/// A tracer that counts how often each of its spans is ended, which must be once, and injects the given headers.
 final class EndCountingTracer: Tracer {
   private let lock = NSLock()
-  /// Behind the lock.
+  /// Protected by the lock.
   private nonisolated(unsafe) var counts: [Int] = []
   private let fields: KeyValuePairs<String, String>
 
   init(sending fields: KeyValuePairs<String, String> = [:]) { self.fields = fields }
 
-  /// How often each span was ended, in the order in which they began.
+  /// The number of ends of each span, in order of their start.
   var ends: [Int] { lock.withLock { counts } }
 
   func startSpan<Instant: TracerInstant>(

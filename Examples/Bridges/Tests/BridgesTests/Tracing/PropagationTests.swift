@@ -6,11 +6,11 @@ import InMemoryTracing
 import Testing
 import Tracing
 
-/// Where the fields of a tracer go, and where they do not.
+/// Tests which requests get a tracer's headers.
 struct PropagationTests {
   private static let field = HTTPHeaderName(InMemoryTracer.spanIDKey)
 
-  @Test func `another origin gets no fields, unless it is trusted`() async throws {
+  @Test func `sends tracer headers to another origin only if it is trusted`() async throws {
     let (shop, other) = (try await TracedShop(), try MockServer())
     other.route("/", answer: .status(204))
     _ = try await URLTask(other.url).on(shop.server).run()
@@ -20,7 +20,7 @@ struct PropagationTests {
     #expect(shop.attempts.count == 2, "both have a span")
   }
 
-  @Test func `a field that cannot be sent is left out, and fails no call`() async throws {
+  @Test func `omits an invalid tracer header without failing the call`() async throws {
     let mock = try MockServer()
     mock.enqueue(.status(204))
     let server = Server(remote: Remote(mock.url))
@@ -32,7 +32,7 @@ struct PropagationTests {
     #expect(tracer.ends == [1])
   }
 
-  @Test func `a redirect to another origin takes no fields along`() async throws {
+  @Test func `a redirect to another origin drops the tracer headers`() async throws {
     let (shop, other) = (try await TracedShop(), try MockServer())
     shop.mock.enqueue(.status(302, headers: ["Location": other.url.absoluteString]))
     other.enqueue(.status(204))
@@ -42,7 +42,7 @@ struct PropagationTests {
     #expect(shop.attempts.map(\.attributes) == [shop.attributes(["http.response.status_code": 204])])
   }
 
-  @Test func `a server that propagates no traces sends none`() async throws {
+  @Test func `sends no tracer headers if propagation is off`() async throws {
     let shop = try await TracedShop()
     await shop.server.update { $0.propagatesTraces = false }
     shop.mock.enqueue(.status(204))
@@ -51,7 +51,7 @@ struct PropagationTests {
     #expect(shop.attempts.count == 1)
   }
 
-  @Test func `a request that states its trace is left alone`() async throws {
+  @Test func `does not change a request with its own traceparent`() async throws {
     let shop = try await TracedShop()
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     shop.mock.enqueue(.status(204))
@@ -60,7 +60,7 @@ struct PropagationTests {
     #expect(shop.mock.requests.map { $0.headers[Self.field] } == [nil])
   }
 
-  @Test func `a field that a request has of its own stays, also behind a redirect`() async throws {
+  @Test func `keeps the request's own value of a tracer header, also after a redirect`() async throws {
     let (shop, other) = (try await TracedShop(), try MockServer())
     shop.mock.enqueue(.status(302, headers: ["Location": other.url.absoluteString]))
     other.enqueue(.status(204))
@@ -68,7 +68,7 @@ struct PropagationTests {
     #expect((shop.mock.requests + other.requests).map { $0.headers[Self.field] } == ["own", "own"])
   }
 
-  @Test func `a cache stores no response to a request that carries a trace, unless the server signs it in`()
+  @Test func `a cache stores no response to a traced request unless the server authenticates it`()
     async throws
   {
     let shop = try await TracedShop()

@@ -14,7 +14,7 @@ struct ServiceContextTests {
     return trace
   }
 
-  @Test func `a call made within a service context carries on its trace`() async throws {
+  @Test func `a call within a service context continues its trace`() async throws {
     let (mock, trace) = (try MockServer(), try Self.trace())
     mock.enqueue(.status(204))
     var context = ServiceContext.topLevel
@@ -28,12 +28,12 @@ struct ServiceContextTests {
     #expect(sent.traceID == trace.traceID && sent.state == trace.state && sent.baggage == trace.baggage)
   }
 
-  @Test func `a trace of Errand's is carried on by a service context`() throws {
+  @Test func `a service context continues one of Errand's traces`() throws {
     let context = ServiceContext(try Self.trace(), instrument: instrument)
     #expect(context[W3CInstrument.Key.self] == (try Self.trace()))
   }
 
-  @Test func `a context that states no trace is none`() {
+  @Test func `a context without a trace converts to nil`() {
     #expect(TraceContext(.topLevel, instrument: instrument) == nil)
   }
 }

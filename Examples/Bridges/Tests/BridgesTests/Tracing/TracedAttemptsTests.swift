@@ -7,7 +7,7 @@ import Testing
 import Tracing
 
 struct TracedAttemptsTests {
-  @Test func `a request is a client span below that of its call, and carries its context`() async throws {
+  @Test func `a request is a client span below its call's span and propagates its context`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.json(#"{"id": 7}"#))
     _ = try await GetWidget(id: 7).on(shop.server).download()
@@ -26,7 +26,7 @@ struct TracedAttemptsTests {
     #expect(headers.values(for: HTTPHeaderName(InMemoryTracer.spanIDKey)) == [attempt.spanID])
   }
 
-  @Test func `a retried call is two attempts of one trace, the second of which counts as sent again`() async throws {
+  @Test func `a retried call has two attempts in one trace, the second marked as resent`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.status(503))
     shop.mock.enqueue(.json(#"{"id": 7}"#))
@@ -45,7 +45,7 @@ struct TracedAttemptsTests {
     #expect(shop.mock.requests.map { $0.headers[key] } == shop.attempts.map(\.spanID))
   }
 
-  @Test func `a failure has the fixed name of its error, and none of its words`() async throws {
+  @Test func `a failed span has the error's fixed name and no message`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.drop)
     await #expect(throws: TaskError.self) { try await GetWidget(id: 7).on(shop.server).retry(.never).download() }
@@ -71,7 +71,7 @@ struct TracedAttemptsTests {
     #expect(shop.tracer.activeSpans.isEmpty)
   }
 
-  @Test func `a span lasts until the body of its stream was read`() async throws {
+  @Test func `a span lasts until the stream's body is read`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.chunked([Data("one".utf8), Data("two".utf8)]))
     let response = try await URLTask(shop.mock.url).on(shop.server).stream()
@@ -81,7 +81,7 @@ struct TracedAttemptsTests {
     #expect(shop.attempts.map(\.attributes) == [shop.attributes(["http.response.status_code": 200])])
   }
 
-  @Test func `a span ends where a body is left`() async throws {
+  @Test func `a span ends when the body is abandoned`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.endless(chunk: Data("more".utf8)))
     let response = try await URLTask(shop.mock.url).on(shop.server).stream()
@@ -91,7 +91,7 @@ struct TracedAttemptsTests {
     #expect(shop.attempts.map(\.status) == [nil])
   }
 
-  @Test func `a body that breaks off is a failure of its span`() async throws {
+  @Test func `a truncated body is a failure of its span`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.truncated(body: Data("onetwo".utf8), after: 3))
     let task = URLTask(shop.mock.url).on(shop.server).retry(.never)
@@ -102,7 +102,7 @@ struct TracedAttemptsTests {
     #expect(shop.attempts.map(\.status) == [SpanStatus(code: .error)])
   }
 
-  @Test func `a span is ended once, whatever becomes of its body`() async throws {
+  @Test func `ends a span exactly once`() async throws {
     let (mock, tracer) = (try MockServer(), EndCountingTracer())
     let server = Server(remote: Remote(mock.url))
     await server.update { $0.perAttemptSteps.append(TracedAttempts(of: server, tracer: tracer)) }
@@ -117,7 +117,7 @@ struct TracedAttemptsTests {
     #expect(tracer.ends == [1, 1, 1])
   }
 
-  @Test func `bodies, files, trailers and timings come through unchanged`() async throws {
+  @Test func `passes bodies, files, trailers and timings through unchanged`() async throws {
     let shop = try await TracedShop()
     let body = Data(repeating: 7, count: 300_000)
     shop.mock.route("/body", answer: .data(body))
@@ -135,7 +135,7 @@ struct TracedAttemptsTests {
     #expect(response.body.trailers["X-End"] == "1")
   }
 
-  @Test func `a method that the conventions do not know is one of many`() async throws {
+  @Test func `an unknown method becomes _OTHER`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.status(204))
     _ = try await URLTask(shop.mock.url, method: "PURGE").on(shop.server).run()
@@ -147,7 +147,7 @@ struct TracedAttemptsTests {
     #expect(attempt.attributes == shop.attributes(method))
   }
 
-  @Test func `an address of version 6 is without its brackets, and another error is named by its type`() async throws {
+  @Test func `an IPv6 address has no brackets, and other errors are named by type`() async throws {
     struct Odd: Error {}
     let (shop, stub) = (try await TracedShop(), StubTransport { _ in throw Odd() })
     let server = Server(remote: "https://[::1]:8443", transport: stub)
@@ -159,7 +159,7 @@ struct TracedAttemptsTests {
     #expect(attempt.attributes["error.type"]?.toSpanAttribute() == "Odd")
   }
 
-  @Test func `a call hangs below the span that surrounds it`() async throws {
+  @Test func `a call's span is a child of the surrounding span`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.json(#"{"id": 7}"#))
     try await shop.tracer.withSpan("checkout") { span in
@@ -169,7 +169,7 @@ struct TracedAttemptsTests {
     }
   }
 
-  @Test func `without another, the tracer is that of the surrounding task`() async throws {
+  @Test func `by default uses the tracer of the surrounding task`() async throws {
     let (mock, tracer) = (try MockServer(), InMemoryTracer())
     let server = Server(remote: Remote(mock.url))
     await server.update {
@@ -181,10 +181,10 @@ struct TracedAttemptsTests {
     #expect(tracer.finishedSpans.map(\.kind) == [.client, .internal])
   }
 
-  @Test func `no secret of a URL or a header field is in a span`() async throws {
+  @Test func `spans contain no secrets from URLs and headers`() async throws {
     let shop = try await TracedShop()
     shop.mock.enqueue(.status(503))
-    shop.mock.route("/secrets") { .status(302, headers: ["Location": $0.target]) }  // a loop, which the error names
+    shop.mock.route("/secrets") { .status(302, headers: ["Location": $0.target]) }  // a loop, whose URL is in the error
     await #expect(throws: TaskError.self) {
       try await SecretTask().on(shop.server).retry(upTo: 1, after: .zero).run()
     }

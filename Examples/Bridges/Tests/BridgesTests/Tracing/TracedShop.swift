@@ -5,7 +5,7 @@ import Foundation
 import InMemoryTracing
 import Tracing
 
-/// A shop on a real server whose calls are spans in memory.
+/// A shop with a mock server whose spans are kept in memory.
 struct TracedShop {
   let mock: MockServer
   let server: Server
@@ -17,7 +17,7 @@ struct TracedShop {
     await install(in: server)
   }
 
-  /// Installs the steps, as the README does.
+  /// Installs the steps as in the README.
   func install(in server: Server) async {
     await server.update { [tracer] in
       $0.perCallSteps.append(TracedCalls(tracer: tracer))
@@ -28,7 +28,7 @@ struct TracedShop {
   var calls: [FinishedInMemorySpan] { tracer.finishedSpans.filter { $0.kind == .internal } }
   var attempts: [FinishedInMemorySpan] { tracer.finishedSpans.filter { $0.kind == .client } }
 
-  /// The attributes of an attempt at this shop, with others.
+  /// The attributes of an attempt at this shop, plus others.
   func attributes(_ others: [String: SpanAttribute] = [:]) -> SpanAttributes {
     let port = mock.url.port ?? 0
     var attributes: SpanAttributes = [

@@ -1,7 +1,7 @@
 import Errand
 import Tracing
 
-/// An instrument that sends and reads W3C Trace Context, as those of OpenTelemetry do.
+/// An instrument that sends and reads W3C Trace Context like those of OpenTelemetry.
 struct W3CInstrument: Instrument {
   enum Key: ServiceContextKey {
     typealias Value = TraceContext
