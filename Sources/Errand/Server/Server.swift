@@ -151,7 +151,6 @@ enum ServerDefault {
   @TaskLocal static var scoped: Server?
 
   private static let chosen: Lock<Server?> = Lock(nil)
-  @TaskLocal private static var isLeftAlone = false
   private static let placeholder = Server(remote: .none, asDefault: false, environment: [:])
   #if DEBUG
     private static let hasReported = Lock(false)
@@ -159,7 +158,6 @@ enum ServerDefault {
 
   /// Makes the server the default, unless another already is.
   static func offer(_ server: Server) {
-    guard !isLeftAlone else { return }
     let earlier = chosen.withLock { chosen -> Server? in
       if let chosen { return chosen }
       chosen = server
@@ -171,9 +169,6 @@ enum ServerDefault {
   }
 
   static func replace(with server: Server) { chosen.withLock { $0 = server } }
-
-  /// Runs `make`, which creates servers that never become the default.
-  static func leavingDefault(_ make: () -> Server) -> Server { $isLeftAlone.withValue(true, operation: make) }
 
   static var current: Server { scoped ?? chosen.withLock { $0 } ?? placeholder }
 

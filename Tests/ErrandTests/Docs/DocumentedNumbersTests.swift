@@ -99,7 +99,8 @@ import Testing
     try check(seeing, says: "has held the folder's lock for 10 seconds without writing")
     let limits = RecordingLimits()
     #expect(limits == RecordingLimits(count: 1000, age: .zero, bytes: 256 << 20))
-    try check("Sources/Errand/Policies/RecordingStyle.swift", says: "Defaults to 1000 recordings of any age and 256 MiB.")
+    try check(
+      "Sources/Errand/Policies/RecordingStyle.swift", says: "Defaults to 1000 recordings of any age and 256 MiB.")
   }
 
   @Test func `the change log states the number of conformance checks`() throws {

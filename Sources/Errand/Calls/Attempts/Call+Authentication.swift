@@ -113,16 +113,14 @@ extension Call {
 
   /// Sends a token request as a separate call, with the settings in ``ServerConfiguration/forTokens``.
   private func send(tokenRequest request: HTTPRequest) async throws -> HTTPResponse {
-    let server = ServerDefault.leavingDefault {
-      Server(
-        remote: .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
-        environment: [:])
-    }
+    let server = Server(
+      remote: .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
+      asDefault: false, environment: [:])
     return try await Call.perform(TokenTask(server: server, request: request).plan, .memory) { $0.response }
   }
 }
 
-struct TokenTask: ServerTask, UnrecordedTask {
+struct TokenTask: ServerTask {
   let server: Server
   let request: HTTPRequest
 
@@ -132,6 +130,7 @@ struct TokenTask: ServerTask, UnrecordedTask {
   var priority: CallPriority { .urgent }
   var acceptedStatuses: AcceptedStatuses { .all }
   var echoStyle: EchoStyle { .none }
+  var recordingStyle: RecordingStyle { .url }
   var authentication: Authentication { .none }
   /// Secrets must not leave the configured URL.
   var redirectPolicy: RedirectPolicy { .refuse }

@@ -37,10 +37,9 @@ extension Server {
     if settings.cookiePolicy.isShared { settings.cookiePolicy = .perServer }
     settings.circuitBreaker = .off
     if settings.cache != nil { settings.cache = MemoryCache() }
-    return ServerDefault.leavingDefault { [settings] in
-      Server(
-        remote: remote, configuration: settings, transport: transport, manager: manager, environment: [:])
-    }
+    return Server(
+      remote: remote, configuration: settings, transport: transport, manager: manager, asDefault: false,
+      environment: [:])
   }
 }
 
