@@ -10,7 +10,7 @@ extension Stamped {
 }
 
 /// A task's method and payloads are declared in its inheritance clause.
-@Suite struct MethodTaskTests {
+@Suite(.timeLimit(.minutes(1))) struct MethodTaskTests {
   private struct Get: GET<Widget> { let path = "w" }
   private struct Post: POST<Widget, Widget> {
     let uploadPayload = Widget()

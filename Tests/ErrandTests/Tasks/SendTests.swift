@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-@Suite struct SendTests {
+@Suite(.timeLimit(.minutes(1))) struct SendTests {
   private struct Remove: ServerDELETETask { let path = "w/7" }
 
   @Test func `a task with a payload returns it, and any other the response`() async throws {
