@@ -1,16 +1,45 @@
 public import Errand
 import ErrandFoundation
 
-/// A transport without a network that gets its responses from a closure.
+/// A transport without a network. Its responses are fixed, or come from a closure.
 ///
-///     let server = Server(remote: "https://shop.test", transport: StubTransport { request in
-///       .json(#"{"id": 7}"#, for: request)
-///     })
+///     let stub = StubTransport([.status(503), .json(#"{"id": 7}"#)])
+///     let shop = Server("https://shop.test", transport: stub)
+///     _ = try await shop.send(GetWidget(id: 7))
+///     #expect(stub.requests.count == 2)
 public struct StubTransport: Transport {
+  /// The maximum number of requests that are kept.
+  private static let capacity = 1000
+
   private let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
+  private let log = Shared<[HTTPRequest]>([])
+
+  /// Creates a transport that gives the same answer to every request.
+  ///
+  /// An answer that needs a connection, such as a truncated body, throws ``TaskError`` with code `.badRequest`.
+  public init(_ answer: MockAnswer) {
+    self.init { request in try await answer.response(to: request) }
+  }
+
+  /// Creates a transport that gives one answer to each request, in this order.
+  ///
+  /// A request after the last answer throws ``TaskError`` with code `.badRequest`.
+  public init(_ answers: [MockAnswer]) {
+    let left = Shared(answers[...])
+    self.init { request in
+      guard let answer = left.withLock({ $0.popFirst() }) else {
+        throw TaskError(
+          .badRequest, "the stub has no answer left: it got more requests than answers", phase: .preparing)
+      }
+      return try await answer.response(to: request)
+    }
+  }
 
   /// Creates a transport that calls `answer` for every request, and rethrows its errors.
   public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.answer = answer }
+
+  /// The requests that it has received, oldest first, up to the newest 1,000.
+  public var requests: [HTTPRequest] { log.withLock { $0 } }
 
   /// `true`: it never connects to an address.
   public var checksAddresses: Bool { true }
@@ -18,6 +47,10 @@ public struct StubTransport: Transport {
   /// Returns the closure's response. Throws the closure's errors, and `CancellationError` if the task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
+    log.withLock { log in
+      if log.count == Self.capacity { log.removeFirst() }
+      log.append(request)
+    }
     return try await answer(request)
   }
 }

@@ -63,6 +63,25 @@ public struct TaskError: Error, Sendable {
       Details(code: code, reason: reason, phase: phase, isSurelyNotSent: isSurelyNotSent, underlying: underlying))
   }
 
+  /// Creates an error about a response, for steps and hooks. It has the status and the header fields of the response.
+  ///
+  ///     func verify(_ response: HTTPResponse) throws {
+  ///       guard response.headers["X-Stock"] != "0" else {
+  ///         throw TaskError(.badResponse, "it is sold out", response: response)
+  ///       }
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - code: The kind of failure.
+  ///   - reason: A description of the failure.
+  ///   - response: The response. Secrets in its header fields are redacted.
+  ///   - phase: The phase of the call. Defaults to `.finishing`.
+  public init(_ code: Code, _ reason: String, response: HTTPResponse, phase: Phase = .finishing) {
+    self.init(code, reason, phase: phase)
+    details.status = response.status
+    details.headers = Redaction.standard(response.headers)
+  }
+
   /// Creates an error for an exceeded time limit.
   ///
   /// - Parameters:

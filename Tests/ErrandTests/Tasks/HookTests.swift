@@ -114,6 +114,20 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
     #expect((counts["didFail"] ?? 0) + (counts["didComplete"] ?? 0) == 1000)
     #expect((counts["didStart"] ?? 0) >= (counts["didComplete"] ?? 0))
   }
+
+  private struct InStock: ServerTask {
+    var path: String { "widgets/7" }
+    func verify(_ response: HTTPResponse) throws {
+      throw TaskError(.badResponse, "it is sold out", response: response)
+    }
+  }
+
+  @Test func `a hook's error has the status and the redacted header fields of its response`() async {
+    let stub = StubTransport(.status(200, headers: ["X-Stock": "0", "Set-Cookie": "a=secret"]))
+    let error = await taskError { try await InStock().on(Server("https://shop.test", transport: stub)).run() }
+    #expect(error?.status == .ok && error?.headers["X-Stock"] == "0" && error?.phase == .finishing)
+    #expect(error?.headers["Set-Cookie"]?.contains("secret") == false)
+  }
 }
 
 private final class BrokenSource: HTTPBodySource {
