@@ -44,7 +44,7 @@ extension HTTPBodySource {
   public var timings: TransferTimings? { nil }
 }
 
-/// The error thrown when reading a body after a loop over it was left early.
+/// The error thrown when reading a body again after leaving a loop over it early.
 public struct HTTPBodyConsumedError: Error, Sendable {
   /// Creates the error.
   public init() {}

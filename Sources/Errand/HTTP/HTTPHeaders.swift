@@ -22,7 +22,7 @@ public struct HTTPHeaders: Sendable, Hashable {
       left.name == right.name && left.value.hasSameBytes(as: right.value)
     }
 
-    /// The maximum size on the wire, in bytes, as estimated by nghttp2: 12 bytes are for framing.
+    /// The maximum size on the wire, in bytes, as estimated by nghttp2, including 12 bytes for framing.
     package var size: Int { name.rawName.utf8.count + value.utf8.count + 12 }
   }
 
@@ -76,7 +76,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Removes all lines of a field.
   public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 
-  /// Merges `others` into these fields. A name in both keeps only the lines of `others`.
+  /// Merges `others` into these fields. If a name is in both, only the lines of `others` are kept.
   public mutating func replace(with others: HTTPHeaders) {
     guard !others.isEmpty else { return }
     guard !isEmpty else { return fields = others.fields }
@@ -117,7 +117,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   package var size: Int { fields.reduce(0) { $0 + $1.size } }
 
   private func firstIndex(of name: HTTPHeaderName) -> Int? {
-    // Accessing `fields` by index avoids copying the field, and most names already differ in length.
+    // Access `fields` by index to avoid copying each field. Most names already differ in length.
     for index in fields.indices where fields[index].name == name { return index }
     return nil
   }

@@ -55,7 +55,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// Whether no host is registered.
   public var isEmpty: Bool { pins.isEmpty && unknownHosts.isEmpty }
 
-  /// Combines these pins with others. A host in both has all of its pins.
+  /// Combines these pins with others. A host in both keeps the pins from both.
   public func union(_ others: PublicKeyPins) -> PublicKeyPins {
     guard !isEmpty else { return others }
     var union = self

@@ -26,7 +26,7 @@ public struct TransferTimings: Codable, Sendable, Hashable {
   // Boxed, because timings are 150 bytes and passed around often.
   private var storage: Storage
 
-  /// Sets all values at once: each separate change copies them all.
+  /// All values. Change them together, because each separate change copies them all.
   var parts: Parts {
     get { storage.parts }
     set { storage = Storage(newValue) }

@@ -36,9 +36,9 @@ enum HTTPDate {
     number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
   }
 
-  // Years start in March in both functions, so that the leap day comes last. A cycle of 400 years has 146,097 days.
+  // Years start in March in both functions, so the leap day comes last. A cycle of 400 years has 146,097 days.
 
-  /// The days from 1 January 1970 to a date in the Gregorian calendar.
+  /// The number of days from 1 January 1970 to a date in the Gregorian calendar.
   static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = floorDivided(year, by: 400)

@@ -23,7 +23,7 @@ struct SetCookie: Sendable, Equatable {
   /// `Max-Age` in seconds.
   private(set) var maxAge: Int?
   private(set) var expires: Date?
-  /// In lower case, without a leading dot.
+  /// The domain in lower case, without a leading dot.
   private(set) var domain = ""
   private(set) var statesPath = false
   /// The path, or `nil` if the path of the request applies.

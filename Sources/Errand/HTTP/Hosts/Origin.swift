@@ -52,7 +52,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return "\(scheme)://\(Substring(user))\(host)\(text[rest...])"
   }
 
-  /// Whether a URL already starts with the normalized scheme and host, and has no user. Almost all do.
+  /// Whether a URL already starts with the normalized scheme and host and has no user name, as almost all URLs do.
   private func isWrittenSo(_ text: String) -> Bool {
     let answer = text.utf8.withContiguousStorageIfAvailable { text in
       description.utf8.withContiguousStorageIfAvailable { normal in
@@ -122,7 +122,7 @@ extension Origin {
   }
 
   /// A fast path for hosts that consist of letters, digits, dashes and dots, and only need lowercasing. Returns `nil`
-  /// for others.
+  /// for other hosts.
   private init?(plain host: Bytes, isSecure: Bool, port: Int) {
     guard HostName.isPlain(host) else { return nil }
     let scheme: StaticString = isSecure ? "https://" : "http://"

@@ -1,7 +1,8 @@
 import ErrandFoundation
 
 /// The supported character encodings (RFC 9110 §8.3.2): those of the WHATWG Encoding Standard except `replacement` and
-/// `x-user-defined`. Other names are not passed to the C library, because a peer could then choose which code it loads.
+/// `x-user-defined`. Other names are not passed to the C library, because that would let a peer choose which code it
+/// loads.
 enum Charset {
   struct Problem: Error {
     let words: String

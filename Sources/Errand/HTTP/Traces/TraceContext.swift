@@ -40,7 +40,7 @@ public struct TraceContext: Sendable, Hashable {
   }
 
   /// Parses the context in the header of a request. Returns `nil` if `traceparent` is missing, repeated or malformed
-  /// (§3.2). A malformed `tracestate` is ignored, and so are malformed members of `baggage`.
+  /// (§3.2). A malformed `tracestate` and malformed members of `baggage` are ignored.
   public init?(_ headers: HTTPHeaders) {
     let parents = headers.values(for: .traceparent)
     guard parents.count == 1, let parent = parents.first else { return nil }
