@@ -27,7 +27,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
   let codingPath: [any CodingKey]
   /// Whether the element is appended to the previous one, after a comma.
   var isJoined = false
-  /// The name for values nested in an element. It contains the index, so that elements are not mixed up.
+  /// The name for values nested in an element. It contains the index, which keeps the elements apart.
   var innerName: String?
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }

@@ -1,11 +1,12 @@
 public import ErrandFoundation
 
 extension HTTPBody {
-  /// Part of a file. It is read while it is sent, and opened again for every attempt.
+  /// Creates a body from part of a file, which is opened and read for each attempt.
   ///
   ///     .file(backup, bytes: ByteRange(1024...))
   ///
-  /// The length is determined now. If the file is truncated before the part is sent, the call fails.
+  /// The length is determined when the body is created. If the file is truncated before the part is sent, the call
+  /// fails.
   ///
   /// - Parameters:
   ///   - url: The file.

@@ -44,7 +44,8 @@ struct PrivateFolder: ~Copyable {
     for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST { throw failure() }
   }
 
-  /// Opens a folder. Throws if it is missing, of another user, world-writable, or a link while `followsLinks` is false.
+  /// Opens a folder. Throws if it is missing, belongs to another user, is world-writable, or is a link and
+  /// `followsLinks` is false.
   init(_ url: URL, followsLinks: Bool = true) throws {
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard opened >= 0 else { throw Self.failure() }
@@ -114,7 +115,7 @@ struct PrivateFolder: ~Copyable {
 
   /// Creates a link or replaces an existing one. Throws if the name belongs to a file.
   func link(_ name: String, to target: String) throws {
-    let aside = ".\(name).\(UUID().uuidString)"  // several processes may make one at once
+    let aside = ".\(name).\(UUID().uuidString)"  // several processes may create one at the same time
     guard symlinkat(target, descriptor, aside) == 0 else { throw Self.failure() }
     var status = stat()
     if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFLNK {
@@ -193,7 +194,7 @@ struct PrivateFolder: ~Copyable {
       if flock(file, LOCK_EX | LOCK_NB) == 0 { return try body(self) }
       guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.failure() }
       guard waited < patience else { return nil }
-      // Others hold it for milliseconds. Back off in case the holder is suspended, to save CPU.
+      // Other processes hold the lock for milliseconds. Back off to save CPU in case the holder is suspended.
       let pause = min(1 + waited / 4, 20)
       usleep(UInt32(pause) * 1000)
       waited += pause

@@ -32,8 +32,8 @@ struct MultipartParser {
   }
 
   private var delimiter: [UInt8]
-  /// The boundary itself, if it begins with two dashes: some cameras include the delimiter's dashes in it. `nil` after
-  /// the first delimiter, which decides.
+  /// The boundary without the delimiter's two dashes, if the boundary itself begins with two dashes: some cameras
+  /// include the delimiter's dashes in it. `nil` after the first delimiter, which shows the format.
   private var bareDelimiter: [UInt8]?
   private let limits: MultipartLimits
   /// Whether the body is a stream of parts in the format of IP cameras.
@@ -196,7 +196,7 @@ struct MultipartParser {
     let sight = lookAhead()
     var contentEnd = sight.contentEnd
     var isStatedEnd = false
-    // If a delimiter comes before the stated end, the length is wrong.
+    // If a delimiter comes before the declared end, the length is wrong.
     if let statedSize, statedSize - bodySize <= (sight.line ?? buffer.count) - start {
       contentEnd = start + statedSize - bodySize
       isStatedEnd = true

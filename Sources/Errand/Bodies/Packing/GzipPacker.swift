@@ -15,7 +15,7 @@ import ErrandFoundation
 
     deinit { packer.withLock { cpacker_free($0) } }
 
-    /// Compresses `data` and returns the output that is ready; with `isLast`, all remaining output.
+    /// Compresses `data` and returns the output that is ready. With `isLast`, returns all remaining output.
     func pack(_ data: Data, isLast: Bool = false) throws -> Data {
       try packer.withLock { try Self.pack(data, isLast, with: $0) }
     }

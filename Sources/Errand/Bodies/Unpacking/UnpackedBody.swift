@@ -7,7 +7,7 @@
   /// up to 16 MB for br and 8 MB for zstd.
   final class UnpackedBody: HTTPBodySource {
     private let packed: any HTTPBodySource
-    /// Locked for the 0.2 ms that a gzip chunk takes; there is only one reader.
+    /// The lock is held for 0.2 ms per gzip chunk. There is only one reader.
     private let unpacking: Lock<Unpacking>
 
     init(_ packed: any HTTPBodySource, _ unpacking: sending Unpacking) {

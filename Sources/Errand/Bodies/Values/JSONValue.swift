@@ -5,7 +5,7 @@ import ErrandFoundation
 ///     let answer = try await Endpoint<Void, JSONValue>.get("widgets/7").download()
 ///     let name = answer["name"]?.string
 ///
-/// Integers of up to 64 bits are exact. Other numbers are `Double`. The order of an object's keys is not kept.
+/// Integers of up to 64 bits are exact. Other numbers are `Double`. The order of an object's keys is lost.
 public enum JSONValue: TaskPayload, Hashable {
   /// `null`.
   case null
