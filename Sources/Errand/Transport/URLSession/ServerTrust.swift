@@ -12,7 +12,7 @@
   /// first.
   public struct ServerTrust: Sendable {
     /// The public keys that hosts must present. On Linux, requests to pinned hosts are refused, because URLSession
-    /// cannot inspect the keys.
+    /// can't inspect the keys.
     public var pins: PublicKeyPins = [:]
 
     #if canImport(Darwin)

@@ -28,7 +28,7 @@
     }
 
     func startWaiting() {
-      // An exchange that cannot be started ends immediately, which changes its queue again.
+      // An exchange that can't be started ends immediately, which changes its queue again.
       while !moved.isEmpty {
         var due: [(group: CurlGroup.ID, line: String)] = []
         swap(&due, &moved)

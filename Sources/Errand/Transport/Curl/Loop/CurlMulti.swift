@@ -84,8 +84,8 @@
     }
 
     func expire(at now: UInt64) {
-      // A timer of 0 that is set during the call is due immediately. The bounds keep one multi from blocking the
-      // others: each call may read megabytes from a peer that sends without end.
+      // A timer of 0 that is set during the call is due immediately. The bounds keep one multi from blocking the other
+      // ones: each call may read megabytes from a peer that never stops sending.
       for _ in 0..<64 where deadline <= now {
         deadline = .max
         act(CC_SOCKET_TIMEOUT, 0)

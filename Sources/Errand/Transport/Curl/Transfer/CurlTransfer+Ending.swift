@@ -2,7 +2,7 @@
   import CCurl
 
   extension CurlTransfer {
-    /// Whether the server received nothing of the request, or reported that it did not process it.
+    /// Whether the server received no part of the request, or reported that it did not process the request.
     var isSurelyNotSent: Bool { refusals == sendCount }
 
     /// Records that the server does not process the stream of this send (RFC 9113 §8.7).
@@ -26,13 +26,13 @@
         refusals += 1
         sendsLeft += 1
       }
-      // Nothing of the body was read for a rejected connection.
+      // If the connection was rejected, no part of the body was read.
       let isWhole = isRejected || outgoing == nil || rewind()
       isRejected = false
       guard sendsLeft > 0, isWhole else { return false }
       hasStartedAfresh = true
       if isRefused { trustsRefusals = false }
-      head = HeadLines()  // the head of a 408
+      head = HeadLines()  // discard the head of a 408
       forbidReuse(false)
       // The next pooled connection may be stale too. For streams, the shared connection is gone.
       if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
@@ -53,7 +53,7 @@
       return isOnPooledConnection
     }
 
-    /// Whether no byte of the request was written to the socket. libcurl does not count the bytes of streams.
+    /// Whether no byte of the request was written to the socket. libcurl doesn't count the bytes of streams.
     private var wroteNothing: Bool {
       guard !mayMultiplex else { return false }
       var head = 0

@@ -73,10 +73,11 @@
       return headers
     }
 
-    /// Decodes UTF-8 or else Latin-1, without surrounding whitespace.
+    /// Decodes UTF-8, or Latin-1 if the bytes are not valid UTF-8, without surrounding whitespace.
     ///
     /// Latin-1 would be sent back as different bytes. In `ETag` and `Set-Cookie`, invalid bytes become replacement
-    /// characters instead, so that the value is not sent back. In URIs, they are percent-encoded (RFC 9110 §5.5).
+    /// characters instead, which prevents the value from being sent back. In URIs, they are percent-encoded (RFC 9110
+    /// §5.5).
     private static func text(_ bytes: Bytes, of name: HTTPHeaderName? = nil) -> String {
       var (start, end) = (0, bytes.count)
       while start < end, isSpace(bytes[start]) { start += 1 }

@@ -2,7 +2,7 @@
   /// The time limits of a transfer, in nanoseconds of the monotonic clock. Pure: the current instant is an argument.
   struct TransferTimers {
     private enum Stage {
-      /// Waiting for a connection, because the limit is reached.
+      /// Waiting for a connection, because the connection limit has been reached.
       case waiting
       case connecting
       case sending
@@ -33,7 +33,7 @@
     private var attemptStart: UInt64
     private var stageStart: UInt64
     private var lastActivity: UInt64
-    /// Whether a slow reader has paused the transfer, so that the peer cannot continue. A slow source does not count.
+    /// Whether a slow reader has paused the transfer, so the peer can't continue. A slow source doesn't count.
     var isHeld = false
 
     /// `waits` is whether the transfer may have to wait for a connection first.
