@@ -27,7 +27,7 @@ protocol CredentialSource: Sendable, AnyObject {
 }
 
 struct SigningAttempt: Sendable {
-  /// The ``CredentialSource/failureCount`` at its start.
+  /// The ``CredentialSource/failureCount`` at the start of the attempt.
   var known = 0
   /// Whether header fields that the request already has are kept.
   let yields: Bool
@@ -35,7 +35,7 @@ struct SigningAttempt: Sendable {
   let note: @Sendable (CallMoment) -> Void
 }
 
-/// Records one caller's wait for a token, from when a refresh is running.
+/// Records one caller's wait for a token, starting when a refresh is running.
 final class RefreshWait: Sendable {
   private enum Stage { case new, beginning, begun, ending, ended }
 
@@ -71,7 +71,7 @@ final class RefreshWait: Sendable {
 enum RefreshScope {
   enum Work { case refresh, removal }
 
-  /// A refresh or a removal. Swift tasks it started can outlive it.
+  /// A refresh or a removal. Swift tasks that it started can outlive it.
   private final class Stay: Sendable {
     let work: Work
     /// The refresh that started this removal and continues after it.

@@ -11,7 +11,7 @@ enum CacheDecision: Equatable {
 
 struct CacheUse: Equatable {
   let timeLeft: Duration
-  /// Whether to validate it after returning it to the caller.
+  /// Whether to validate the response after returning it to the caller.
   var validatesAfterwards = false
 }
 
@@ -54,7 +54,7 @@ extension CacheDecision {
     if !isRefused, !terms.mustValidateWhenStale, demand.minFresh == .zero {
       // RFC 9111 §5.2.1.2 and RFC 5861 §3.
       if let limit = demand.maxStale, staleness <= limit { return .serve(CacheUse(timeLeft: timeLeft)) }
-      // A validation that is not stored would not make it fresh.
+      // If the validation isn't stored, it doesn't make the response fresh.
       if stores, let limit = terms.staleWhileValidating, staleness <= limit {
         return .serve(CacheUse(timeLeft: timeLeft, validatesAfterwards: !isSilent))
       }
@@ -76,7 +76,7 @@ extension CacheDecision {
 }
 
 extension CacheDemand {
-  /// Whether a stored response has the requested range. This requires a complete body without `Content-Encoding`.
+  /// Whether a stored response contains the requested range. This requires a complete body without `Content-Encoding`.
   func canBeAnswered(by stored: StoredResponse) -> Bool {
     guard range != nil else { return true }
     return stored.status == .ok && !stored.headers.isCompressed

@@ -15,7 +15,7 @@ struct CacheDemand: Sendable {
   var range: ByteRange?
   var ifNoneMatch: EntityTagCondition?
   var ifModifiedSince: Date?
-  /// Whether only the server can answer: the request has another condition, or a range in other units than bytes.
+  /// Whether only the server can answer: the request has another condition, or a range in a unit other than bytes.
   var isForServer = false
 
   init(_ request: HTTPRequest, now: Date) {

@@ -44,11 +44,11 @@ extension CacheKey {
     }
   }
 
-  /// The URL for a key: normalised in scheme, host, port and root (RFC 9110 §4.2.3), without the user, which is part of
-  /// the credential, and without the fragment, which is never sent.
+  /// The URL for a key, with its scheme, host, port and root normalized (RFC 9110 §4.2.3), without the user, which is
+  /// part of the credential, and without the fragment, which is never sent.
   static func text(of url: String) -> String { isInForm(url) ? url : inForm(url) }
 
-  /// Whether a URL is clearly normalised, as most are. `false` if it needs a closer look.
+  /// Whether a URL is obviously normalized, as most URLs are. If `false`, the URL needs a closer look.
   private static func isInForm(_ url: String) -> Bool {
     url.utf8.withContiguousStorageIfAvailable { bytes in
       var slashes = 0

@@ -6,7 +6,7 @@ struct StoredAnswer {
   private(set) var headers: HTTPHeaders
   private(set) var range: Range<Int>?
 
-  /// `nil` if the stored response does not have the requested range.
+  /// Returns `nil` if the stored response doesn't contain the requested range.
   init?(_ entry: CacheEntry, _ demand: CacheDemand) {
     headers = entry.response.headers
     if demand.isConditional, demand.isSatisfied(by: entry.response) {

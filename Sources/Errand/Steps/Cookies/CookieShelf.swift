@@ -8,19 +8,19 @@ struct CookieShelf {
     var overall = 3000
   }
 
-  /// The maximum size of the cookies of a request, in bytes. Otherwise a neighbour in the same domain could block all
-  /// requests, because most servers limit the header size, as does ``HTTPRequest/maximumHeadSize``.
+  /// The maximum size of the cookies of a request, in bytes. Without it, another host in the same domain could block
+  /// all requests, because most servers limit the header size, as does ``HTTPRequest/maximumHeadSize``.
   static let maximumHeaderSize = 32 << 10
 
   enum Change {
     case kept(Cookie)
-    /// A cookie that another process sets after this time is kept.
+    /// The cookie was removed. A cookie that another process sets after this time is kept.
     case removed(Date)
   }
 
   private let limits: Limits
   private var byDomain: [String: [Cookie]] = [:]
-  /// The number of cookies, including expired ones that were not removed yet.
+  /// The number of cookies, including expired cookies that have not been removed yet.
   private(set) var count = 0
   private var lastNumber = 0
   /// The changes not yet written to the file. `nil` for a jar in memory.
@@ -48,7 +48,7 @@ struct CookieShelf {
     if !cookie.isSecure, !target.isSecure, hidesSecure(cookie, target, now) { return false }
     var cookie = cookie
     if let old = remove(cookie.id, at: now), !old.hasExpired(at: now) {
-      // Step 23: the creation time stays.
+      // Step 23: keep the creation time.
       (cookie.created, cookie.number) = (old.created, old.number)
     }
     guard !cookie.hasExpired(at: now) else {
@@ -97,7 +97,7 @@ struct CookieShelf {
     guard journal != nil else { return }
     if case .kept(let cookie) = change, cookie.expiry == nil { return }
     journal?[id] = change
-    // Limit the journal. If the file cannot be written for this long, removed cookies can reappear.
+    // Limit the journal. If the file can't be written for this long, removed cookies can reappear.
     if journal?.count ?? 0 > 2 * limits.overall { journal = journal?.filter { !$0.value.isRemoval } }
   }
 
@@ -194,7 +194,8 @@ extension CookieShelf {
   /// Restores changes that could not be written. Later changes take precedence.
   mutating func putBack(_ changes: [Cookie.ID: Change]) { journal?.merge(changes) { later, _ in later } }
 
-  /// Replaces the stored cookies with those of the file, except those changed since. Session cookies are kept.
+  /// Replaces the stored cookies with those of the file, except cookies that have changed since then. Session cookies
+  /// are kept.
   mutating func adopt(_ stored: [Cookie], now: Date) {
     let changes = takeJournal()
     let known = Dictionary(byDomain.values.joined().map { ($0.id, $0) }) { first, _ in first }
@@ -215,7 +216,7 @@ extension CookieShelf {
     var cookies = stored.filter { cookie in
       switch changes[cookie.id] {
       case nil: true
-      // The file has a newer cookie if the change could not be written for a while.
+      // If the change couldn't be written for a while, the file may have a newer cookie.
       case .kept(let mine): cookie.wasSet(after: mine.set, now: now)
       case .removed(let time): cookie.wasSet(after: time, now: now)
       }

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// A server nonce and how often it was used.
+/// A server nonce and how often it has been used.
 struct DigestSession: Sendable, Equatable {
   var challenge: DigestChallenge
-  /// The client nonce. The whole session uses the same one, as `-sess` requires (RFC 7616 §3.4.2).
+  /// The client nonce. The entire session uses the same nonce, as `-sess` requires (RFC 7616 §3.4.2).
   let clientNonce: String
   /// The nonce of the first challenge, which `-sess` continues to use after later ones.
   let firstNonce: String

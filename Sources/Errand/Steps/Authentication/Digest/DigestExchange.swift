@@ -7,12 +7,12 @@ final class DigestStore: Sendable {
 /// A request with a Digest credential, and its answers to challenges (RFC 7616).
 ///
 /// The request is sent with its body, using a known session or no credentials. A 401 is answered once, and a second
-/// time if the nonce has expired since.
+/// time if the nonce has expired in the meantime.
 final class DigestExchange: Sendable {
   enum Verdict: Equatable {
     /// The response is returned to the caller.
     case stands
-    /// The 401 is returned to the caller because the challenge cannot be answered.
+    /// The 401 is returned to the caller because the challenge can't be answered.
     case refused(String)
     /// The request must be resent with credentials.
     case again

@@ -16,7 +16,7 @@ public struct OAuth2: Sendable {
   public var tokenURL: URL
   /// The client registered with the authorization server.
   public var client: Client
-  /// How to get the first token, and another one if no refresh token is left.
+  /// How to get the first token, and later tokens if no refresh token can be used.
   public var grant: Grant
   /// The scopes to request. Defaults to none.
   public var scopes: [String] = []
@@ -26,7 +26,7 @@ public struct OAuth2: Sendable {
   public var headers: HTTPHeaders = [:]
   /// The time before its expiry at which a token is refreshed, limited to half of its lifetime. Defaults to one minute.
   public var leeway: Duration = .seconds(60)
-  /// The store of the token. Defaults to `nil`: the memory of the ``Authentication`` made from these settings.
+  /// The store for the token. Defaults to `nil`: the memory of the ``Authentication`` created from these settings.
   public var store: (any SecretStore)?
   /// The name of the token in the store. Defaults to a name derived from the client, the token endpoint, ``scopes``,
   /// ``parameters`` and the user of a password grant. If the name changes, the stored token is not found and a new one
@@ -112,14 +112,14 @@ extension OAuth2 {
   /// An error response of an authorization server (RFC 6749 §5.2). Found in ``TaskError/underlying`` after a failed
   /// sign-in.
   public struct Refusal: Error, Sendable, Hashable {
-    /// The error code, such as `invalid_grant`. Secrets of the request that it repeats are hidden.
+    /// The error code, such as `invalid_grant`. Secrets from the request are redacted.
     public let code: String
-    /// The error description, or `nil` if the server sent none. Secrets of the request that it repeats are hidden.
+    /// The error description, or `nil` if the server didn't send one. Secrets from the request are redacted.
     public let detail: String?
     /// The status of the response.
     public let status: HTTPStatus
     var type: MediaType?
-    /// The response body, with secrets hidden.
+    /// The response body, with secrets redacted.
     var body = Data()
   }
 }

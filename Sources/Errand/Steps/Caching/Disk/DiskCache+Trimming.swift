@@ -3,7 +3,7 @@ import ErrandFoundation
 
 extension DiskCache {
   struct Trimming {
-    /// The size of all files when they were last counted, or `nil` if they never were.
+    /// The size of all files at the last count, or `nil` if they have never been counted.
     var counted: Int?
     var added = 0
     var isUnderWay = false
@@ -32,7 +32,7 @@ extension DiskCache {
     if begins { Self.queue.async { [self] in countWhileDue() } }
   }
 
-  /// Counts the files, and repeats this if enough was added during the count.
+  /// Counts the files, and counts them again if enough was added in the meantime.
   private func countWhileDue() {
     var hasCounted = false
     repeat {
@@ -56,7 +56,7 @@ extension DiskCache {
     }
   }
 
-  /// Counts all files and removes those beyond a limit. False if another process is already doing that.
+  /// Counts all files and removes those beyond a limit. Returns `false` if another process is already doing that.
   private func count() -> Bool {
     folder.alone {
       trimming.withLock { $0.added = 0 }
@@ -95,7 +95,7 @@ extension DiskCache {
     var total = found.reduce(0) { $0 + $1.size }
     var freed = 0
     let oldest = now().addingTimeInterval(-ageLimit.inSeconds).nanoseconds
-    // Remove a little more than necessary, or each new response would trigger a count.
+    // Remove a little more than necessary: otherwise each new response would trigger a count.
     let goal = total > sizeLimit ? sizeLimit - sizeLimit / 10 : sizeLimit
     for file in found.sorted(by: { $0.used < $1.used }) where file.name.kind == .entry {
       guard total > goal || file.used < oldest else { break }
