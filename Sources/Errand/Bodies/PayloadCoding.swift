@@ -254,7 +254,7 @@ extension PropertyListEncoder: BodyEncoder {
 extension PropertyListDecoder: PayloadDecoder {}
 
 extension TaskError {
-  /// The body as text, in the declared charset or UTF-8; `nil` if it is not text.
+  /// The body as text, in the declared charset or UTF-8, or `nil` if it is not text.
   public var bodyText: String? {
     String(data: PayloadCoding.inUTF8(body, headers.mediaType), encoding: .utf8)
   }

@@ -4,7 +4,7 @@ public import ErrandFoundation
 ///
 /// Bytes and files are replayable: they can be sent again. A stream is replayable if it is created from a closure that
 /// makes a new sequence each time. A body that isn't replayable is never sent twice, and never replaced by an empty
-/// one.
+/// body.
 public struct HTTPBody: Sendable {
   /// Passes each chunk to `sink`, in order, waiting until it is accepted.
   package typealias Source = @Sendable (_ sink: @Sendable (Data) async throws -> Void) async throws -> Void

@@ -66,7 +66,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Whether the field is present.
   public func contains(_ name: HTTPHeaderName) -> Bool { firstIndex(of: name) != nil }
 
-  /// Adds a line and keeps existing ones.
+  /// Adds a line and keeps existing lines.
   public mutating func add(_ value: String, for name: HTTPHeaderName) { fields.append(Field(name, value)) }
 
   mutating func replaceLast(_ name: HTTPHeaderName, with value: String) {

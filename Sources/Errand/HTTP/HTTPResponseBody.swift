@@ -50,7 +50,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var ending: Ending?
     /// Whether a reader left before the end.
     var isReleased = false
-    /// `nil` once all actions have run.
+    /// The actions to run at the end. `nil` after they have run.
     var onEnd: EndActions? = EndActions()
     /// The error to throw instead of `CancellationError`.
     var cause: (any Error)?

@@ -51,7 +51,7 @@ public struct Timeouts: Sendable, Hashable {
     case call
   }
 
-  /// Returns these timeouts, with `nil` values taken from others.
+  /// Returns these timeouts, with `nil` values replaced by the values of `others`.
   public func orElse(_ others: Timeouts) -> Timeouts {
     Timeouts(
       queue: queue ?? others.queue, connect: connect ?? others.connect, firstByte: firstByte ?? others.firstByte,

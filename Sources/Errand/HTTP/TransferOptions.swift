@@ -61,8 +61,8 @@ public struct TransferOptions: Sendable {
   /// Options without timeouts, retries or decoding.
   public init() { storage = Self.plain }
 
-  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The others are
-  /// enforced before the transport receives the request.
+  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The other
+  /// timeouts are enforced before the transport receives the request.
   public var timeouts: Timeouts {
     get { storage.values.timeouts }
     set { values.timeouts = newValue }
@@ -161,7 +161,7 @@ public struct TransferOptions: Sendable {
     set { values.cookies = Cookies(newValue, firstURL) }
   }
 
-  /// The URL of the first request, if this one follows redirects.
+  /// The URL of the first request, if this request follows redirects.
   package var firstURL: URL? {
     get { storage.values.cookies?.firstURL }
     set { values.cookies = Cookies(jarCookies, newValue) }

@@ -15,16 +15,15 @@ public struct Recovery: PerCallStep {
     /// The server could not be reached: ``TaskError/isOffline``.
     public static let offline = Cause { $0.isOffline }
 
-    /// A timeout expired: ``TaskError/isTimeout``. ``TaskError/timer`` says which one. The deadline of the call,
-    /// ``Timeouts/call``, also ends this step, so it can't be recovered from here.
+    /// A timeout expired: ``TaskError/isTimeout``. ``TaskError/timer`` specifies which timeout. The deadline of the
+    /// call, ``Timeouts/call``, also ends this step, so it can't be recovered from here.
     public static let timeout = Cause { $0.isTimeout && $0.timer != .call }
   }
 
   private let cause: Cause
   private let recover: @Sendable (HTTPRequest, TaskError) async throws -> HTTPResponse
 
-  /// Creates a step that calls `recover`, which returns a response or throws an error: the given error, or a different
-  /// one.
+  /// Creates a step that calls `recover`, which returns a response, or throws the given error or a different error.
   public init(
     from cause: Cause,
     _ recover: @escaping @Sendable (_ request: HTTPRequest, _ error: TaskError) async throws -> HTTPResponse

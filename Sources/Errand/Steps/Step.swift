@@ -3,7 +3,7 @@
 ///
 /// The type of a step says where it runs: conform to ``PerCallStep`` or ``PerAttemptStep``, not to this protocol.
 public protocol Step: Sendable {
-  /// The name by which other steps are placed before or after this one. Defaults to the name of its type.
+  /// The name used to place other steps before or after this step. Defaults to the name of its type.
   var name: String { get }
 
   /// Sends `request` with `next` and returns the response.
@@ -28,7 +28,7 @@ public protocol PerAttemptStep: Step {}
 /// The rest of the chain after a step.
 ///
 /// A step has one response at a time. Calling `next` again, or returning another response, ends the body of the
-/// previous one. This releases its stream, so a step that sends twice never needs more than one.
+/// previous response. This releases its stream, so a step that sends twice never needs more than one stream.
 public struct Next: Sendable {
   private final class Given: Sendable {
     private struct State {

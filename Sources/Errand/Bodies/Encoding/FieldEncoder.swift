@@ -22,7 +22,7 @@ private final class FieldSink {
 private struct FieldScope: Encoder, SingleValueEncodingContainer {
   let sink: FieldSink
   let style: FormStyle
-  /// `nil` for the root value.
+  /// The name of the value. `nil` for the root value.
   let name: String?
   let codingPath: [any CodingKey]
   /// Whether the element is appended to the previous one, after a comma.

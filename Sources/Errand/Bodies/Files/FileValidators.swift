@@ -31,7 +31,7 @@ struct FileValidators: Equatable {
     if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
   }
 
-  /// The validators of a file; `nil` if the file is missing or has changed since the download.
+  /// The validators of a file, or `nil` if the file is missing or has changed since the download.
   static func of(_ file: URL) -> FileValidators? {
     guard let stamp = stamp(of: file),
       let note = Descriptor.contents(ofOwn: place(for: file).path, below: 64 << 10),
@@ -43,8 +43,8 @@ struct FileValidators: Equatable {
     return FileValidators(mark: lines[1], varying: varying, eTag: lines[3], lastModified: lines[4])
   }
 
-  /// Stores the validators of a file that was just downloaded; `nil` removes the stored ones. `stamp` identifies the
-  /// file, in case another download has replaced it.
+  /// Stores the validators of a file that was just downloaded, or removes the stored validators if they are `nil`.
+  /// `stamp` identifies the file, in case another download has replaced it.
   static func keep(_ validators: FileValidators?, for file: URL, stamp: String?) {
     let place = place(for: file).path
     unlink(place)  // the old validators belong to another version

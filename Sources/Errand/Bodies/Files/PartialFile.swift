@@ -2,7 +2,8 @@ import ErrandFoundation
 
 /// A file that is written under a temporary name and moved to its destination when it is complete.
 ///
-/// It gets the mode of the file that it replaces, unless it is private. Call ``publish()`` or ``discard()`` when done.
+/// The new file gets the mode of the file that it replaces, unless it is private. Call ``publish()`` or ``discard()``
+/// when done.
 struct PartialFile: Sendable {
   private let place: URL
   private let replaces: Bool
@@ -98,7 +99,7 @@ struct PartialFile: Sendable {
         unlink(path)
         return file
       }
-      // Not every file system has hard links. If it doesn't, claim the name with an empty file and replace that file.
+      // On file systems without hard links, claim the name with an empty file and replace that file.
       if errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK, Self.claim(file.path) {
         if rename(path, file.path) == 0 { return file }
         unlink(file.path)

@@ -130,7 +130,7 @@ struct PrivateFolder: ~Copyable {
     }
   }
 
-  /// The content of a regular file that belongs to this user; `nil` if it does not exist.
+  /// The content of a regular file that belongs to this user, or `nil` if it does not exist.
   func read(_ name: String) throws -> Data? {
     // O_NONBLOCK: don't wait for the other end of a planted pipe.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

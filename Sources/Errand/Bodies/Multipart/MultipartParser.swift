@@ -47,7 +47,7 @@ struct MultipartParser {
   private var isAtLineStart = true
   private var partCount = 0
   private var bodySize = 0
-  /// The `Content-Length` of the current part; `nil` if only the next delimiter ends it.
+  /// The `Content-Length` of the current part, or `nil` if only the next delimiter ends it.
   private var statedSize: Int?
   private var preambleSize = 0
   /// Whether anything but blank lines precedes the first delimiter.
@@ -79,7 +79,7 @@ struct MultipartParser {
     buffer += data
   }
 
-  /// The next event; `nil` if it needs more bytes. Throws ``TaskError`` with code `.badResponse` if a header is
+  /// The next event, or `nil` if it needs more bytes. Throws ``TaskError`` with code `.badResponse` if a header is
   /// malformed or a limit is exceeded, and `.bodyTooLarge` if a part's body is too large.
   mutating func next() throws -> Event? {
     if let isLast = endedByLast {

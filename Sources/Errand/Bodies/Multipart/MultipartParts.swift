@@ -60,7 +60,7 @@ public struct MultipartParts: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: MultipartBodyReader
 
-    /// The next part; `nil` after the last. Skips the rest of the previous part.
+    /// The next part, or `nil` after the last. Skips the rest of the previous part.
     ///
     /// Throws ``TaskError`` with code `.badResponse` if the body is malformed or has too many parts, `.bodyTooLarge` if
     /// a part's body exceeds its limit, and `.truncatedBody` if the body ends before its closing delimiter. Also throws
@@ -95,7 +95,7 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let body: MultipartPartBody
 
-    /// The next chunk; `nil` at the end of the part.
+    /// The next chunk, or `nil` at the end of the part.
     ///
     /// Throws the same errors as ``MultipartParts/AsyncIterator/next()``, and ``TaskError`` with code `.unreadableBody`
     /// if the next part was requested before this part was read.

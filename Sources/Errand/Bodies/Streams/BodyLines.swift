@@ -34,7 +34,7 @@ public struct BodyLines: AsyncSequence, Sendable {
       self.repairs = repairs
     }
 
-    /// The next line; `nil` at the end.
+    /// The next line, or `nil` at the end.
     ///
     /// Throws ``HTTPBodyLimitError`` if a line is too long, and the errors of the transfer.
     public mutating func next() async throws -> String? {

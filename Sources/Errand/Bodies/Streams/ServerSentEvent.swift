@@ -67,7 +67,7 @@ struct EventStreamParser {
   private var id = ""
   /// The ID of the last complete event.
   private(set) var lastID = ""
-  /// The reconnection delay that the server sent last; `nil` if it hasn't sent one.
+  /// The reconnection delay that the server sent last, or `nil` if it hasn't sent one.
   private(set) var retry: Duration?
   /// An error to throw after the earlier events have been delivered.
   private var problem: (any Error)?

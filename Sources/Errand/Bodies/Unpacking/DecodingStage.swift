@@ -29,7 +29,7 @@
       self.limits = limits
     }
 
-    /// Passes compressed bytes to the first stage; `nil` at the end.
+    /// Passes compressed bytes to the first stage, or `nil` at the end.
     func feed(_ packed: Data?) {
       if let before { return before.feed(packed) }
       if let packed { input = packed } else { isLast = true }

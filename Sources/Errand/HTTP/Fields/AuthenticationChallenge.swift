@@ -105,7 +105,7 @@ private struct ChallengeParser {
   }
 
   /// Parses the parameter at the start of the member. Returns `nil` and consumes nothing if the member doesn't start
-  /// with one.
+  /// with a parameter.
   ///
   /// Some servers omit commas, so a parameter also ends before whitespace and the name of another parameter.
   private mutating func parameter() -> (name: String, value: String)? {

@@ -23,7 +23,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
   /// The reason why the request was forwarded to the remote, or `nil` for a hit.
   public var forward: Forward?
-  /// The status of the remote's response, if it differs from the one the caller received.
+  /// The status of the remote's response, if it differs from the status that the caller received.
   public var forwardStatus: HTTPStatus?
   /// The remaining freshness lifetime. Negative if the response is stale.
   public var timeLeft: Duration?

@@ -4,8 +4,8 @@ public import ErrandFoundation
 ///
 /// The host is normalized, and connections, pinning and comparisons use the normalized form: unescaped, in lower case
 /// and without a trailing dot. International names are in ASCII form (UTS 46: `xn--bcher-kva` for `bücher`), and
-/// addresses are in the system's notation. A host that can't be normalized has no origin: for example one with an
-/// escaped space or slash, or one that ends in a number but isn't an IPv4 address.
+/// addresses are in the system's notation. A host that can't be normalized has no origin, such as a host with an
+/// escaped space or slash, or a host that ends in a number but isn't an IPv4 address.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// The origin in lower case with its port, such as `https://example.com:443`.
   public let description: String

@@ -130,7 +130,8 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
   /// The identifier as 16 lowercase hexadecimal digits.
   public var description: String { bits.sixteenDigits }
 
-  /// A span identifier derived from this one and `number`. Deterministic, and unique except for random collisions.
+  /// A span identifier derived from this identifier and `number`. Deterministic, and unique except for random
+  /// collisions.
   package func part(_ number: Int) -> SpanID {
     // SplitMix64.
     var mixed = bits &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15

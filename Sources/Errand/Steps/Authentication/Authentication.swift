@@ -121,8 +121,8 @@ extension Authentication {
       })
   }
 
-  /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without
-  /// one.
+  /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without a
+  /// token.
   ///
   /// A running refresh is cancelled and awaited first. A refresh can call this too: the previous token is forgotten,
   /// and the token that the refresh returns is used.

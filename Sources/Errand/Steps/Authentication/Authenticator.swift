@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// Authenticates requests: adds a token to each one, and gets a new token when the old one has expired.
+/// Authenticates requests: adds a token to each request, and gets a new token when the old one has expired.
 ///
 ///     struct SessionKey: Authenticator {
 ///       func storedToken() async throws -> String? { nil }
@@ -37,14 +37,14 @@ public protocol Authenticator: Sendable {
   /// Gets a new token.
   ///
   /// - Parameters:
-  ///   - token: The token that is expiring or was refused, or `nil` for the first one.
+  ///   - token: The token that is expiring or was rejected, or `nil` for the first token.
   ///   - context: Sends requests and provides the time.
   /// - Returns: The new token, or `nil` if none is available, in which case requests continue with their current token.
   /// - Throws: The error for all calls that wait for the token, or `CancellationError` if these calls have all been
   ///   cancelled.
   func refresh(_ token: Token?, _ context: RefreshContext) async throws -> Token?
 
-  /// Whether a response refuses the token. Only its head is available. Defaults to `true` for a 401.
+  /// Whether a response rejects the token. Only its head is available. Defaults to `true` for a 401.
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
 
   /// Removes the token from any storage other than this process's memory. Does nothing by default. Calls made by this

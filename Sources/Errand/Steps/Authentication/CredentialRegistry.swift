@@ -213,7 +213,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       phase: .authenticating, underlying: error)
   }
 
-  /// The stored token if it is still good, otherwise a refreshed one, and whether it replaces another token.
+  /// The stored token if it is still good, otherwise a refreshed token, and whether it replaces another token.
   private func nextToken(_ flight: Underway) async throws -> (token: Method.Token?, isNew: Bool) {
     let (present, hasLoaded, forgetCount) = state.withLock {
       ($0.machine.current?.token, $0.hasLoaded, $0.forgetCount)
@@ -270,7 +270,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: Forgetting
 
-  /// Whether the token was forgotten in between, possibly by the refresh. If so, the old token must not be sent.
+  /// Whether the token has since been forgotten, possibly by the refresh. If so, the old token must not be sent.
   private func hasForgotten(since count: Int) -> Bool { forgetCount != count }
 
   func forget() async throws {
@@ -294,7 +294,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     await flight?.value  // otherwise its token would be stored after the removal
     _ = await earlier?.result
     state.withLock { state in
-      // A call made in between can have the old token. Its cached responses must not belong to the next account.
+      // A call made in the meantime can have the old token. Its cached responses must not belong to the next account.
       state.forgetCount += 1
       state.machine.forget()
     }

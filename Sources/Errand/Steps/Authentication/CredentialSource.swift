@@ -10,8 +10,9 @@ protocol CredentialSource: Sendable, AnyObject {
   /// The number of failed refreshes so far. An attempt remembers the number at its start.
   var failureCount: Int { get }
 
-  /// Authenticates a request, after a refresh if the token needs one. `refused` is the version that the server refused,
-  /// if any. Returns `nil` if no later version is available. Throws the error of the refresh, or `CancellationError`.
+  /// Authenticates a request, after a refresh if the token needs one. `refused` is the version that the server
+  /// rejected, if any. Returns `nil` if no later version is available. Throws the error of the refresh, or
+  /// `CancellationError`.
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest?
 
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool

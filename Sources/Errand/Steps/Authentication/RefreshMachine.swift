@@ -1,6 +1,6 @@
 /// The state of an authenticator's token and its refresh. Does no I/O.
 ///
-/// Every new token has the next version. Callers name the version that is not good enough and get a later one,
+/// Every new token has the next version. Callers pass the version that is not good enough and get a later version,
 /// immediately or after a refresh.
 struct RefreshMachine<Token: Sendable> {
   struct Versioned: Sendable {
@@ -26,7 +26,7 @@ struct RefreshMachine<Token: Sendable> {
 
   private struct Refusal {
     let until: Duration
-    /// The error of the refresh. `nil` if its token was refused immediately.
+    /// The error of the refresh. `nil` if its token was rejected immediately.
     let error: (any Error)?
   }
 
@@ -42,7 +42,7 @@ struct RefreshMachine<Token: Sendable> {
   /// The time of the refresh that returned the current token. `nil` after the server has accepted the token, or if it
   /// didn't come from a refresh.
   private var unproven: Duration?
-  /// The number of consecutive refreshes that failed or whose token was refused.
+  /// The number of consecutive refreshes that failed or whose token was rejected.
   private var setbacks = 0
   private var refusal: Refusal?
   private var lastError: (any Error)?
@@ -62,7 +62,7 @@ struct RefreshMachine<Token: Sendable> {
     return .begin
   }
 
-  /// Removes a waiting caller. Returns whether it was the last one and the refresh must be cancelled.
+  /// Removes a waiting caller. Returns whether the caller was the last one, so the refresh must be cancelled.
   mutating func leave(_ id: Int) -> Bool {
     guard let index = waiters.firstIndex(of: id) else { return false }
     waiters.remove(at: index)
@@ -111,7 +111,7 @@ struct RefreshMachine<Token: Sendable> {
     setbacks = 0
   }
 
-  /// Called when the server refuses a version. A new version that it has never accepted is not replaced immediately, to
+  /// Called when the server rejects a version. A new version that it has never accepted is not replaced immediately, to
   /// avoid an endless loop.
   mutating func refused(_ version: Int) {
     guard current?.version == version, !isRefused else { return }

@@ -2,9 +2,9 @@ public import ErrandFoundation
 
 /// A store for responses: ``MemoryCache``, ``DiskCache``, or your own.
 ///
-/// A store only saves and returns responses: Errand decides which ones can be stored and used. Its methods are called
-/// concurrently. Their errors don't fail a call; the response just isn't stored. A store can drop responses at any
-/// time.
+/// A store only saves and returns responses: Errand decides which responses can be stored and used. Its methods are
+/// called concurrently. Their errors don't fail a call; the response just isn't stored. A store can drop responses at
+/// any time.
 public protocol CacheStore: Sendable {
   /// Returns the responses stored under a key, in any order.
   func entries(for key: CacheKey) async -> [CacheEntry]

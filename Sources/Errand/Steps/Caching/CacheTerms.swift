@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The rules for using a stored response, read from its header once.
 ///
-/// These are the rules of a private cache: `s-maxage`, `private` and `proxy-revalidate` only apply to shared ones.
+/// These are the rules of a private cache: `s-maxage`, `private` and `proxy-revalidate` only apply to shared caches.
 struct CacheTerms: Sendable, Hashable {
   /// The time for which the response is fresh, from its generation (RFC 9111 §4.2.1).
   var lifetime = Duration.zero

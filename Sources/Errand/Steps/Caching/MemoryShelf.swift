@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Entries by key. Removes the least recently used ones when they exceed a size limit. Does no I/O.
+/// Entries by key. Removes the least recently used entries when the total exceeds a size limit. Does no I/O.
 struct MemoryShelf {
   private struct Slot {
     var key: CacheKey

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A response created from a stored one: status, header and requested part of the body.
+/// A response created from a stored response: status, header and requested part of the body.
 struct StoredAnswer {
   let status: HTTPStatus
   private(set) var headers: HTTPHeaders

@@ -23,7 +23,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     func takes(_ cookie: Cookie, now: Date) -> Bool { isUnwanted(cookie) && !cookie.wasSet(after: time, now: now) }
   }
 
-  /// The maximum number of pending removals. The oldest ones are dropped while the file can't be written.
+  /// The maximum number of pending removals. The oldest removals are dropped while the file can't be written.
   private static let mostRemovals = 10_000
 
   /// A jar in memory that the servers of this process can share.
@@ -78,7 +78,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 
   /// Stores a cookie as if the server of `url` had set it: `session=abc; Path=/; Secure`.
   ///
-  /// An expired cookie, such as one with `Max-Age=0`, removes the one that it replaces.
+  /// An expired cookie, such as one with `Max-Age=0`, removes the cookie that it replaces.
   ///
   /// Throws ``TaskError`` with code `.badRequest` if that server is not allowed to set the cookie.
   public func set(_ setCookie: String, from url: URL) throws {
@@ -138,7 +138,7 @@ extension CookieJar {
     return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
   }
 
-  /// Stores the cookies of a response. Rejected ones are ignored.
+  /// Stores the cookies of a response. Rejected cookies are ignored.
   func receive(_ lines: [String], from url: URL) {
     guard let target = CookieTarget(url) else { return }
     var isChanged = false

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The cookies of a jar, following the storage model of RFC 6265bis §5.7 and §5.8. Does no I/O.
 struct CookieShelf {
-  /// The maximum number of cookies. The least recently used ones are removed first.
+  /// The maximum number of cookies. The least recently used cookies are removed first.
   struct Limits {
     var perDomain = 50
     var overall = 3000
@@ -41,8 +41,8 @@ struct CookieShelf {
 
   // MARK: Storing
 
-  /// Stores a cookie and replaces the existing one: steps 16, 23 and 24 of §5.7. An expired cookie removes it. Returns
-  /// `false` if the cookie is rejected because it would hide a secure one.
+  /// Stores a cookie and replaces the existing one: steps 16, 23 and 24 of §5.7. An expired cookie removes the existing
+  /// cookie. Returns `false` if the cookie is rejected because it would hide a secure cookie.
   mutating func keep(_ cookie: Cookie, from target: CookieTarget, now: Date) -> Bool {
     // Step 16: "leave secure cookies alone".
     if !cookie.isSecure, !target.isSecure, hidesSecure(cookie, target, now) { return false }
@@ -65,7 +65,7 @@ struct CookieShelf {
     return true
   }
 
-  /// Whether a cookie would hide a secure one: same name, overlapping domain, and a path at or below its path.
+  /// Whether a cookie would hide a secure cookie: same name, overlapping domain, and a path at or below its path.
   private func hidesSecure(_ cookie: Cookie, _ target: CookieTarget, _ now: Date) -> Bool {
     byDomain.contains { domain, cookies in
       (CookieTarget.isName(domain, in: cookie.domain) || CookieTarget.isName(cookie.domain, in: domain))
@@ -76,7 +76,7 @@ struct CookieShelf {
     }
   }
 
-  /// Removes a cookie and returns it. It is also removed from the file with the next write.
+  /// Removes a cookie and returns it. The next write also removes it from the file.
   @discardableResult
   mutating func remove(_ id: Cookie.ID, at now: Date) -> Cookie? {
     guard let index = byDomain[id.domain]?.firstIndex(where: { $0.id == id }) else { return nil }

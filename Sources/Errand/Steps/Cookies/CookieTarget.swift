@@ -6,7 +6,7 @@ struct CookieTarget: Sendable {
   let path: String
   let isAddress: Bool
 
-  /// `nil` if requests can't be sent to the URL.
+  /// Returns `nil` if requests can't be sent to the URL.
   init?(_ url: URL) {
     guard let origin = Origin(url) else { return nil }
     self.origin = origin

@@ -59,7 +59,7 @@
     let configuration: CurlTransport.Configuration
     let decodingLimits: DecodingLimits
     let addresses: [String: String]
-    /// In nanoseconds.
+    /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
     /// The authorities as a file, if libcurl doesn't accept them as data.
     let authorities: MemoryFile?

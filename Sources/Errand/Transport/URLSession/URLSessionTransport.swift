@@ -26,8 +26,8 @@
   /// - The version, connection reuse and timings are known only after the transfer. A response whose body is still
   ///   arriving has no version, and its connection is reported as new.
   /// - Compressed bodies are always decoded, and `Content-Encoding` and `Content-Length` remain in the header.
-  /// - GET with a body is refused.
-  /// - URLSession offers no check before it connects, so a request with an ``AddressPolicy`` is refused.
+  /// - GET with a body is rejected.
+  /// - URLSession offers no check before it connects, so a request with an ``AddressPolicy`` is rejected.
   ///
   /// The code was written for Apple platforms but **has been run on Linux only**. It is compiled there for type
   /// checking, and the shared parts are tested. The following has never been run: key pins and client certificates,
@@ -36,7 +36,7 @@
   /// On Linux, use ``CurlTransport``. FoundationNetworking can deadlock or crash the process when requests are
   /// cancelled, and this transport can't prevent that. On Linux, responses are buffered without a limit, streamed
   /// bodies are read into memory before they are sent, proxies are ignored, timings are not measured, and requests to
-  /// pinned hosts are refused.
+  /// pinned hosts are rejected.
   public final class URLSessionTransport: Transport {
     private let ordinary: URLSessionLane
     private let patient: URLSessionLane

@@ -5,7 +5,7 @@ struct DigestSession: Sendable, Equatable {
   var challenge: DigestChallenge
   /// The client nonce. The entire session uses the same nonce, as `-sess` requires (RFC 7616 §3.4.2).
   let clientNonce: String
-  /// The nonce of the first challenge, which `-sess` continues to use after later ones.
+  /// The nonce of the first challenge, which `-sess` continues to use after later challenges.
   let firstNonce: String
   var count: UInt32 = 0
 

@@ -58,7 +58,7 @@ struct DigestChallenge: Sendable, Equatable {
     guard let nonce = challenge["nonce"], !nonce.isEmpty else {
       throw Refusal(reason: "its Digest challenge has no nonce")
     }
-    // Some servers send no realm. Browsers and curl answer with an empty one.
+    // Some servers send no realm. Browsers and curl answer with an empty realm.
     let realm = challenge.realm ?? ""
     let name = challenge["algorithm"]
     // RFC 7616 §3.3: the default is MD5, and a challenge with an unknown algorithm is ignored.

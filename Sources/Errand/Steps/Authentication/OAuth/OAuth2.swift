@@ -8,9 +8,9 @@ public import ErrandFoundation
 ///     await shop.update { $0.authentication = .oauth2(signIn) }
 ///
 /// The token is requested before the first call, kept in memory or in ``store``, and replaced shortly before it expires
-/// and after a 401, once for all waiting calls. A refresh token is used if there is one. With rotation, each refresh
-/// token is sent once, and the new one is stored before the access token is used. Token requests don't use the server's
-/// hooks, steps or header fields.
+/// and after a 401, once for all waiting calls. A refresh token is used if available. With rotation, each refresh token
+/// is sent once, and the new refresh token is stored before the access token is used. Token requests don't use the
+/// server's hooks, steps or header fields.
 public struct OAuth2: Sendable {
   /// The token endpoint.
   public var tokenURL: URL
@@ -29,10 +29,10 @@ public struct OAuth2: Sendable {
   /// The store for the token. Defaults to `nil`: the memory of the ``Authentication`` created from these settings.
   public var store: (any SecretStore)?
   /// The name of the token in the store. Defaults to a name derived from the client, the token endpoint, ``scopes``,
-  /// ``parameters`` and the user of a password grant. If the name changes, the stored token is not found and a new one
-  /// is requested. Use a different name for each user.
+  /// ``parameters`` and the user of a password grant. If the name changes, the stored token is not found and a new
+  /// token is requested. Use a different name for each user.
   public var storeName: String?
-  /// Creates the token request if the server expects one that differs from RFC 6749. Defaults to `nil`.
+  /// Creates the token request if the server expects a request that differs from RFC 6749. Defaults to `nil`.
   public var tokenRequest: (@Sendable (_ exchange: Exchange) throws -> HTTPRequest)?
   /// Reads the token from a response if the server does not follow RFC 6749 §5.1. Defaults to `nil`.
   public var tokenParser: (@Sendable (_ response: HTTPResponse, _ body: Data, _ now: Date) throws -> AccessToken)?

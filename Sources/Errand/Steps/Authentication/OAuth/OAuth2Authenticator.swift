@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Gets OAuth 2 tokens with the refresh token if there is one, otherwise with the grant.
+/// Gets OAuth 2 tokens with the refresh token if available, otherwise with the grant.
 final class OAuth2Authenticator: Authenticator {
   private struct State {
     /// Whether the grant's code or refresh token has been sent.

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The secrets of a token request. Some servers repeat them in error responses.
 struct SentSecrets: Sendable {
-  /// Longest first, because one can be part of another.
+  /// The secrets, longest first, because a secret can be part of another one.
   private let secrets: [String]
 
   init(_ exchange: OAuth2.Exchange, _ request: HTTPRequest, _ redaction: Redaction) {

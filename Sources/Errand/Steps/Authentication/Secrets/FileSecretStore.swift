@@ -28,7 +28,7 @@ public struct FileSecretStore: SecretStore {
   }
 
   /// Replaces the secret with this name. `nil` removes it.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if the secret can't be stored. In that case, the old one is
+  /// Throws ``TaskError`` with code `.fileNotWritable` if the secret can't be stored. In that case, the old secret is
   /// kept.
   @concurrent public func setSecret(_ secret: Data?, named name: String) async throws {
     try Self.explaining("cannot be written", at: folder, .fileNotWritable) {

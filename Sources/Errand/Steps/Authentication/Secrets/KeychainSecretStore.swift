@@ -31,8 +31,8 @@
     }
 
     /// Replaces the secret with this name. `nil` removes it.
-    /// Throws ``TaskError`` with code `.fileNotWritable` if the keychain returns an error. In that case, the old one is
-    /// kept.
+    /// Throws ``TaskError`` with code `.fileNotWritable` if the keychain returns an error. In that case, the old secret
+    /// is kept.
     @concurrent public func setSecret(_ secret: Data?, named name: String) async throws {
       guard let secret else {
         let status = SecItemDelete(query(name) as CFDictionary)

@@ -6,9 +6,9 @@ public protocol SecretStore: Sendable {
   /// Throws an error if it can't be read.
   func secret(named name: String) async throws -> Data?
 
-  /// Replaces the secret with this name. `nil` removes it. Readers see either the old or the new secret, never part of
-  /// one.
-  /// Throws an error if the secret can't be stored. In that case, the old one is kept.
+  /// Replaces the secret with this name. `nil` removes it. Readers see either the old or the new secret, never a
+  /// partial secret.
+  /// Throws an error if the secret can't be stored. In that case, the old secret is kept.
   func setSecret(_ secret: Data?, named name: String) async throws
 }
 

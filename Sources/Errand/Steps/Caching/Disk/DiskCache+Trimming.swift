@@ -43,7 +43,7 @@ extension DiskCache {
     }
   }
 
-  /// Removes responses beyond the limits immediately rather than shortly after the next one is stored. Returns the
+  /// Removes responses beyond the limits immediately rather than shortly after the next response is stored. Returns the
   /// remaining size in bytes.
   @discardableResult
   public func trim() async -> Int {

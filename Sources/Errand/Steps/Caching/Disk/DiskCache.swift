@@ -91,7 +91,7 @@ public final class DiskCache: CacheStore {
     return try? DiskBody.frame(0, of: file, layout)  // a damaged file counts as missing
   }
 
-  /// Opens bodies from an open file. Each body has its own descriptor, and the file is closed with the last one.
+  /// Opens bodies from an open file. Each body has its own descriptor. The file is closed with the last descriptor.
   private func reading(
     _ file: Int32, _ layout: DiskLayout, _ name: DiskName
   ) -> @Sendable (Range<Int>) throws -> any HTTPBodySource {
@@ -152,7 +152,7 @@ public final class DiskCache: CacheStore {
         DiskFolder.removeFile(part, in: shard)
         throw error
       }
-      // If the response was removed in between, its header would be left behind.
+      // If the response has been removed in the meantime, its header would be left behind.
       if DiskFolder.status(of: name.text, in: shard) == nil { DiskFolder.removeFile(name.of(.head).text, in: shard) }
     }
     noteAdded(head.count)

@@ -99,7 +99,7 @@ final class DiskFolder: Sendable {
       let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { break }
       while flock(file, LOCK_EX) != 0, errno == EINTR {}
-      // Before the lock, another process may have removed it as an abandoned file.
+      // Another process may have removed the file as abandoned before it was locked.
       var status = stat()
       if fstat(file, &status) == 0, status.st_nlink > 0 { return file }
       close(file)
@@ -112,7 +112,7 @@ final class DiskFolder: Sendable {
     guard let (file, _) = openFile(name, in: shard) else { return true }
     defer { close(file) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return false }
-    // Before the lock, the file may have been replaced by one that is being written.
+    // Before the file was locked, it may have been replaced by a file that is being written.
     var (locked, there) = (stat(), stat())
     guard fstat(file, &locked) == 0, fstatat(shard, name, &there, AT_SYMLINK_NOFOLLOW) == 0 else { return true }
     guard locked.st_ino == there.st_ino, locked.st_dev == there.st_dev else { return false }

@@ -25,7 +25,7 @@
       errorBuffer.deallocate()
     }
 
-    /// libcurl's message for the last failure, more specific than the code; empty if libcurl gave no details.
+    /// libcurl's message for the last failure, more specific than the code, or empty if libcurl gave no details.
     var remark: String { String(cString: errorBuffer) }
 
     func clearRemark() { errorBuffer.pointee = 0 }
@@ -37,7 +37,7 @@
     struct Plain: Equatable {
       let method: HTTPMethod
       let mayMultiplex: Bool
-      /// The origin that the TLS options are set for; empty without TLS.
+      /// The origin that the TLS options are set for, or empty without TLS.
       let secureOrigin: String
       let pins: Set<String>?
     }

@@ -34,7 +34,7 @@
 
     private let content: Content
     let pointer: UnsafeMutablePointer<ccurl_slist>?
-    /// The value of `traceparent`, which changes with each request; `nil` unless the header has exactly one.
+    /// The value of `traceparent`, which changes with each request, or `nil` unless the header has exactly one.
     private let trace: UnsafeMutablePointer<CChar>?
 
     init(_ content: Content) {

@@ -75,7 +75,7 @@
     /// 7.88.
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
 
-    /// The machine's authorities file, if libcurl was built to look elsewhere; `nil` if libcurl finds its own.
+    /// The machine's authorities file, if libcurl was built to look elsewhere, or `nil` if libcurl finds its own.
     static let authorities = findsAuthorities ? nil : authorityFiles.first { access($0, R_OK) == 0 }
 
     static let lackOfAuthorities: String? =

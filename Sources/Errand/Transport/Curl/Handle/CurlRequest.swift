@@ -67,8 +67,8 @@
       // The reader decompresses bodies, because libcurl accepts truncated ones as complete.
       ccurl_easy_set_long(easy, CCOPT_HTTP_CONTENT_DECODING, 0)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
-      // Without this option of another protocol, libcurl resends a request that a pooled connection did not answer.
-      // With it, libcurl only resends after a refused stream.
+      // Without this RTSP option, libcurl resends a request that was not answered on a pooled connection. With it,
+      // libcurl only resends after a refused stream.
       ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(CC_RTSPREQ_RECEIVE))
       transfer.handle.collectRemarks()
       if !CurlLibrary.hasRequestCallback {

@@ -23,7 +23,7 @@
     var lines: [String: ConnectionLine<CurlTransfer>] = [:]
     let isUnix: Bool
 
-    /// In nanoseconds.
+    /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
 
     init(id: ID, _ rules: CurlRules) {

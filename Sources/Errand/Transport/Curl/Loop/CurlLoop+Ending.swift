@@ -43,7 +43,7 @@
     }
 
     /// Makes libcurl check the other streams of a connection, until it closes the connection or nothing changes. If a
-    /// stream reads a protocol violation, libcurl 7.88 ends that stream without an error and forgets the other ones.
+    /// stream reads a protocol violation, libcurl 7.88 ends that stream without an error and forgets the other streams.
     private func wakeOthers(beside transfer: CurlTransfer) {
       var last = (settled: -1, users: Int32(-1))
       while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {

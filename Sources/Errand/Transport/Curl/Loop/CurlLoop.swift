@@ -208,7 +208,7 @@
     }
 
     /// Frees the groups whose transport is gone and whose transfers are over. Runs only at the end of an iteration: a
-    /// multi reports the last transfer of its group, and must not be freed while it reports the next one.
+    /// multi reports the last transfer of its group, and must not be freed while it reports the next transfer.
     private func tidy() {
       for id in untidy {
         guard let group = groups[id], group.isClosed, group.isIdle else { continue }

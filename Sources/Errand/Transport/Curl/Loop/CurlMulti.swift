@@ -85,7 +85,7 @@
 
     func expire(at now: UInt64) {
       // A timer of 0 that is set during the call is due immediately. The bounds keep one multi from blocking the other
-      // ones: each call may read megabytes from a peer that never stops sending.
+      // multis: each call may read megabytes from a peer that never stops sending.
       for _ in 0..<64 where deadline <= now {
         deadline = .max
         act(CC_SOCKET_TIMEOUT, 0)

@@ -17,7 +17,7 @@
       case wanted
       /// An idle connection has received data.
       case idle
-      /// The connection has no exchange and is not kept for one. Its events are now off.
+      /// The connection has no exchange and is not kept for another exchange. Its events are now off.
       case left
       /// libcurl does not want the event. The events of the socket are now off.
       case unwanted

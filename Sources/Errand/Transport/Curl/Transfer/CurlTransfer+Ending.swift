@@ -152,7 +152,7 @@
       pump?.resume()
     }
 
-    // libcurl may keep data that it holds for a paused reader, and deliver it to the next one.
+    // libcurl may keep data that it holds for a paused reader, and deliver it to the next reader.
     private var isPristine: Bool {
       sendCount == 1 && pauses == 0 && incoming.withLock { $0.inbox.isWhole }
     }

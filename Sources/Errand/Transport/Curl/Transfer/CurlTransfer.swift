@@ -36,7 +36,7 @@
     private(set) var localPort: Int32 = 0
     var multi: CurlMulti?
     var lastMulti: CurlMulti?
-    /// The position in the queue for connections; `nil` if connections are not limited.
+    /// The position in the queue for connections, or `nil` if connections are not limited.
     var place: ConnectionLine<CurlTransfer>.Place?
     var heapIndex = -1
     private(set) var deadline = UInt64.max
@@ -75,7 +75,7 @@
     /// Whether the entire response arrived before the entire request was sent.
     var isAnswered = false
     private(set) var isSent = false
-    /// The number of libcurl's progress reports since the request was sent; `nil` if they are not counted.
+    /// The number of libcurl's progress reports since the request was sent, or `nil` if they are not counted.
     var reportsSinceSent: Int?
     /// The value of ``connectedAt`` from before the current connection was established; `nil` unless the request waits
     /// for it. Only used without ``CurlLibrary/hasRequestCallback``.

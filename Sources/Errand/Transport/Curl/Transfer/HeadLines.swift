@@ -178,7 +178,7 @@
       return line.part(0..<count)
     }
 
-    /// For error messages, with question marks for unprintable bytes.
+    /// An excerpt for error messages, with question marks for unprintable bytes.
     static func excerpt(_ bytes: Bytes) -> String {
       let text = bytes.trimmed.prefix(60).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
       return String(decoding: text, as: UTF8.self) + (bytes.count > 60 ? "…" : "")

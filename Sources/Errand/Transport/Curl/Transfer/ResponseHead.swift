@@ -9,7 +9,7 @@
 
     private typealias Bytes = UnsafeRawBufferPointer
 
-    /// `nil` if `bytes` don't begin with a status line. Lines end in CRLF or LF (RFC 9112 §2.2).
+    /// Parses a head. Returns `nil` if `bytes` don't begin with a status line. Lines end in CRLF or LF (RFC 9112 §2.2).
     init?(_ bytes: [UInt8]) {
       let head = bytes.withUnsafeBytes { bytes -> ResponseHead? in
         var lines = Lines(bytes)
@@ -39,7 +39,7 @@
       self.headers = headers
     }
 
-    /// Invalid lines are skipped.
+    /// Parses header fields. Skips invalid lines.
     static func fields(_ bytes: [UInt8]) -> HTTPHeaders {
       bytes.withUnsafeBytes { bytes in
         var lines = Lines(bytes)

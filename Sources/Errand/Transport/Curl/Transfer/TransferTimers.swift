@@ -53,7 +53,7 @@
       lastActivity = start
     }
 
-    /// Ends the wait for a connection, because one is being made.
+    /// Ends the wait for a connection, because a connection is being made.
     mutating func connecting(at now: UInt64) {
       if case .waiting = stage { enter(.connecting, at: now) }
     }
@@ -74,7 +74,7 @@
 
     mutating func moved(at now: UInt64) { lastActivity = now }
 
-    /// The next timer to fire, with its instant and limit; `nil` if none is running.
+    /// The next timer to fire, with its instant and limit, or `nil` if none is running.
     var next: (instant: UInt64, timer: Timeouts.Timer, limit: UInt64)? {
       var next: (instant: UInt64, timer: Timeouts.Timer, limit: UInt64)?
       func consider(_ limit: UInt64?, from instant: UInt64, _ timer: Timeouts.Timer) {
