@@ -11,7 +11,7 @@ enum PayloadCoding {
   ) async throws -> HTTPBody {
     if Payload.self == NoContent.self { return .empty }
     if let optional = payload as? any OptionalValue, optional.isNil { return .empty }
-    // A form needs names; its encoder rejects payloads without them.
+    // A form needs names, so its encoder rejects payloads without names.
     if !(encoder is FormEncoder) {
       if let data = payload as? Data { return .bytes(data, type: .octetStream) }
       if let text = payload as? String { return .text(text) }

@@ -1,5 +1,5 @@
 extension HTTPBody {
-  /// The names of the trailer fields. Empty for most bodies. For transports.
+  /// The names of the trailer fields, for transports. Empty for most bodies.
   public var trailerNames: [HTTPHeaderName] { trailers?.names ?? [] }
 
   package struct Trailers: Sendable {
@@ -8,7 +8,7 @@ extension HTTPBody {
 
     package var announcement: String { names.map(\.rawName).joined(separator: ", ") }
 
-    /// The first name that isn't allowed in trailers, or `nil` if all are.
+    /// The first name that isn't allowed in trailers, or `nil` if all names are.
     package var forbidden: HTTPHeaderName? { names.first { !$0.isValid || Self.ofHead.contains($0) } }
 
     // RFC 9110 §6.5.1: fields for framing, routing, request modifiers, authentication, response control and the content

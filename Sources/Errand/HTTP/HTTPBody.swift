@@ -116,7 +116,7 @@ public struct HTTPBody: Sendable {
 
   package var trailers: Trailers? { identity?.trailers }
 
-  /// Whether the request has no body at all. A body with zero bytes doesn't count as empty.
+  /// Whether the request has no body. A body with zero bytes is not empty.
   public var isEmpty: Bool {
     if case .empty = storage { true } else { false }
   }

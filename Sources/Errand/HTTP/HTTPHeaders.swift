@@ -106,8 +106,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     if !contains(name) { fields.append(Field(name, value)) }
   }
 
-  /// The first field that can't be sent, or `nil` if all can. A name must be a token. A value must not contain a line
-  /// break, which could inject another field, or a NUL (RFC 9110 §5.5).
+  /// The first field that can't be sent, or `nil` if all fields can. A name must be a token. A value must not contain a
+  /// line break, which could inject another field, or a NUL (RFC 9110 §5.5).
   public var firstInvalid: Field? {
     fields.first { field in
       !field.name.isValid || !field.value.hasOnlyBytes { $0 != 0x0D && $0 != 0x0A && $0 != 0 }

@@ -43,9 +43,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private struct State {
     var source: (any HTTPBodySource)?
     var buffered = Data()
-    /// The trailers, once the source is released.
+    /// The trailers, available after the source is released.
     var trailers = HTTPHeaders()
-    /// The timings, once the source is released.
+    /// The timings, available after the source is released.
     var timings: TransferTimings?
     var ending: Ending?
     /// Whether a reader left before the end.

@@ -92,8 +92,8 @@ public struct TransferTimings: Codable, Sendable, Hashable {
     set { parts.bytesDecoded = newValue }
   }
 
-  /// Whether the request was resent, because its pooled connection was stale or the server rejected it without
-  /// processing it.
+  /// Whether the request was resent because its pooled connection was stale, or because the server rejected the request
+  /// without processing it.
   public var wasResent: Bool {
     get { storage.parts.wasResent }
     set { parts.wasResent = newValue }

@@ -56,7 +56,7 @@ extension HTTPRequest {
     }
     // RFC 9113 §3.4: the HTTP/2 connection preface starts with PRI.
     if method.rawValue == "PRI" { throw refusal("PRI is not a method: a connection of HTTP/2 begins with it") }
-    // RFC 9110 §9.3.2 and §9.3.8. libcurl would send PUT instead of HEAD.
+    // RFC 9110 §9.3.2 and §9.3.8. For HEAD with a body, libcurl would send PUT.
     if !body.isEmpty, method == .head || method == .trace {
       throw refusal("a \(method) request has no body: leave it out, or use another method")
     }

@@ -4,7 +4,7 @@ import ErrandFoundation
 ///
 /// All access goes through the folder's descriptor, so replacing the folder has no effect.
 struct PrivateFolder: ~Copyable {
-  /// Identifies a file version, to detect files written by others.
+  /// Identifies a file version, to detect changes by other processes.
   struct Stamp: Equatable {
     let inode: UInt64
     let size: Int64

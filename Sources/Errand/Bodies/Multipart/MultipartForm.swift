@@ -8,8 +8,8 @@ public import ErrandFoundation
 ///       var uploadForm: MultipartForm { MultipartForm([.text("title", title), .file("photo", photo)]) }
 ///     }
 ///
-/// The entire form is never in memory: files are read while they are sent. Its length is known if the length of every
-/// part is known. The form can be sent again if every part can be sent again.
+/// The complete form is never held in memory: files are read while they are sent. Its length is known if the length of
+/// every part is known. The form can be sent again if every part can be sent again.
 public struct MultipartForm: Sendable {
   /// A named part of a form.
   public struct Part: Sendable {

@@ -4,9 +4,9 @@ public import ErrandFoundation
 public struct MultipartLimits: Sendable, Hashable {
   /// The maximum number of parts.
   public var parts: Int
-  /// The maximum number of bytes of a part's header, and of the preamble.
+  /// The maximum number of bytes in a part's header, and in the preamble.
   public var headerSize: Int
-  /// The maximum number of bytes of a part's encoded body, read or skipped. `.max` means no limit.
+  /// The maximum number of bytes in a part's encoded body, whether it is read or skipped. `.max` means no limit.
   public var bodySize: Int
 
   /// Creates limits. Defaults to 10,000 parts, 16 KiB per header, and no limit on a part's body, which is streamed.

@@ -7,7 +7,7 @@ import ErrandFoundation
   final class GzipPacker: Sendable {
     private let packer: Lock<OpaquePointer>
 
-    /// `nil` if zlib is not available.
+    /// Returns `nil` if zlib is not available.
     init?() {
       guard let packer = cpacker_create() else { return nil }
       self.packer = Lock(packer)
@@ -53,7 +53,7 @@ import ErrandFoundation
 
 extension HTTPBody {
   /// Returns this body compressed with gzip. Streamed bodies are compressed while they are read and have no known
-  /// length. `nil` if zlib is not available.
+  /// length. Returns `nil` if zlib is not available.
   ///
   /// - Parameter make: Creates the compressor; replaced in tests.
   func gzipped(by make: () -> GzipPacker? = { GzipPacker() }) throws -> HTTPBody? {

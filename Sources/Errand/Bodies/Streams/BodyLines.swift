@@ -74,7 +74,7 @@ extension HTTPResponseBody {
   /// - Parameters:
   ///   - type: The type of the values.
   ///   - decoder: Decodes each line. Its errors end the loop and the transfer, and don't contain any of the line.
-  ///   - limit: The maximum number of bytes of a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
+  ///   - limit: The maximum number of bytes in a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
   public func jsonLines<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder(), upTo limit: Int = 1 << 20
   ) -> AsyncThrowingCompactMapSequence<BodyLines, Value> {

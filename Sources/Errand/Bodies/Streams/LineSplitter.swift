@@ -12,7 +12,7 @@ struct LineSplitter {
   private let ends: Ends
   private let limit: Int
   private var line: [UInt8] = []
-  /// Whether the last byte was a CR that ended a line. A following LF belongs to it.
+  /// Whether the last byte was a CR that ended a line. If an LF follows, it belongs to the same line break.
   private var hasEndedWithReturn = false
   /// Whether a line exceeded the limit. The error is thrown after the earlier lines have been delivered.
   private var isTooLong = false

@@ -72,7 +72,7 @@ struct EventStreamParser {
   /// An error to throw after the earlier events have been delivered.
   private var problem: (any Error)?
 
-  /// - Parameter limit: The maximum number of bytes of a line, and of an event's data.
+  /// - Parameter limit: The maximum number of bytes in a line, and in an event's data.
   init(limit: Int) {
     splitter = LineSplitter(.any, limit: limit)
     self.limit = limit

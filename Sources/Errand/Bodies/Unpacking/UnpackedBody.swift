@@ -3,8 +3,8 @@
 
   /// A body that is decompressed as it is read. Only compressed bytes are read ahead.
   ///
-  /// It holds one compressed chunk, one decompressed chunk and the library's window: about 40 KB for gzip and deflate,
-  /// up to 16 MB for br and 8 MB for zstd.
+  /// The body holds one compressed chunk, one decompressed chunk and the library's window: about 40 KB for gzip and
+  /// deflate, up to 16 MB for br and 8 MB for zstd.
   final class UnpackedBody: HTTPBodySource {
     private let packed: any HTTPBodySource
     /// The lock is held for 0.2 ms per gzip chunk. There is only one reader.

@@ -124,7 +124,7 @@
     /// Whether to accept a missing checksum, and trailing bytes other than zeros.
     var isLenient = false
 
-    /// The error if the decoded size exceeds a limit; otherwise `nil`.
+    /// The error if the decoded size exceeds a limit, otherwise `nil`.
     @inline(__always)
     func excess(_ decoded: Int64, of packed: Int64) -> TaskError? {
       guard decoded > min(Self.unsuspicious, maximumSize) else { return nil }

@@ -100,7 +100,7 @@ enum Charset {
     return names
   }()
 
-  /// Each line is a name of the C library, followed by other labels for it.
+  /// Each line contains a name used by the C library, followed by its other labels.
   private static let table = """
     UTF-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8
     US-ASCII ascii ansi_x3.4-1968

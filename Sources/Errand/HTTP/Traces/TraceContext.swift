@@ -12,7 +12,7 @@
 public struct TraceContext: Sendable, Hashable {
   /// The identifier of the trace.
   public var traceID: TraceID
-  /// The identifier of the span that is the parent of following spans.
+  /// The identifier of the span that is the parent of subsequent spans.
   public var spanID: SpanID
   /// Whether an earlier participant decided to record the trace.
   public var isSampled: Bool
@@ -20,7 +20,7 @@ public struct TraceContext: Sendable, Hashable {
   public var isRandom: Bool
   /// The data of the tracing systems that took part.
   public var state: TraceState
-  /// The application's names and values that are sent along with the trace.
+  /// The application's names and values that are propagated with the trace.
   public var baggage: Baggage
 
   /// The context of the current Swift task, or `nil` outside a trace.

@@ -26,7 +26,7 @@ public protocol Authenticator: Sendable {
   /// Throws an error if the token can't be read. The calls that need it fail with that error.
   func storedToken() async throws -> Token?
 
-  /// Returns the state of a token at a time. Defaults to `.good`: the token is only replaced after a 401.
+  /// Returns the state of a token at a point in time. Defaults to `.good`: the token is only replaced after a 401.
   func freshness(of token: Token, at now: Date) -> TokenFreshness
 
   /// Sets the header fields that carry the token. They count as credentials: they are not sent to other origins, and
@@ -64,7 +64,7 @@ extension Authenticator {
   public func forget() async throws {}
 }
 
-/// The state of a token at a time.
+/// The state of a token at a point in time.
 public enum TokenFreshness: Sendable, Hashable {
   /// The token can be sent.
   case good

@@ -19,7 +19,7 @@ protocol CredentialSource: Sendable, AnyObject {
   func accepted(_ version: Int)
   func refused(_ version: Int)
 
-  /// Whether requests can be retried with a version. `take` spends the cost of all these retries once.
+  /// Whether requests can be retried with a version. `take` charges all these retries to the budget once.
   func spend(_ version: Int, _ take: () -> Bool) -> Bool
 
   var forgetCount: Int { get }

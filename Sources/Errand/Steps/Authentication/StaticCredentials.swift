@@ -36,7 +36,7 @@ struct BearerAuthenticator: Authenticator {
 }
 
 extension HTTPRequest {
-  /// Throws ``TaskError`` with code `.badRequest` for a token that would break the header.
+  /// Sets the `Authorization` field. Throws ``TaskError`` with code `.badRequest` if the token is invalid in a header.
   mutating func setBearer(_ token: String) throws {
     guard token.isBearerToken else {
       throw TaskError(

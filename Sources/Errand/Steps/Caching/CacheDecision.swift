@@ -16,7 +16,7 @@ struct CacheUse: Equatable {
 }
 
 extension CacheDecision {
-  /// Decides on a request. `hasOthers` is true if responses to the same URL are stored that do not match.
+  /// Decides on a request. `hasOthers` is true if non-matching responses to the same URL are stored.
   static func on(
     _ demand: CacheDemand, _ policy: CachePolicy, stored: StoredResponse?, hasOthers: Bool, now: Date
   ) -> CacheDecision {
@@ -82,7 +82,7 @@ extension CacheDemand {
     return stored.status == .ok && !stored.headers.isCompressed
   }
 
-  /// Whether the caller's own copy is as good as the stored response (RFC 9111 §4.3.2).
+  /// Whether the caller's own copy is as current as the stored response (RFC 9111 §4.3.2).
   func isSatisfied(by stored: StoredResponse) -> Bool {
     guard stored.status == .ok else { return false }
     if let ifNoneMatch { return ifNoneMatch.names(stored.eTag) }

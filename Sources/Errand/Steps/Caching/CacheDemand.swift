@@ -46,7 +46,7 @@ struct CacheDemand: Sendable {
     mayStore = !control.contains("no-store")
     onlyIfCached = control.contains("only-if-cached")
     mustValidate = control.contains("no-cache")
-    // RFC 9111 §5.4: without Cache-Control, Pragma: no-cache means the same.
+    // RFC 9111 §5.4: without Cache-Control, `Pragma: no-cache` has the same meaning as `Cache-Control: no-cache`.
     if !headers.contains(.cacheControl), let pragma = headers[.pragma] {
       mustValidate = FieldScanner.members(of: [pragma]).contains { $0.lowercased() == "no-cache" }
     }

@@ -31,7 +31,7 @@ public protocol CacheStore: Sendable {
 /// Writes the body of a response to a store. Ends with ``commit()`` or ``discard()``.
 public protocol CacheWriter: Sendable {
   /// Appends a chunk of the body.
-  /// Throws an error if it can't be stored. ``discard()`` is called next.
+  /// Throws an error if it can't be stored, in which case ``discard()`` is called next.
   func write(_ data: Data) async throws
 
   /// Completes the body. From then on, the response can be found.

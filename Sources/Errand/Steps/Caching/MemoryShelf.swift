@@ -35,7 +35,8 @@ struct MemoryShelf {
     return found.compactMap { slots[$0]?.entry }
   }
 
-  /// Adds a response and replaces superseded ones. Returns the removed entries, to be released outside of any lock.
+  /// Adds a response and replaces superseded responses. Returns the removed entries, to be released outside of any
+  /// lock.
   mutating func insert(_ response: StoredResponse, _ body: Data, for key: CacheKey) -> [CacheEntry] {
     var dropped = removeSuperseded(by: response, for: key)
     lastID += 1

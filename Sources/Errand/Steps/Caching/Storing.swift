@@ -6,7 +6,7 @@ enum Storing {
     let (status, headers) = (response.status, response.headers)
     guard demand.isCacheable, demand.method == .get, demand.mayStore, status.code >= 200 else { return false }
     guard status != .partialContent, status != .notModified else { return false }
-    // RFC 9110 §14.4: Content-Range has no meaning in a 200, but a server could have sent a part this way.
+    // RFC 9110 §14.4: Content-Range has no meaning in a 200, but a server could have sent part of the content this way.
     guard demand.range == nil || !headers.contains(.contentRange) else { return false }
     // RFC 9110 §13.1 and §14.2: responses to conditional and range requests don't apply to other requests.
     guard !demand.isForServer, demand.range == nil || status == .ok, status != 412, status != 416 else { return false }
@@ -19,7 +19,7 @@ enum Storing {
     } else if control.contains("no-store") {
       return false
     }
-    // A public or private directive, Expires or max-age; s-maxage is for shared caches.
+    // Explicit permission: public, private, Expires or max-age. s-maxage only applies to shared caches.
     return status.isHeuristicallyCacheable || headers.contains(.expires)
       || ["public", "private", "max-age"].contains { control.contains($0) }
   }

@@ -19,7 +19,7 @@ struct CookieTarget: Sendable {
   /// without TLS.
   var isSecure: Bool { origin.isSecure || origin.isLoopback }
 
-  /// The path of cookies without a path: the request's path up to its last slash (RFC 6265bis §5.1.4).
+  /// The path for cookies that don't specify one: the request's path up to its last slash (RFC 6265bis §5.1.4).
   var defaultPath: String {
     guard let last = path.utf8.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex else { return "/" }
     return String(path[..<last])

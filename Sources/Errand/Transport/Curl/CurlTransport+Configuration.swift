@@ -66,7 +66,7 @@
 
     init(_ configuration: CurlTransport.Configuration) {
       var configuration = configuration
-      // Without the callback, every exchange has its own connection, and HTTP/2 has no benefit.
+      // Without the callback, every exchange uses its own connection, so HTTP/2 would have no benefit.
       let isChoice = configuration.version == .automatic || configuration.version == .http3
       if isChoice, !CurlLibrary.hasRequestCallback { configuration.version = .http1 }
       self.configuration = configuration

@@ -196,7 +196,7 @@
   }
 
   extension Transport where Self == CurlTransport {
-    /// A transport over libcurl.
+    /// Creates a transport over libcurl.
     ///
     /// Throws ``TaskError`` with code `.transportUnavailable` if libcurl is not available.
     public static func curl(_ configuration: CurlTransport.Configuration = .init()) throws(TaskError) -> CurlTransport {

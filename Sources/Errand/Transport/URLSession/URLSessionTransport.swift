@@ -88,7 +88,7 @@
   }
 
   extension Transport where Self == URLSessionTransport {
-    /// A transport over `URLSession`, with a copy of the configuration.
+    /// Creates a transport over `URLSession` with a copy of the configuration.
     public static func urlSession(
       _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration(),
       trust: ServerTrust = ServerTrust()

@@ -10,9 +10,9 @@ struct DigestMemory {
   private enum Standing {
     /// A request has used the session, with an unknown result.
     case tried
-    /// Authenticates requests before they are challenged.
+    /// The session authenticates requests before they are challenged.
     case known
-    /// Refused or replaced. Still counted, because other requests may be using it.
+    /// The session was rejected or replaced. It is still counted, because other requests may be using it.
     case over
   }
 

@@ -24,7 +24,7 @@ public struct OAuth2: Sendable {
   public var parameters: HTTPQuery = [:]
   /// Header fields of every token request.
   public var headers: HTTPHeaders = [:]
-  /// The time before its expiry at which a token is refreshed, limited to half of its lifetime. Defaults to one minute.
+  /// How long before its expiry a token is refreshed, limited to half of its lifetime. Defaults to one minute.
   public var leeway: Duration = .seconds(60)
   /// The store for the token. Defaults to `nil`: the memory of the ``Authentication`` created from these settings.
   public var store: (any SecretStore)?

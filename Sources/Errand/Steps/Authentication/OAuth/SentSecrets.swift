@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The secrets of a token request. Some servers repeat them in error responses.
+/// The secrets of a token request. Some servers repeat these secrets in error responses.
 struct SentSecrets: Sendable {
   /// The secrets, longest first, because a secret can be part of another one.
   private let secrets: [String]

@@ -45,7 +45,7 @@ public struct FileSecretStore: SecretStore {
       try PrivateFolder.make(folder)
       let folder = try PrivateFolder(folder)
       try folder.closeToOthers()
-      // Always the same name, so the next secret replaces a file left by a crash.
+      // Always use the same name, so the next secret replaces a file left by a crash.
       let aside = ".\(Self.file(of: name)).new"
       let isStored: Void? = try folder.locked(".lock", patience: Self.patience) { folder in
         try folder.create(aside, secret, isSynchronised: true)

@@ -69,7 +69,7 @@ extension DiskCache {
     }
   }
 
-  /// The files in a folder. Removes files left behind by a crashed process.
+  /// Returns the files in a folder, and removes files left behind by a crashed process.
   static func files(in shard: Int32) -> [Found] {
     let names = DiskFolder.names(in: shard)
     guard !names.isEmpty else { return [] }

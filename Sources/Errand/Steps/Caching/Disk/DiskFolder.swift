@@ -166,7 +166,7 @@ final class DiskFolder: Sendable {
 
   // MARK: Reading and writing
 
-  /// The bytes at an offset, fewer than `count` at the end of the file. `nil` if they can't be read.
+  /// Reads `count` bytes at an offset, or fewer at the end of the file. Returns `nil` if they can't be read.
   static func readFile(_ file: Int32, at offset: Int, count: Int) -> Data? {
     var data = Data(count: count)
     var done = 0

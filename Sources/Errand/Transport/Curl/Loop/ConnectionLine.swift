@@ -6,7 +6,7 @@
   struct ConnectionLine<Exchange> {
     enum Place: Equatable {
       case waiting(UInt64)
-      /// Passed to libcurl, which looks for a connection.
+      /// The exchange was passed to libcurl, which is looking for a connection.
       case started
       case connected
     }

@@ -70,7 +70,7 @@
     var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
     private(set) var commands: [Command] = []
-    /// The instant at which all idle connections not in ``spoken`` were silent; 0 if unknown.
+    /// The instant at which all idle connections not in ``spoken`` were silent, or 0 if unknown.
     var silence: UInt64 = 0
     let pulse = CurlWatchdog.Pulse()
     /// A socket whose other end is closed.

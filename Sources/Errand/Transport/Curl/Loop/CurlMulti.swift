@@ -41,7 +41,7 @@
           Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue().setTimer(milliseconds)
           return 0
         }, data)
-      // Enough for the transfers of the multi, and as many idle connections.
+      // Enough for the transfers of the multi, and the same number of idle connections.
       ccurl_multi_set_long(pointer, CCMOPT_MAXCONNECTS, 2 * CurlGroup.capacity)
       ccurl_multi_set_long(pointer, CCMOPT_MAX_HOST_CONNECTIONS, group.connectionsPerOrigin)
       ccurl_multi_set_long(pointer, CCMOPT_PIPELINING, Int(CCPIPE_MULTIPLEX))
@@ -93,7 +93,7 @@
       }
     }
 
-    /// The maximum time for repeated calls of one multi, in nanoseconds.
+    /// The maximum time for repeated calls to one multi, in nanoseconds.
     private static let longestTurn: UInt64 = 2_000_000
 
     func drain() {

@@ -44,7 +44,7 @@
     fileprivate struct Connections {
       var open: Set<Int32> = []
       var ended: Set<Int32> = []
-      /// The number of bytes read from each connection when the current call of libcurl was first seen.
+      /// The number of bytes read from each connection when the current call to libcurl was first seen.
       var read: [Int32: UInt64] = [:]
 
       mutating func remember() {
@@ -67,7 +67,7 @@
 
     static let shared = CurlWatchdog()
 
-    /// The processor time for one call of libcurl, in nanoseconds.
+    /// The maximum processor time for one call to libcurl, in nanoseconds.
     private static let limit: UInt64 = 250_000_000
 
     private struct State {

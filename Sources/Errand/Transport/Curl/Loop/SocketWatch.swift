@@ -74,8 +74,8 @@
       forget(descriptor)
     }
 
-    /// Sets the events that libcurl wants of a socket; 0 for none. libcurl 7.88 may pass -1 for a connection that has
-    /// lost its socket.
+    /// Sets the events that libcurl wants for a socket, or 0 for none. libcurl 7.88 may pass -1 for a connection that
+    /// has lost its socket.
     mutating func watch(_ descriptor: Int32, _ events: UInt32, of multi: UInt32) {
       guard reserve(descriptor) else { return }
       let entry = entries[Int(descriptor)]

@@ -67,7 +67,7 @@
   /// The HTTP/2 stream that a request was sent on.
   struct StreamFate {
     let id: UInt32
-    /// The local port, which identifies the connection among those of one origin; 0 if it has no port.
+    /// The local port, which identifies the connection among those of one origin, or 0 if it has no port.
     let port: Int32
     /// Whether the server announced that the connection ends gracefully after this and other streams (RFC 9113 §6.8).
     var isLast = false

@@ -53,7 +53,7 @@
       return isOnPooledConnection
     }
 
-    /// Whether no byte of the request was written to the socket. libcurl doesn't count the bytes of streams.
+    /// Whether no bytes of the request were written to the socket. libcurl doesn't count the bytes of streams.
     private var wroteNothing: Bool {
       guard !mayMultiplex else { return false }
       var head = 0
@@ -66,7 +66,7 @@
     func complete(_ code: Int32) {
       let facts = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent)
       isMultiplexed = facts.version?.hasStreams ?? false
-      // If libcurl sent nothing more after a 417, the 417 is the response.
+      // If libcurl didn't resend the request after a 417, the 417 is the response.
       if code == CCE_OK, head.completeAsItIs() { publishHead() }
       if let failure {
         finish(.failure(failure))
@@ -137,8 +137,8 @@
       // libcurl counts restarts in the handle.
       if !isPristine || forbidsReuse || hasStartedAfresh { handle.plain = nil }
       if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // the receiver of the messages is gone
-      // Don't reuse a handle that remembers a refused stream, a dropped expectation or sent trailers. It would misread
-      // a lost connection, omit the next expectation, or write chunks outside their buffer.
+      // Don't reuse a handle that remembers a refused stream, a dropped expectation or sent trailers. Such a handle
+      // would misread a lost connection, omit the next expectation, or write chunks outside their buffer.
       let mayServe = isPristine || !(mayMultiplex || hasDroppedExpectation)
       if mayServe, !sendsTrailers { shard.pool.giveBack(handle) }
       guard let outgoing else { return }

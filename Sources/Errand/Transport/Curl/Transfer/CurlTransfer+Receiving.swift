@@ -159,7 +159,7 @@
     var hasUnread: Bool { origin.isSecure && ccurl_easy_tls_pending(handle.pointer) != 0 }
 
     /// Makes libcurl close the connection after this exchange. A connection that carried no request would delay the
-    /// next ones, because newer versions of libcurl wait until they know its protocol.
+    /// next exchanges, because newer versions of libcurl wait until they know the connection's protocol.
     func forbidReuse(_ isForbidden: Bool = true) {
       guard forbidsReuse != isForbidden else { return }
       forbidsReuse = isForbidden

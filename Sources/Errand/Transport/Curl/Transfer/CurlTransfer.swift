@@ -18,7 +18,7 @@
     var hasAllowedAddress = false
     let sendsBody: Bool
     let sendsTrailers: Bool
-    /// Whether no other stream shares its connection: see ``CurlLibrary/mixesStreams``.
+    /// Whether no other stream shares the transfer's connection: see ``CurlLibrary/mixesStreams``.
     let isAlone: Bool
     let notesPhases: Bool
     /// `false` for HEAD, whose response has no body.
@@ -61,7 +61,7 @@
     /// Whether libcurl's message about a refused stream concerns the last send. libcurl may keep the flag of an earlier
     /// send.
     var trustsRefusals = true
-    /// Whether its connection also carried another stream, which may have ended the connection.
+    /// Whether the transfer's connection also carried another stream, which may have ended the connection.
     var hasCompany = false
     /// Whether the request was resent after a stale pooled connection or a refusal by the server. Happens at most once.
     var hasStartedAfresh = false
@@ -70,7 +70,8 @@
     var opened: [Int32] = []
     /// Whether the body ends with the connection, and the TLS close alert is missing.
     var lacksAlert = false
-    /// Whether its pooled connection was rejected before the request was written, for example because of unread data.
+    /// Whether the transfer's pooled connection was rejected before the request was written, for example because of
+    /// unread data.
     var isRejected = false
     /// Whether the entire response arrived before the entire request was sent.
     var isAnswered = false
@@ -118,10 +119,10 @@
     private static let firstWindow: Int64 = 65_535
 
     var loop: CurlLoop { shard.loop }
-    /// Whether its connection must not carry other exchanges: see ``CurlLibrary/restartsHTTP2``.
+    /// Whether the transfer's connection must not carry other exchanges: see ``CurlLibrary/restartsHTTP2``.
     var isOnlyOne: Bool { CurlLibrary.restartsHTTP2 && mayMultiplex && !origin.isSecure }
-    /// The queue in which it waits for a connection. libcurl counts connections to an HTTP proxy per proxy, not per
-    /// origin.
+    /// The queue in which the transfer waits for a connection. libcurl counts connections to an HTTP proxy per proxy,
+    /// not per origin.
     var lineKey: String { proxy.flatMap { origin.isSecure ? nil : $0 } ?? origin.description }
     var group: CurlGroup.ID { shard.group }
 
@@ -184,7 +185,7 @@
       return true
     }
 
-    /// Refuses another send. If a head was received, it is the response, but libcurl has discarded its body.
+    /// Prevents another send. If a head was received, it belongs to the response, but libcurl has discarded the body.
     private func refuseSend() -> Bool {
       if head.isComplete {
         failure = TaskError(
