@@ -17,7 +17,7 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
   /// The name of the method, or `automatic`.
   public var description: String { self == .automatic ? "automatic" : rawValue }
 
-  /// No explicit method: GET without a body, POST with one.
+  /// No explicit method: GET without a body, POST with a body.
   public static let automatic = HTTPMethod("")
 
   /// CONNECT. Reserved for proxies: requests with this method are rejected.

@@ -53,7 +53,7 @@ public struct ConnectionCounts: Sendable, Hashable {
     (self.open, self.connecting, self.busy) = (open, connecting, busy)
   }
 
-  /// The connections that wait to be reused.
+  /// The connections that are waiting to be reused.
   public var idle: Int { max(0, open - connecting - busy) }
 
   mutating func add(_ other: ConnectionCounts) {

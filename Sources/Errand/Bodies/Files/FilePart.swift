@@ -12,7 +12,8 @@ extension HTTPBody {
   ///   - url: The file.
   ///   - range: The part. A range past the end of the file is shortened.
   ///   - type: The media type. Defaults to `nil`.
-  /// - Throws: ``TaskError`` with code `.unreadableBody` if the file can't be read or contains no byte of the range.
+  /// - Throws: ``TaskError`` with code `.unreadableBody` if the file can't be read or doesn't contain any byte of the
+  ///   range.
   public static func file(_ url: URL, bytes range: ByteRange, type: MediaType? = nil) throws -> HTTPBody {
     let path = url.path
     guard let length = try HTTPBody.file(url).checkedLength() else {

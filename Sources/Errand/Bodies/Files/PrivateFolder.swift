@@ -173,7 +173,7 @@ struct PrivateFolder: ~Copyable {
   /// Marks the folder as in use until this value is destroyed or the process ends; see ``isHeld``.
   func hold() { flock(descriptor, LOCK_SH | LOCK_NB) }
 
-  /// Whether the folder is in use, or that can't be determined.
+  /// Whether the folder is in use. Also `true` if that can't be determined.
   var isHeld: Bool {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return true }
     flock(descriptor, LOCK_UN)

@@ -40,7 +40,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
 }
 
 extension HTTPHeaders {
-  /// The challenges in `WWW-Authenticate`, in order. Malformed ones are omitted.
+  /// The challenges in `WWW-Authenticate`, in order. Malformed challenges are omitted.
   public var challenges: [AuthenticationChallenge] { challenges(in: .wwwAuthenticate) }
 
   /// The challenges in a field, such as `Proxy-Authenticate`. Lines are parsed separately, so a malformed line doesn't

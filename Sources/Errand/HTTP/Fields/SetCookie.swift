@@ -39,7 +39,7 @@ struct SetCookie: Sendable, Equatable {
     // Invalid UTF-8 was replaced when the line was decoded, so the value couldn't be sent back unchanged.
     guard !line.hasReplacements else { return nil }
     let parts = bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-    // Steps 3 to 5: without an equals sign, the whole text is the value.
+    // Steps 3 to 5: without an equals sign, the entire text is the value.
     let pair = Self.pair(parts[0])
     let (name, value) = pair ?? ([], Self.trimmed(parts[0]))
     guard name.count + value.count <= Self.maximumSize else { return nil }

@@ -223,7 +223,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let usable = stored.flatMap { isUsable($0, flight) ? $0 : nil }
     let freshness = usable.map { method.freshness(of: $0, at: flight.context.now) }
     if let usable, freshness == .good { return (usable, false) }
-    // Callers have waited for the store until now.
+    // Until now, callers were waiting for the store.
     let records = state.withLock { state in
       state.hasLoaded = true
       return state.waiters.values.map(\.record)

@@ -58,7 +58,7 @@ final class CacheCredentials: Sendable {
     return HTTPHeaders(headers.map { isCredential($0, named) ? .init($0.name, "") : $0 })
   }
 
-  // RFC 7617 §2: the scheme is case-insensitive, followed by user and password.
+  // RFC 7617 §2: the scheme is case-insensitive, followed by user name and password.
   private static func holdsPassword(_ value: String) -> Bool { value.prefix(6).lowercased() == "basic " }
 
   /// Follows ``Redaction/keepsHome(_:named:)``: `Authorization`, `Cookie`, fields that the request names as

@@ -6,7 +6,7 @@ struct MemoryShelf {
     var key: CacheKey
     var entry: CacheEntry
     var size: Int
-    /// The next older and newer slots; -1 at the ends.
+    /// The next older and newer slots, or -1 at the ends.
     var older = -1
     var newer = -1
   }

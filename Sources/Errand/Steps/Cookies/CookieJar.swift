@@ -19,7 +19,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     let time: Date
     let isUnwanted: @Sendable (Cookie) -> Bool
 
-    /// Whether the removal applies to a cookie. Cookies set after it are kept.
+    /// Whether the removal applies to a cookie. Cookies set after the removal are kept.
     func takes(_ cookie: Cookie, now: Date) -> Bool { isUnwanted(cookie) && !cookie.wasSet(after: time, now: now) }
   }
 

@@ -103,8 +103,8 @@ struct CookieShelf {
 
   // MARK: Limits
 
-  // §5.7: remove expired cookies first. In a domain with too many, insecure cookies go next. The least recently used
-  // come first.
+  // §5.7: remove expired cookies first. In a domain with too many cookies, insecure cookies are removed next. The least
+  // recently used cookies are removed first.
   private mutating func evict(_ domain: String, _ now: Date) {
     if byDomain[domain].map({ $0.count > limits.perDomain }) ?? false {
       removeExpired(of: domain, now)

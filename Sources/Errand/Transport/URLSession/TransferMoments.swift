@@ -20,7 +20,7 @@
     var responseStart: Date?
     var responseEnd: Date?
     var bytesSent: Int64 = 0
-    /// The number of body bytes received, before decoding.
+    /// The number of header and body bytes received, before decoding.
     var bytesReceived: Int64 = 0
     /// The number of body bytes after decoding.
     var bytesDecoded: Int64 = 0

@@ -30,8 +30,8 @@ final class DigestExchange: Sendable {
   private let hasBodyInMemory: Bool
   private let state = Lock(State())
 
-  /// Returns `nil` if the request doesn't use Digest: it has no credential, its own `Authorization`, or a user in its
-  /// URL.
+  /// Returns `nil` if the request doesn't use Digest: it has no credential, its own `Authorization`, or a user name in
+  /// its URL.
   init?(_ request: HTTPRequest, _ desk: DigestStore) {
     guard let credential = request.options.digest, !request.headers.contains(.authorization),
       request.url.user(percentEncoded: true) == nil, let origin = Origin(request.url)

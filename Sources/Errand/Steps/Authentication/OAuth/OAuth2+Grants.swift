@@ -66,7 +66,7 @@ extension OAuth2 {
     public let userCode: String
     /// The page to type it on.
     public let verificationURL: URL
-    /// The page with the code already filled in, to be shown as a QR code. `nil` if the server sent none.
+    /// The page with the code already filled in, to be shown as a QR code. `nil` if the server didn't send one.
     public let completeURL: URL?
     /// The time until the code expires.
     public let lifetime: Duration

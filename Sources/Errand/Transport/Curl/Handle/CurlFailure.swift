@@ -123,7 +123,7 @@
     }
 
     private static func tooLarge(_ circumstances: Circumstances) -> (TaskError.Code, String) {
-      // libcurl does not say which stream it was.
+      // libcurl doesn't say which stream caused the error.
       guard !circumstances.isShared else {
         return (lost(circumstances), "a response on the same connection has a head or a trailer of more than 128 KiB")
       }

@@ -2,7 +2,7 @@
   import CCurl
 
   extension CurlRequest {
-    /// libcurl fails if it should use HTTP/3 through a proxy.
+    /// libcurl fails if HTTP/3 is requested through a proxy.
     private func mayUseQUIC(_ transfer: CurlTransfer) -> Bool {
       transfer.mayMultiplex && proxy == nil && configuration.unixSocket == nil && CurlLibrary.offersHTTP3
     }

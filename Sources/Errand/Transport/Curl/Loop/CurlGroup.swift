@@ -83,7 +83,7 @@
     func home(of origin: Origin) -> CurlMulti? { homes[origin] }
   }
 
-  /// A transport's share of a loop: its connections and handles there.
+  /// A transport's share of a loop: its connections and handles on that loop.
   struct CurlShard: Sendable {
     let loop: CurlLoop
     let group: CurlGroup.ID

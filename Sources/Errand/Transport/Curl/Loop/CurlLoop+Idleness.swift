@@ -9,7 +9,7 @@
       let isCondemned: Bool
     }
 
-    /// Closes idle connections that have received something, were closed by the server, or have expired.
+    /// Closes idle connections that have received data, were closed by the server, or have expired.
     ///
     /// An unsolicited response would be taken for the response to the next request (RFC 9112 §9.2). libcurl reads
     /// unsolicited HTTP/2 frames and finds out whether the connection is still open.

@@ -4,7 +4,7 @@
 
   /// A thread that drives libcurl transfers, with one epoll and several multi handles.
   ///
-  /// `Docs/decisions/0002-the-curl-loop.md` has the rules and the measurements. In short: only this thread touches
+  /// `Docs/decisions/0002-the-curl-loop.md` contains the rules and the measurements. In short: only this thread touches
   /// active libcurl handles. Other threads push commands. The loop never blocks before it has reported finished
   /// transfers.
   ///

@@ -26,7 +26,7 @@
     private struct Entry {
       var multi: UInt32 = 0
       var wanted: UInt32 = 0
-      /// The events registered with epoll; 0 if the socket is not registered.
+      /// The events registered with epoll, or 0 if the socket is not registered.
       var armed: UInt32 = 0
       var generation: UInt32 = 0
       var users: Int32 = 0
@@ -63,7 +63,7 @@
         multi: multi, generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
     }
 
-    /// Called before the request is written. Its exchange may be over before libcurl asks for events.
+    /// Called before the request is written. The exchange may be over before libcurl asks for events.
     mutating func stands(_ key: Key) {
       if isOpen(key) { entries[Int(key.descriptor)].stands = true }
     }

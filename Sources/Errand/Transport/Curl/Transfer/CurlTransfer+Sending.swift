@@ -60,7 +60,7 @@
       if let failure = outgoing.state.withLock({ $0.outbox.failure }) { throw failure }
     }
 
-    /// Called on the loop before the request is written. Starts to read a body that has waited for this.
+    /// Called on the loop before the request is written. Starts to read a body that was waiting for the connection.
     func beginReading() {
       guard let outgoing, let source = outgoing.source, !source.isReplayable else { return }
       let reader = outgoing.state.withLock { outgoing -> Waiter<Void>? in

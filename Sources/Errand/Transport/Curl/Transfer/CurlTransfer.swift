@@ -4,8 +4,8 @@
 
   /// A request in flight in libcurl.
   ///
-  /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up and hands it to the loop. From then on, the
-  /// handle and all variables belong to the loop. Locks protect the state that both sides use.
+  /// Invariant behind `@unchecked Sendable`: the caller's thread sets up the transfer and passes it to the loop. From
+  /// then on, the handle and all variables belong to the loop. Locks protect the state that both sides use.
   final class CurlTransfer: @unchecked Sendable, Timed {
     let handle: CurlHandle
     let shard: CurlShard
@@ -48,7 +48,7 @@
     /// The number of sends without effect, because the server refused them or nothing was written.
     var refusals = 0
     var isRefused = false
-    /// When libcurl received the transfer, and when the final response began; 0 before.
+    /// When libcurl received the transfer, and when the final response began, or 0 before then.
     var startedAt: UInt64 = 0
     var answeredAt: UInt64 = 0
     @exclusivity(unchecked) var timers: TransferTimers
@@ -155,7 +155,8 @@
       return error
     }
 
-    /// The connection is established, and the request is about to be written. Returns `false` to prevent that.
+    /// Called when the connection is established and the request is about to be written. Returns `false` to prevent
+    /// that.
     func maySend(from port: Int32) -> Bool {
       guard sendsLeft > 0, !head.isComplete else {
         // libcurl keeps a connection that can carry streams.

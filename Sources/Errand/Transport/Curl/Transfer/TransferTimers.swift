@@ -65,7 +65,7 @@
       enter(sendsBody ? .sending : .awaitingResponse, at: now)
     }
 
-    /// The last byte of the request was passed to libcurl.
+    /// Called when the last byte of the request has been passed to libcurl.
     mutating func sent(at now: UInt64) {
       if case .sending = stage { enter(.awaitingResponse, at: now) }
     }
