@@ -1,4 +1,5 @@
-/// A payload inside an envelope, at `Envelope.keys`. The keys are task-local: `Decodable` takes no other arguments.
+/// A payload inside an envelope, at the key path `Envelope.keys`. The keys are task-local, because `Decodable`
+/// initializers take no other arguments.
 struct Enveloped<Payload: Decodable>: Decodable {
   let payload: Payload
 

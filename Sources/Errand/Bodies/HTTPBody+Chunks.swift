@@ -3,10 +3,10 @@ public import ErrandFoundation
 extension HTTPBody {
   /// Passes every chunk to `sink`, in order, and waits for `sink` before it reads the next one. For transports.
   ///
-  /// - Parameter sink: Takes one chunk. If it throws, reading ends.
+  /// - Parameter sink: Receives each chunk. If it throws, reading ends.
   /// - Throws: ``TaskError`` with code `.unreadableBody` if a file can't be read, `.bodyNotReplayable` if the body can
-  ///   only be read once and was read before, `.bodyLengthMismatch` if the chunks have more or fewer bytes than the
-  ///   stated length. Also rethrows the errors of the body's stream and of `sink`.
+  ///   only be read once and has already been read, or `.bodyLengthMismatch` if the chunks have more or fewer bytes
+  ///   than the declared length. Also rethrows the errors of the body's stream and of `sink`.
   public func readChunks(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {
     let refusal = Lock<(any Error)?>(nil)
     do {
@@ -19,13 +19,13 @@ extension HTTPBody {
         }
       }
     } catch {
-      // Errors of the body's own requests are not errors of this request.
+      // Errors from requests made by the body are not errors of this request.
       throw refusal.withLock { $0 } ?? TaskError.ofUpload(error)
     }
   }
 
   /// Passes every chunk to `sink`, in order. Throws ``TaskError`` with code `.bodyLengthMismatch` if the size differs
-  /// from the stated length.
+  /// from the declared length.
   package func forEachCountedChunk(_ sink: @Sendable (Data) async throws -> Void) async throws {
     guard let stated = try length() else { return try await forEachChunk(sink) }
     let count = Lock<Int64>(0)
@@ -41,14 +41,14 @@ extension HTTPBody {
     guard sum == stated else { throw Self.mismatch("\(sum) bytes, less than the stated \(stated)") }
   }
 
-  /// Creates the fields that follow the body; empty for most bodies. For transports, once they have sent all chunks.
+  /// Creates the trailer fields, which are empty for most bodies. Transports call this after sending all chunks.
   ///
   /// - Throws: ``TaskError`` with code `.badRequest` if a field was not announced or has an invalid value. Also
   ///   rethrows errors of the body's trailer closure.
   public func trailerFields() async throws -> HTTPHeaders {
     guard let trailers else { return HTTPHeaders() }
     let fields: HTTPHeaders
-    do { fields = try await trailers.make() } catch { throw TaskError.ofUpload(error) }  // likewise
+    do { fields = try await trailers.make() } catch { throw TaskError.ofUpload(error) }  // as in `readChunks`
     for field in fields where !trailers.names.contains(field.name) {
       throw Self.refusal(of: field.name, "was not announced")
     }

@@ -2,15 +2,16 @@ public import ErrandFoundation
 
 /// Encodes and decodes payloads. `Data` and `String` are used as they are, never as JSON.
 ///
-/// Encoding is `@concurrent` because an app may start it on an actor. Decoding runs in calls, which are on no actor.
+/// Encoding is `@concurrent` because an app may start it on an actor. Decoding isn't, because calls don't run on an
+/// actor.
 enum PayloadCoding {
-  /// The body for `payload`; empty if it is nil.
+  /// Encodes `payload` as a body. The body is empty if `payload` is nil.
   @concurrent static func encode<Payload: Encodable & Sendable>(
     _ payload: Payload, with encoder: any BodyEncoder
   ) async throws -> HTTPBody {
     if Payload.self == NoContent.self { return .empty }
     if let optional = payload as? any OptionalValue, optional.isNil { return .empty }
-    // A form needs names; its encoder rejects payloads without them.
+    // A form needs names, so its encoder rejects payloads without names.
     if !(encoder is FormEncoder) {
       if let data = payload as? Data { return .bytes(data, type: .octetStream) }
       if let text = payload as? String { return .text(text) }
@@ -24,10 +25,10 @@ enum PayloadCoding {
     }
   }
 
-  /// Decodes the payload from `data`. If the payload is in an envelope, `keys` lead to it.
+  /// Decodes the payload from `data`. If the payload is in an envelope, `keys` is the path to it.
   ///
-  /// `origin` is the source of the data as shown in the error; `nil` for a whole body. `redaction` hides secrets in the
-  /// error's excerpt of the body. Without it, the error contains no excerpt.
+  /// `origin` describes the source of the data in errors. It is `nil` if the data is the entire body. `redaction` hides
+  /// secrets in the error's excerpt of the body. Without `redaction`, the error contains no excerpt.
   static func decode<Payload: Decodable & Sendable>(
     _ type: Payload.Type, from data: Data, mediaType: @autoclosure () -> MediaType? = nil,
     origin: @autoclosure () -> String? = nil, with decoder: any PayloadDecoder, at keys: [String] = [],
@@ -64,7 +65,7 @@ enum PayloadCoding {
     type == Data.self || type == String.self || type == Data?.self || type == String?.self
   }
 
-  // Not inlined, like the next function: resolving the type of `Payload?` is costly.
+  // Don't inline this and the next function: resolving the type of `Payload?` is costly.
   @inline(never)
   private static func body<Payload>(_ type: Payload.Type, _ data: Data, _ mediaType: MediaType?) throws -> Payload? {
     if type == Data.self { return data as? Payload }
@@ -73,13 +74,14 @@ enum PayloadCoding {
     return try (data.isEmpty ? nil : payload(data, mediaType)) as String? as? Payload
   }
 
-  /// The payload for an empty body; `nil` if the type is not optional.
+  /// Returns the payload for an empty body, or `nil` if the type is not optional.
   @inline(never)
   private static func nothing<Payload: Decodable>(as type: Payload.Type) -> Payload? {
     type == JSONValue.self ? nil : try? Payload(from: NothingDecoder())
   }
 
-  /// The location and reason of a decoding failure. For HTML, an excerpt, which says more than the parser's error.
+  /// The location and reason of a decoding failure, or an excerpt of HTML, which is more helpful than the parser's
+  /// error.
   private static func explain(
     _ error: any Error, of data: Data, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction, hint: String
   ) -> String {
@@ -125,7 +127,7 @@ enum PayloadCoding {
     }
   }
 
-  /// The names that decoders use for values they found.
+  /// The names that decoders use for the types of the values they found.
   private static let kinds = ["a string", "a number", "bool", "null", "an array", "a dictionary"]
   /// The descriptions that decoders use for data in the wrong format.
   private static let unreadable: Set = [
@@ -140,7 +142,8 @@ enum PayloadCoding {
     key.place.map(String.init) ?? (key.isDeclared ? key.stringValue : "*")
   }
 
-  /// The body as text in the declared charset. Without one, as UTF-8, with invalid bytes replaced.
+  /// The body as text in the declared charset. If no charset is declared, it is read as UTF-8 with invalid bytes
+  /// replaced.
   private static func declaredText(_ data: Data, _ mediaType: MediaType?) throws(Charset.Problem) -> String {
     guard let charset = mediaType?.parameter("charset"), !charset.isEmpty else {
       return String(decoding: data, as: UTF8.self)
@@ -148,7 +151,7 @@ enum PayloadCoding {
     return try Charset.text(of: data, in: charset)
   }
 
-  /// The body as text in the declared charset. If that fails, as UTF-8, with invalid bytes replaced.
+  /// The body as text in the declared charset. If that fails, it is read as UTF-8 with invalid bytes replaced.
   static func text(_ data: Data, _ mediaType: MediaType?) -> String {
     (try? declaredText(data, mediaType)) ?? String(decoding: data, as: UTF8.self)
   }
@@ -157,7 +160,7 @@ enum PayloadCoding {
   /// unchanged if that is not possible.
   static func inUTF8(_ data: Data, _ mediaType: MediaType?) -> Data {
     guard let charset = mediaType?.parameter("charset"), !charset.isEmpty else { return data }
-    // RFC 8259 §8.1: JSON is UTF-8 whatever is declared. JSON in UTF-16 or UTF-32 contains zero bytes.
+    // RFC 8259 §8.1: JSON is UTF-8, regardless of the declared charset. JSON in UTF-16 or UTF-32 contains zero bytes.
     let isPlainJSON =
       mediaType?.essence.hasSuffix("json") == true && !data.contains(0) && String(data: data, encoding: .utf8) != nil
     if isPlainJSON { return data }
@@ -187,7 +190,8 @@ enum PayloadCoding {
     }
   }
 
-  /// The location of an error inside a secret value, which the decoder's description may quote. Otherwise `nil`.
+  /// The location of an error that is inside a secret value, because the decoder's description may quote the value.
+  /// `nil` for any other error.
   private static func secretPlace(of error: any Error, _ redaction: Redaction) -> String? {
     let keys: [any CodingKey] =
       switch error {
@@ -250,7 +254,7 @@ extension PropertyListEncoder: BodyEncoder {
 extension PropertyListDecoder: PayloadDecoder {}
 
 extension TaskError {
-  /// The body as text, in the declared charset or UTF-8; `nil` if it is not text.
+  /// The body as text, in the declared charset or UTF-8, or `nil` if it is not text.
   public var bodyText: String? {
     String(data: PayloadCoding.inUTF8(body, headers.mediaType), encoding: .utf8)
   }

@@ -20,5 +20,5 @@ public struct Credential: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "Credential(<redacted>)" }
 }
 
-/// Asks the app for a credential that replaces a rejected one. Returns `nil` if it has none.
+/// Asks the app for a credential that replaces a rejected one. Returns `nil` if the app has no other credential.
 typealias CredentialRenewal = @Sendable () async -> Credential?

@@ -1,5 +1,5 @@
 extension HTTPBody {
-  /// The names of the trailer fields. Empty for most bodies. For transports.
+  /// The names of the trailer fields, for transports. Empty for most bodies.
   public var trailerNames: [HTTPHeaderName] { trailers?.names ?? [] }
 
   package struct Trailers: Sendable {
@@ -8,7 +8,7 @@ extension HTTPBody {
 
     package var announcement: String { names.map(\.rawName).joined(separator: ", ") }
 
-    /// The first name that isn't allowed in trailers, or `nil` if all are.
+    /// The first name that isn't allowed in trailers, or `nil` if all names are.
     package var forbidden: HTTPHeaderName? { names.first { !$0.isValid || Self.ofHead.contains($0) } }
 
     // RFC 9110 §6.5.1: fields for framing, routing, request modifiers, authentication, response control and the content
@@ -23,17 +23,17 @@ extension HTTPBody {
     ]
   }
 
-  /// Adds trailer fields, such as a checksum that is only known after the body was read (RFC 9110 §6.5).
+  /// Adds trailer fields, such as a checksum that is only known after the body has been read (RFC 9110 §6.5).
   ///
   ///     .file(backup).trailers(["X-SHA256"]) { ["X-SHA256": await sum.hexadecimal] }
   ///
-  /// The body is sent in chunks over HTTP/1.1, even if the server supports newer versions, because libcurl sends
-  /// trailers no other way. `URLSession` can't send trailers and rejects the body. Few servers read them.
+  /// The body is sent in chunks over HTTP/1.1, even if the server supports newer versions, because this is the only way
+  /// libcurl can send trailers. `URLSession` can't send trailers and rejects the body. Few servers read trailers.
   ///
   /// - Parameters:
   ///   - names: The names, which are announced in `Trailer`. A name that must be known before the body, such as
   ///     `Content-Type` or `Authorization`, fails the call.
-  ///   - make: Returns the fields after the body was sent. Called for each attempt, and can omit fields.
+  ///   - make: Returns the fields after the body has been sent. Called for each attempt. Can omit announced fields.
   public func trailers(
     _ names: [HTTPHeaderName], _ make: @escaping @Sendable () async throws -> HTTPHeaders
   ) -> HTTPBody {

@@ -4,7 +4,7 @@ public import ErrandFoundation
 ///
 /// Bytes and files are replayable: they can be sent again. A stream is replayable if it is created from a closure that
 /// makes a new sequence each time. A body that isn't replayable is never sent twice, and never replaced by an empty
-/// one.
+/// body.
 public struct HTTPBody: Sendable {
   /// Passes each chunk to `sink`, in order, waiting until it is accepted.
   package typealias Source = @Sendable (_ sink: @Sendable (Data) async throws -> Void) async throws -> Void
@@ -85,7 +85,7 @@ public struct HTTPBody: Sendable {
       .stream { sink in for try await chunk in try make() { try await sink(chunk) } }, length: length, isProduced: true)
   }
 
-  /// Creates a stream that can be read once. The request can't be retried after reading has started.
+  /// Creates a stream that can only be read once. The request can't be retried after reading has started.
   ///
   /// - Parameters:
   ///   - chunks: The chunks, in order.
@@ -116,12 +116,12 @@ public struct HTTPBody: Sendable {
 
   package var trailers: Trailers? { identity?.trailers }
 
-  /// Whether the request has no body at all. A body with zero bytes doesn't count as empty.
+  /// Whether the request has no body. A body with zero bytes is not empty.
   public var isEmpty: Bool {
     if case .empty = storage { true } else { false }
   }
 
-  /// Whether code of the app produces the body while it is sent.
+  /// Whether the app's code produces the body while it is sent.
   package var isProduced: Bool { identity?.isProduced ?? false }
 
   /// Whether all bytes are available before sending starts.
@@ -151,8 +151,8 @@ public struct HTTPBody: Sendable {
   /// The length in bytes, or 0 if it is unknown.
   var knownLength: Int { (try? length()).flatMap { $0 }.map { Int($0) } ?? 0 }
 
-  /// Returns the length in bytes: as specified, counted, or the size of the file. `nil` if it is unknown, as for files
-  /// in `/proc`.
+  /// Returns the length in bytes: the specified length, the number of bytes in memory, or the size of the file. `nil`
+  /// if the length is unknown, as for files in `/proc`.
   ///
   /// Throws an error if the file can't be read.
   public func length() throws -> Int64? {
@@ -193,14 +193,14 @@ public struct HTTPBody: Sendable {
   }
 
   static func open(_ url: URL) throws -> Int32 {
-    // The path of a non-file URL isn't local.
+    // The path of a non-file URL doesn't refer to a local file.
     guard url.isFileURL else { throw Failure.unreadable(path: "the \(url.scheme ?? "") URL of '\(url.path)'") }
     guard let descriptor = Descriptor.opened(url.path) else { throw Failure.unreadable(path: url.path) }
     return descriptor
   }
 
   package enum Failure: Error {
-    /// The body can only be read once, and already was.
+    /// The body can only be read once, and has already been read.
     case consumed
     case unreadable(path: String)
   }

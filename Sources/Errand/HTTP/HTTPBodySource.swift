@@ -12,8 +12,8 @@ public protocol HTTPBodySource: AnyObject, Sendable {
   /// Reads the rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes.
   func collect(upTo limit: Int) async throws -> Data
 
-  /// Ends reading and immediately releases the connection or file behind the source. No read follows. Can be called
-  /// several times.
+  /// Ends reading and immediately releases the connection or file behind the source. The body isn't read after this
+  /// call. Can be called several times.
   func cancel()
 
   /// The trailer fields. Empty until the end of the body.
@@ -44,7 +44,7 @@ extension HTTPBodySource {
   public var timings: TransferTimings? { nil }
 }
 
-/// The error thrown when reading a body after a loop over it was left early.
+/// The error thrown when reading a body again after leaving a loop over it early.
 public struct HTTPBodyConsumedError: Error, Sendable {
   /// Creates the error.
   public init() {}

@@ -54,7 +54,7 @@ extension HTTPHeaderName: Hashable {
     return length == 14 && self == .contentLength || length == 17 && self == .transferEncoding
   }
 
-  /// Hashes the name without regard to case.
+  /// Hashes the name, ignoring case.
   public func hash(into hasher: inout Hasher) {
     rawName.withBytes { bytes in
       var word: UInt64 = 0

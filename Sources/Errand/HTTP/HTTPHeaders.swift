@@ -22,7 +22,7 @@ public struct HTTPHeaders: Sendable, Hashable {
       left.name == right.name && left.value.hasSameBytes(as: right.value)
     }
 
-    /// The maximum size on the wire, in bytes, as estimated by nghttp2: 12 bytes are for framing.
+    /// The maximum size on the wire, in bytes, as estimated by nghttp2, including 12 bytes for framing.
     package var size: Int { name.rawName.utf8.count + value.utf8.count + 12 }
   }
 
@@ -66,7 +66,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Whether the field is present.
   public func contains(_ name: HTTPHeaderName) -> Bool { firstIndex(of: name) != nil }
 
-  /// Adds a line and keeps existing ones.
+  /// Adds a line and keeps existing lines.
   public mutating func add(_ value: String, for name: HTTPHeaderName) { fields.append(Field(name, value)) }
 
   mutating func replaceLast(_ name: HTTPHeaderName, with value: String) {
@@ -76,7 +76,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Removes all lines of a field.
   public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 
-  /// Merges `others` into these fields. A name in both keeps only the lines of `others`.
+  /// Merges `others` into these fields. If a name is in both, only the lines of `others` are kept.
   public mutating func replace(with others: HTTPHeaders) {
     guard !others.isEmpty else { return }
     guard !isEmpty else { return fields = others.fields }
@@ -106,8 +106,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     if !contains(name) { fields.append(Field(name, value)) }
   }
 
-  /// The first field that can't be sent, or `nil` if all can. A name must be a token. A value must not contain a line
-  /// break, which could inject another field, or a NUL (RFC 9110 §5.5).
+  /// The first field that can't be sent, or `nil` if all fields can. A name must be a token. A value must not contain a
+  /// line break, which could inject another field, or a NUL (RFC 9110 §5.5).
   public var firstInvalid: Field? {
     fields.first { field in
       !field.name.isValid || !field.value.hasOnlyBytes { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
@@ -117,7 +117,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   package var size: Int { fields.reduce(0) { $0 + $1.size } }
 
   private func firstIndex(of name: HTTPHeaderName) -> Int? {
-    // Accessing `fields` by index avoids copying the field, and most names already differ in length.
+    // Access `fields` by index to avoid copying each field. Most names already differ in length.
     for index in fields.indices where fields[index].name == name { return index }
     return nil
   }

@@ -17,10 +17,10 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
   /// The name of the method, or `automatic`.
   public var description: String { self == .automatic ? "automatic" : rawValue }
 
-  /// No explicit method: GET without a body, POST with one.
+  /// No explicit method: GET without a body, POST with a body.
   public static let automatic = HTTPMethod("")
 
-  /// CONNECT. Only used for proxies: a request with this method is rejected.
+  /// CONNECT. Reserved for proxies: requests with this method are rejected.
   public static let connect = HTTPMethod("CONNECT")
   /// DELETE.
   public static let delete = HTTPMethod("DELETE")
@@ -49,8 +49,8 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
   /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-  /// Whether parameters are sent in the body: for methods with defined content semantics (RFC 9110 §9.3) and unknown
-  /// methods.
+  /// Whether parameters are sent in the body, as for methods with defined content semantics (RFC 9110 §9.3) and for
+  /// unknown methods.
   var sendsParametersInBody: Bool {
     switch self {
     case .automatic, .get, .head, .delete, .options, .trace, .connect: false

@@ -32,7 +32,7 @@ public struct HTTPRequest: Sendable {
     storage = Storage(Parts(method: method, url: url, headers: headers, body: body, options: options))
   }
 
-  /// The method. Never `.automatic` once the request is sent.
+  /// The method. Never `.automatic` in a request that is being sent.
   public var method: HTTPMethod {
     get { storage.parts.method }
     set { parts.method = newValue }

@@ -18,9 +18,9 @@ public struct HTTPResponse: Sendable {
   var isStored = false
   /// The body. It can only be read once.
   public var body: HTTPResponseBody
-  /// The call that produced the response, with its record.
   /// The request as it was sent, if the cache or a call that shares the response needs it.
   var request: HTTPRequest?
+  /// The call that produced the response, with its record.
   package var maker: (any AnyObject & Sendable)?
   /// Boxed, because few responses have these values.
   private var rare: Rare?
@@ -69,7 +69,7 @@ public struct HTTPResponse: Sendable {
 
   /// The media type in `Content-Type`, or `nil` if the field is missing or invalid.
   ///
-  /// If the field is sent several times, the last valid type counts, as in browsers.
+  /// If the field is sent several times, the last valid type is used, as in browsers.
   public var mediaType: MediaType? { headers.mediaType }
 }
 

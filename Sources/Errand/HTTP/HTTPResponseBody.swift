@@ -43,21 +43,21 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private struct State {
     var source: (any HTTPBodySource)?
     var buffered = Data()
-    /// The trailers, once the source is released.
+    /// The trailers, available after the source is released.
     var trailers = HTTPHeaders()
-    /// The timings, once the source is released.
+    /// The timings, available after the source is released.
     var timings: TransferTimings?
     var ending: Ending?
     /// Whether a reader left before the end.
     var isReleased = false
-    /// `nil` once all actions have run.
+    /// The actions to run at the end. `nil` after they have run.
     var onEnd: EndActions? = EndActions()
     /// The error to throw instead of `CancellationError`.
     var cause: (any Error)?
     var explain: (@Sendable (any Error) -> any Error)?
     var onChunk: (@Sendable (Int) -> Void)?
 
-    /// Takes the actions to run. Returns `nil` if none are left, and from then on none are stored.
+    /// Removes and returns the actions to run. Returns `nil` if none are left. After that, no actions are stored.
     mutating func takeActions() -> (EndActions, (any HTTPBodySource)?)? {
       guard let actions = onEnd, !actions.isEmpty else {
         onEnd = nil
@@ -85,7 +85,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Returns the next chunk, or `nil` at the end.
   ///
   /// Throws the error of the transfer, `CancellationError` if the call or the current task is cancelled, and
-  /// ``HTTPBodyConsumedError`` after a loop was left early (for a stream, a `TaskError` with code `.bodyConsumed`).
+  /// ``HTTPBodyConsumedError`` if a loop over the body was left early (for a stream, a `TaskError` with code
+  /// `.bodyConsumed`).
   public func next() async throws -> Data? {
     do {
       let chunk: Data?
@@ -114,7 +115,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Reads the rest of the body, keeps it for reading again, and releases the source.
+  /// Reads the rest of the body into memory, so it can be read again, and releases the source.
   package func gather(upTo limit: Int = .max) async throws -> Data {
     let data = try await collect(upTo: limit)
     let source = source
@@ -149,7 +150,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       error = HTTPBodyConsumedError()
     }
     end(.failed(error))
-    return explain?(error) ?? error  // the explanation can include the ending
+    return explain?(error) ?? error  // after `end`, because the explanation can include how the call ended
   }
 
   /// Ends the transfer because the reader left the loop.

@@ -109,7 +109,7 @@ extension HTTPStatus {
   public static let conflict: HTTPStatus = 409
   /// 410: the resource was permanently removed.
   public static let gone: HTTPStatus = 410
-  /// 412: a precondition of the request failed.
+  /// 412: a precondition in the request failed.
   public static let preconditionFailed: HTTPStatus = 412
   /// 413.
   public static let contentTooLarge: HTTPStatus = 413

@@ -4,7 +4,7 @@ public import ErrandFoundation
 ///
 ///     var pins = PublicKeyPins()
 ///     pins.register("sha256/AAAA…=", for: "api.example.com", until: nextRotation)
-///     pins.register("sha256/BBBB…=", for: "api.example.com")                       // the one kept in reserve
+///     pins.register("sha256/BBBB…=", for: "api.example.com")                       // the backup key
 ///     pins.register("sha256/CCCC…=", for: "*.cdn.example.com")
 ///
 /// A pin is the Base64-encoded SHA-256 of a key's `SubjectPublicKeyInfo` (RFC 7469 §2.4). Pinning fails closed: a
@@ -55,7 +55,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// Whether no host is registered.
   public var isEmpty: Bool { pins.isEmpty && unknownHosts.isEmpty }
 
-  /// Combines these pins with others. A host in both has all of its pins.
+  /// Combines these pins with others. A host in both keeps the pins from both.
   public func union(_ others: PublicKeyPins) -> PublicKeyPins {
     guard !isEmpty else { return others }
     var union = self

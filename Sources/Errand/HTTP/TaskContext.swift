@@ -7,7 +7,7 @@
 public protocol TaskContextKey: SendableMetatype {
   /// The type of the value.
   associatedtype Value: Sendable
-  /// The value used if none was set.
+  /// The value used if no value was set.
   static var defaultValue: Value { get }
 }
 

@@ -8,18 +8,18 @@ extension Duration {
 ///
 /// A value of zero or less fails the call with `.badLimit`. In ``call``, it is a deadline that has already passed.
 public struct Timeouts: Sendable, Hashable {
-  /// Waiting for a slot, and for a connection if the transport limits them. Not part of the attempt's time.
+  /// The wait for a slot, and for a connection if the transport limits connections. Not part of the attempt's time.
   public var queue: Duration?
   /// Name lookup, connection and TLS handshake together.
   public var connect: Duration?
   /// From the last byte of the request to the first byte of the response.
   public var firstByte: Duration?
-  /// The time without a byte in either direction while a body is transferred, including a stalled source of the request
-  /// body. Time in which the caller doesn't read the response is not counted.
+  /// The time without a byte in either direction while a body is transferred. Includes time when the source of the
+  /// request body stalls, but not time when the caller doesn't read the response.
   public var idle: Duration?
-  /// A single attempt, from its slot to the last byte, including both bodies.
+  /// A single attempt, from the moment it gets a slot to the last byte, including both bodies.
   public var attempt: Duration?
-  /// The complete call: waiting, all attempts and the delays between them.
+  /// The entire call: waiting, all attempts and the delays between them.
   public var call: Duration?
 
   /// Creates timeouts. Each defaults to `nil`, no limit.
@@ -47,11 +47,11 @@ public struct Timeouts: Sendable, Hashable {
     case idle
     /// A single attempt.
     case attempt
-    /// The complete call.
+    /// The entire call.
     case call
   }
 
-  /// Returns these timeouts, with `nil` values taken from others.
+  /// Returns these timeouts, with `nil` values replaced by the values of `others`.
   public func orElse(_ others: Timeouts) -> Timeouts {
     Timeouts(
       queue: queue ?? others.queue, connect: connect ?? others.connect, firstByte: firstByte ?? others.firstByte,

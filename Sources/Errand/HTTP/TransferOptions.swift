@@ -61,8 +61,8 @@ public struct TransferOptions: Sendable {
   /// Options without timeouts, retries or decoding.
   public init() { storage = Self.plain }
 
-  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The others are
-  /// enforced before the transport receives the request.
+  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The other
+  /// timeouts are enforced before the transport receives the request.
   public var timeouts: Timeouts {
     get { storage.values.timeouts }
     set { values.timeouts = newValue }
@@ -102,14 +102,14 @@ public struct TransferOptions: Sendable {
     set { values.waitsForConnectivity = newValue }
   }
 
-  /// How long to wait for `100 Continue` before sending the body (`Expect: 100-continue`, RFC 9110 §10.1.1). `nil`
-  /// doesn't send `Expect`. After that time, the body is sent anyway. libcurl waits for at most 65 s.
+  /// How long to wait for `100 Continue` before sending the body (`Expect: 100-continue`, RFC 9110 §10.1.1). If `nil`,
+  /// `Expect` isn't sent. After that time, the body is sent anyway. libcurl waits for at most 65 s.
   public var continueTimeout: Duration? {
     get { storage.values.continueTimeout }
     set { values.continueTimeout = newValue }
   }
 
-  /// The credential for Digest challenges of the server (RFC 7616). `nil` answers no challenge.
+  /// The credential for Digest challenges of the server (RFC 7616). If `nil`, challenges aren't answered.
   ///
   /// The call answers the challenge: it resends the request with its body, which must be replayable. Later requests are
   /// authenticated before they are challenged. If a request already has an `Authorization` field, it is kept. A
@@ -119,7 +119,7 @@ public struct TransferOptions: Sendable {
     set { values.digest = newValue }
   }
 
-  /// The credential that replaces one rejected by the proxy. `nil` before that.
+  /// The credential to use after the proxy rejected the previous one. `nil` until then.
   package var proxyCredential: Credential? {
     get { storage.values.proxyCredential }
     set { values.proxyCredential = newValue }
@@ -128,13 +128,13 @@ public struct TransferOptions: Sendable {
   var answersDigest: Bool { storage.values.digest != nil }
 
   /// The header fields that contain credentials set by an ``Authenticator``, in addition to `Authorization`, `Cookie`
-  /// and `Proxy-Authorization`. They are only sent to the origin of the request, and their values are never shown.
+  /// and `Proxy-Authorization`. They are only sent to the request's origin, and their values are always redacted.
   public var credentialHeaders: Set<HTTPHeaderName> {
     get { storage.values.signIn?.headers ?? [] }
     set { values.signIn = SignIn(newValue, account) }
   }
 
-  /// The account that the request will be authenticated for, known before that happens. Steps use it to separate
+  /// The account that the request will be authenticated as, set before authentication. Steps use it to separate
   /// accounts. `nil` if the request isn't authenticated.
   package var account: String? {
     get { storage.values.signIn?.account }
@@ -161,7 +161,7 @@ public struct TransferOptions: Sendable {
     set { values.cookies = Cookies(newValue, firstURL) }
   }
 
-  /// The URL of the first request, if this one follows redirects.
+  /// The URL of the first request, if this request follows redirects.
   package var firstURL: URL? {
     get { storage.values.cookies?.firstURL }
     set { values.cookies = Cookies(jarCookies, newValue) }
@@ -179,7 +179,7 @@ public struct TransferOptions: Sendable {
     set { values.onHead = newValue }
   }
 
-  /// The rules for what a recording transport can show of the exchange.
+  /// The rules for the parts of the exchange that a recording transport can show.
   package var showing: (any Sendable)? {
     get { storage.values.showing }
     set { values.showing = newValue }
@@ -210,9 +210,9 @@ public struct TransferOptions: Sendable {
     carry(\.credentialHeaders)
     carry(\.account)
     carry(\.pins)
-    // Its closure can't be compared, but is the same during the whole call.
+    // The policy's closure can't be compared, but is the same during the entire call.
     result.addressPolicy = after.addressPolicy
-    result.context = after.context  // can't be compared, but is the same during the whole call
+    result.context = after.context  // can't be compared, but is the same during the entire call
     return result
   }
 }

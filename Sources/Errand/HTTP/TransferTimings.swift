@@ -26,7 +26,7 @@ public struct TransferTimings: Codable, Sendable, Hashable {
   // Boxed, because timings are 150 bytes and passed around often.
   private var storage: Storage
 
-  /// Sets all values at once: each separate change copies them all.
+  /// All values. Change them together, because each separate change copies them all.
   var parts: Parts {
     get { storage.parts }
     set { storage = Storage(newValue) }
@@ -92,8 +92,8 @@ public struct TransferTimings: Codable, Sendable, Hashable {
     set { parts.bytesDecoded = newValue }
   }
 
-  /// Whether the request was resent, because its pooled connection was stale or the server rejected it without
-  /// processing it.
+  /// Whether the request was resent because its pooled connection was stale, or because the server rejected the request
+  /// without processing it.
   public var wasResent: Bool {
     get { storage.parts.wasResent }
     set { parts.wasResent = newValue }

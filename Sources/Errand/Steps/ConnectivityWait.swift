@@ -1,7 +1,7 @@
 /// Waits for a network instead of failing, if `waitsForConnectivity` is set.
 ///
-/// Only failures of requests that were not sent are waited out, so any method can be retried. All waits of a call share
-/// one allowance. When it is used up, the call fails.
+/// Waits only after failures of requests that were not sent, so any method can be retried. All waits of a call share
+/// one allowance. When the allowance is used up, the call fails.
 struct ConnectivityWait: Sendable {
   let reachability: any Reachability
   let allowance: ConnectivityAllowance
@@ -35,7 +35,7 @@ struct ConnectivityWait: Sendable {
 
   var hasTime: Bool { allowance.left(at: clock.now) > .zero }
 
-  /// Waits for the next try. Returns `false` if the time is over.
+  /// Waits for the next try. Returns `false` if the time is up.
   private func wait(for origin: Origin, _ failures: Int) async throws -> Bool {
     let start = clock.now
     let left = allowance.begin(at: start)
@@ -44,9 +44,10 @@ struct ConnectivityWait: Sendable {
     let hasCome = Lock(false)
     _ = try await clock.within(left) {
       try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
-      try Task.checkCancellation()  // it may return instead of throwing when its time is over
+      try Task.checkCancellation()  // `reachability` may return instead of throwing when the time is up
       hasCome.withLock { $0 = true }
-      // Limit the retry rate in case reachability wrongly returns at once. The last try comes when the time is over.
+      // Limit the retry rate in case reachability wrongly returns immediately. The last try is made when the time is
+      // up.
       let rest = Self.leastWait(failures) - (clock.now - start)
       if rest > .zero { try await clock.sleep(for: rest) }
     }
@@ -59,7 +60,7 @@ struct ConnectivityWait: Sendable {
   }
 }
 
-/// The time that a call may wait for a network over all of its attempts. Concurrent waits count once.
+/// The total time that the attempts of a call may wait for a network. Concurrent waits count once.
 final class ConnectivityAllowance: Sendable {
   private struct State {
     var spent = Duration.zero

@@ -5,8 +5,8 @@
 ///       throw error
 ///     })
 ///
-/// Runs once all attempts of the call have failed, the last one with an error of the given kind. The response is
-/// checked, decoded and passed to hooks like any other.
+/// Runs after all attempts of the call have failed, if the last error is of the given kind. The response is checked,
+/// decoded and passed to hooks like any other.
 public struct Recovery: PerCallStep {
   /// The kind of error to recover from.
   public struct Cause: Sendable {
@@ -15,15 +15,15 @@ public struct Recovery: PerCallStep {
     /// The server could not be reached: ``TaskError/isOffline``.
     public static let offline = Cause { $0.isOffline }
 
-    /// A timeout expired: ``TaskError/isTimeout``. ``TaskError/timer`` says which one. The deadline of the call,
-    /// ``Timeouts/call``, also ends this step, so it cannot be recovered from here.
+    /// A timeout expired: ``TaskError/isTimeout``. ``TaskError/timer`` specifies which timeout. The deadline of the
+    /// call, ``Timeouts/call``, also ends this step, so it can't be recovered from here.
     public static let timeout = Cause { $0.isTimeout && $0.timer != .call }
   }
 
   private let cause: Cause
   private let recover: @Sendable (HTTPRequest, TaskError) async throws -> HTTPResponse
 
-  /// Creates a step that calls `recover`, which returns a response or throws: the given error, or another.
+  /// Creates a step that calls `recover`, which returns a response, or throws the given error or a different error.
   public init(
     from cause: Cause,
     _ recover: @escaping @Sendable (_ request: HTTPRequest, _ error: TaskError) async throws -> HTTPResponse
@@ -33,7 +33,7 @@ public struct Recovery: PerCallStep {
   }
 
   /// Sends the request and recovers if it fails with an error of the given kind.
-  /// Throws what `recover` throws. Other errors of `next` are rethrown.
+  /// Throws the errors of `recover`. Other errors of `next` are rethrown.
   public func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     do {
       return try await next(request)

@@ -1,13 +1,13 @@
-/// A link in the chain between a call and its transport. It sees each request before it is sent and each response, and
-/// may change either, answer a request itself, or send more than once.
+/// A step in the chain between a call and its transport. It receives each request before it is sent, and each response.
+/// It may change either, answer a request itself, or send more than one request.
 ///
 /// The type of a step says where it runs: conform to ``PerCallStep`` or ``PerAttemptStep``, not to this protocol.
 public protocol Step: Sendable {
-  /// The name by which other steps are placed before or after this one. Defaults to the name of its type.
+  /// The name used to place other steps before or after this step. Defaults to the name of its type.
   var name: String { get }
 
   /// Sends `request` with `next` and returns the response.
-  /// Throws what `next` throws, or another error, which ends the attempt or the call.
+  /// Throws the error of `next`, or another error, which ends the attempt or the call.
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse
 }
 
@@ -16,7 +16,7 @@ extension Step {
   public var name: String { "\(Self.self)" }
 }
 
-/// A step that runs once per call, however many attempts the call makes.
+/// A step that runs once per call, regardless of the number of attempts.
 public protocol PerCallStep: Step {}
 
 /// A step that runs for every attempt.
@@ -28,7 +28,7 @@ public protocol PerAttemptStep: Step {}
 /// The rest of the chain after a step.
 ///
 /// A step has one response at a time. Calling `next` again, or returning another response, ends the body of the
-/// previous one. This releases its stream, so a step that sends twice never needs more than one.
+/// previous response. This releases its stream, so a step that sends twice never needs more than one stream.
 public struct Next: Sendable {
   private final class Given: Sendable {
     private struct State {
@@ -41,8 +41,8 @@ public struct Next: Sendable {
 
     func release() { state.withLock { $0.body }?.cancel() }
 
-    /// Releases the last response if the step returned another one. A response that is not in memory may still read
-    /// from it.
+    /// Releases the last response if the step returned another one that is in memory. If it is not in memory, it may
+    /// still read from the last response.
     func settle(for response: HTTPResponse) {
       guard response.body.isInMemory, let body = state.withLock({ $0.body }), body !== response.body else {
         return
@@ -60,7 +60,7 @@ public struct Next: Sendable {
     self.last = last
   }
 
-  /// Sends `request` through the rest of the chain. Can be called again, with the same or another request; this
+  /// Sends `request` through the rest of the chain. Can be called again with the same or another request, which
   /// releases the previous response.
   public func callAsFunction(_ request: HTTPRequest) async throws -> HTTPResponse {
     given.release()

@@ -1,7 +1,8 @@
 extension Credential {
-  /// Throws if the user or password contains control characters, or if `isBasic` and the user contains a colon.
+  /// Throws if the user name or password contains control characters, or if `isBasic` is true and the user name
+  /// contains a colon.
   func check(for purpose: String, isBasic: Bool = false) throws(TaskError) {
-    // RFC 7617 §2: no control characters, and no colon in a Basic user.
+    // RFC 7617 §2: no control characters, and no colon in the user name for Basic.
     for part in [user, password] where !part.hasNoControls {
       throw refusal("the user or the password for \(purpose) has a line break, a NUL or another control character")
     }

@@ -4,8 +4,8 @@ extension HTTPRequest {
   /// The maximum size of a request head, in bytes: the method, the URL, and each header field with 12 bytes added to
   /// its name and value.
   ///
-  /// Most servers accept less: 8 to 32 KiB. Over HTTP/2, libcurl sends no header block above 64 KiB, counted this way.
-  /// Over TLS, it sends no head above 128 KiB.
+  /// Most servers accept only 8 to 32 KiB. libcurl's own limits are 64 KiB for a header block over HTTP/2, counted this
+  /// way, and 128 KiB for a head over TLS.
   public static let maximumHeadSize = 60 << 10
 
   /// Checks the request and returns its origin. A transport calls this first.
@@ -35,7 +35,7 @@ extension HTTPRequest {
     }
   }
 
-  /// The transport sets the framing. A field that matches it is ignored, any other value is refused (RFC 9112 §6).
+  /// The transport sets the framing. A field that matches it is ignored. Any other value is rejected (RFC 9112 §6).
   private func checkFraming(_ field: HTTPHeaders.Field) throws {
     let name = field.name.rawName
     guard field.name == .contentLength else {
@@ -56,7 +56,7 @@ extension HTTPRequest {
     }
     // RFC 9113 §3.4: the HTTP/2 connection preface starts with PRI.
     if method.rawValue == "PRI" { throw refusal("PRI is not a method: a connection of HTTP/2 begins with it") }
-    // RFC 9110 §9.3.2 and §9.3.8. libcurl would send PUT instead of HEAD.
+    // RFC 9110 §9.3.2 and §9.3.8. For HEAD with a body, libcurl would send PUT.
     if !body.isEmpty, method == .head || method == .trace {
       throw refusal("a \(method) request has no body: leave it out, or use another method")
     }
@@ -92,7 +92,7 @@ extension HTTPRequest {
     }
   }
 
-  /// Returns the request with the host of its URL in the normalised form of `origin`, the request's own origin.
+  /// Returns the request with the host of its URL in the normalized form of `origin`, the request's own origin.
   package func addressed(to origin: Origin) -> HTTPRequest {
     let address = origin.address(of: url)
     guard address != url.absoluteString, let url = URL(string: address) else { return self }

@@ -1,6 +1,6 @@
 extension HTTPRequest {
-  /// Sends the request, and resends it with a new credential as long as the proxy refuses the current one. The last
-  /// refusal has the code `.proxyAuthenticationRequired`.
+  /// Sends the request, and resends it with a new credential each time the proxy rejects the current one. If there is
+  /// no new credential, the error has the code `.proxyAuthenticationRequired`.
   func renewingProxyCredential<Response>(
     _ send: (HTTPRequest) async throws -> Response
   ) async throws -> Response {

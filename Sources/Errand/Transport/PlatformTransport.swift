@@ -45,7 +45,7 @@ extension Transport where Self == PlatformTransport {
   }
 #else
   extension PlatformTransport {
-    /// The transport that `make` creates, or one that fails every call with the error of `make`.
+    /// The transport that `make` creates, or one that fails every call with the error that `make` throws.
     static func best(
       make: () throws(TaskError) -> any Transport = { () throws(TaskError) in try CurlTransport() }
     ) -> PlatformTransport {

@@ -2,9 +2,9 @@ import ErrandFoundation
 
 /// A proxy that requests go through.
 public struct Proxy: Sendable {
-  /// The protocol that a proxy speaks.
+  /// The protocol that a proxy uses.
   public enum Kind: String, Sendable, Hashable {
-    /// HTTP: plain requests are sent to the proxy whole, https goes through a CONNECT tunnel.
+    /// HTTP. Requests over plain http are sent to the proxy, and those over https go through a CONNECT tunnel.
     case http
     /// HTTP over TLS. The transport's ``TLSSettings`` apply as for servers, except for the client identity.
     case https
@@ -18,10 +18,10 @@ public struct Proxy: Sendable {
   public var host: String
   /// The port of the proxy.
   public var port: Int
-  /// The credential for the proxy, or `nil` if it requires none.
+  /// The credential for the proxy, or `nil` if the proxy doesn't require one.
   public var credential: Credential?
-  /// Returns another credential after the proxy refused one (407), or `nil` to give up. Its argument is the refused
-  /// credential, if any. A ``Server`` calls it; a transport used without a server throws
+  /// Returns another credential after the proxy rejected one (407), or `nil` to give up. The argument is the rejected
+  /// credential, if any. A ``Server`` calls this closure; a transport used without a server throws
   /// ``TaskError/Code/proxyAuthenticationRequired``.
   public var renewCredential: (@Sendable (_ refused: Credential?) async -> Credential?)?
 

@@ -8,7 +8,7 @@ struct ProxyException: Sendable {
   }
 
   private let hosts: Hosts
-  /// `nil` for every port.
+  /// The port, or `nil` for every port.
   private let port: Int?
 
   /// The entries of a list. Commas and whitespace separate them.
@@ -16,7 +16,7 @@ struct ProxyException: Sendable {
     list.split { $0 == "," || $0.isWhitespace }.map(String.init)
   }
 
-  /// `nil` if the entry is in none of the forms that the guide *The transports* lists.
+  /// Parses an entry. Returns `nil` if it has none of the forms listed in the guide *The transports*.
   init?(_ entry: String) {
     if entry.contains("/") {
       guard let block = AddressBlock(entry.filter { $0 != "[" && $0 != "]" }) else { return nil }
@@ -41,7 +41,8 @@ struct ProxyException: Sendable {
     hosts = .domain(host.text)
   }
 
-  /// Whether an origin is reached without a proxy. Names are not looked up: a block matches hosts that are addresses.
+  /// Whether an origin is reached without a proxy. Names are not looked up, so a block only matches hosts that are
+  /// addresses.
   func matches(_ origin: Origin) -> Bool {
     guard port == nil || port == origin.port else { return false }
     return switch hosts {

@@ -89,7 +89,7 @@ public struct ProxyRules: Sendable {
         + " with a user and password escaped as in URLs", phase: .preparing, isSurelyNotSent: true)
   }
 
-  /// Whether an origin is reached directly. Loopback always is: another machine can't reach it.
+  /// Whether an origin is reached directly. Loopback hosts always are, because another machine can't reach them.
   private func isException(_ origin: Origin) -> Bool {
     origin.isLoopback || exceptions.contains { $0.matches(origin) }
   }

@@ -1,7 +1,7 @@
 /// Decides when to retry after a server could not be reached.
 ///
-/// Errand also waits between attempts, so an implementation that returns immediately does not cause a busy loop: at
-/// least 0.1 seconds after the first failure, twice as long after each further one, up to five seconds.
+/// Errand also waits between attempts, so an implementation that returns immediately doesn't cause a busy loop: at
+/// least 0.1 seconds after the first failure, doubled after each further failure, up to five seconds.
 public protocol Reachability: Sendable {
   /// Returns when another attempt might succeed.
   ///
@@ -13,7 +13,7 @@ public protocol Reachability: Sendable {
   func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws
 }
 
-/// Waits half a second after the first failure and doubles the wait after each further one, up to a limit.
+/// Waits half a second after the first failure and doubles the wait after each further failure, up to a limit.
 public struct PollingReachability: Reachability {
   /// The maximum wait.
   public let longest: Duration

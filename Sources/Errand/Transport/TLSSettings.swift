@@ -6,9 +6,9 @@ public struct TLSSettings: Sendable {
   public enum Authorities: Sendable, Hashable {
     /// The authorities of the system.
     case system
-    /// The authorities in a PEM file, and no others.
+    /// Only the authorities in a PEM file.
     case file(URL)
-    /// The authorities in PEM text, and no others.
+    /// Only the authorities in PEM text.
     case pem(Data)
   }
 
@@ -57,10 +57,10 @@ public struct TLSSettings: Sendable {
   /// How to verify the server's certificate. Defaults to `.full`.
   public var verification = Verification.full
 
-  /// Creates settings that trust the system's authorities, require TLS 1.2 or newer, and verify everything.
+  /// Creates settings that trust the system's authorities, require TLS 1.2 or newer, and fully verify certificates.
   public init() {}
 
-  /// Throws if the authorities file cannot be read.
+  /// Throws if the authorities file can't be read.
   func checkAuthorities() throws(TaskError) {
     guard verification != .dangerouslyNone, case .file(let url) = authorities,
       faccessat(AT_FDCWD, url.path, R_OK, AT_EACCESS) != 0

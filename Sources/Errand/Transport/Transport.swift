@@ -7,11 +7,11 @@
 /// - If the surrounding task is cancelled, it promptly throws `CancellationError` and releases the connection.
 /// - Every other error is a ``TaskError`` that says whether it is certain that the request was not sent.
 /// - It enforces the timeouts `connect`, `firstByte`, `idle` and `attempt` of the request's options.
-/// - If it never connects to an address that ``TransferOptions/addressPolicy`` forbids, it returns `true` from
-///   ``checksAddresses``.
+/// - It returns `true` from ``checksAddresses`` only if it never connects to an address that
+///   ``TransferOptions/addressPolicy`` forbids.
 public protocol Transport: Sendable {
-  /// Whether the transport enforces a request's address policy. Defaults to `false`; requests with a policy are then
-  /// not sent.
+  /// Whether the transport enforces a request's address policy. Defaults to `false`, in which case requests with a
+  /// policy are not sent.
   var checksAddresses: Bool { get }
 
   /// Sends `request` and returns the response head with a streaming body.
@@ -30,7 +30,7 @@ extension Transport {
 }
 
 extension TaskError {
-  /// The error for a request with an address policy, if the transport cannot enforce it.
+  /// The error for a request with an address policy, if the transport can't enforce it.
   package static var cannotCheckAddresses: TaskError {
     TaskError(
       .transportUnavailable,
@@ -53,7 +53,7 @@ public struct ConnectionCounts: Sendable, Hashable {
     (self.open, self.connecting, self.busy) = (open, connecting, busy)
   }
 
-  /// The connections that wait to be reused.
+  /// The connections that are waiting to be reused.
   public var idle: Int { max(0, open - connecting - busy) }
 
   mutating func add(_ other: ConnectionCounts) {
@@ -74,7 +74,8 @@ public enum HTTPVersionPreference: Sendable, Hashable {
   /// HTTP/3 if the https server answers over UDP, otherwise the same as ``automatic`` (RFC 9114 §3.1).
   ///
   /// HTTP/3 is not used through a proxy or over a Unix socket. Each new connection is tried over UDP first, and over
-  /// TCP once that fails or 200 ms have passed. The first one established carries the request; ``HTTPResponse/version``
-  /// says which it was. If the transport does not support HTTP/3, this is the same as ``automatic``.
+  /// TCP as well if UDP fails or 200 ms have passed. The first connection to be established carries the request;
+  /// ``HTTPResponse/version`` contains its version. If the transport doesn't support HTTP/3, this is the same as
+  /// ``automatic``.
   case http3
 }

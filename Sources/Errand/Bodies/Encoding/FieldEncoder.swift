@@ -22,12 +22,12 @@ private final class FieldSink {
 private struct FieldScope: Encoder, SingleValueEncodingContainer {
   let sink: FieldSink
   let style: FormStyle
-  /// `nil` for the root value.
+  /// The name of the value. `nil` for the root value.
   let name: String?
   let codingPath: [any CodingKey]
   /// Whether the element is appended to the previous one, after a comma.
   var isJoined = false
-  /// The name for values nested in an element. It contains the index, so that elements are not mixed up.
+  /// The name for values nested in an element. It contains the index, which keeps the elements apart.
   var innerName: String?
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }

@@ -74,7 +74,7 @@ private struct PropertyListScan {
     if Self.lists.contains(where: { rest.starts(with: $0) }) {
       depth += 1
       if isInside { return true }
-      // Parsers read nothing after an unclosed tag.
+      // Parsers stop at an unclosed tag.
       guard let close = rest.firstIndex(of: UInt8(ascii: ">")) else { return false }
       if rest[close - 1] == UInt8(ascii: "/") { depth -= 1 }
       rest = rest[(close + 1)...]

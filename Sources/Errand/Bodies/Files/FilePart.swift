@@ -1,17 +1,19 @@
 public import ErrandFoundation
 
 extension HTTPBody {
-  /// Part of a file. It is read while it is sent, and opened again for every attempt.
+  /// Creates a body from part of a file, which is opened and read for each attempt.
   ///
   ///     .file(backup, bytes: ByteRange(1024...))
   ///
-  /// The length is determined now. If the file is truncated before the part is sent, the call fails.
+  /// The length is determined when the body is created. If the file is truncated before the part is sent, the call
+  /// fails.
   ///
   /// - Parameters:
   ///   - url: The file.
   ///   - range: The part. A range past the end of the file is shortened.
   ///   - type: The media type. Defaults to `nil`.
-  /// - Throws: ``TaskError`` with code `.unreadableBody` if the file can't be read or contains no byte of the range.
+  /// - Throws: ``TaskError`` with code `.unreadableBody` if the file can't be read or doesn't contain any byte of the
+  ///   range.
   public static func file(_ url: URL, bytes range: ByteRange, type: MediaType? = nil) throws -> HTTPBody {
     let path = url.path
     guard let length = try HTTPBody.file(url).checkedLength() else {

@@ -8,8 +8,8 @@ struct FileValidators: Equatable {
   let eTag: String
   let lastModified: String
 
-  /// Reads the validators of a response. `mark` identifies its request by the fields in `Vary`. `nil` if there is
-  /// neither an entity tag nor a date, or if `Vary` prevents reuse.
+  /// Reads the validators of a response. `mark` returns an identifier of its request that includes the fields in
+  /// `Vary`. Returns `nil` if there is neither an entity tag nor a date, or if `Vary` prevents reuse.
   init?(_ headers: HTTPHeaders, mark: (_ varying: [HTTPHeaderName]) -> String) {
     let (eTag, lastModified) = (headers.tagForCopy?.text ?? "", headers.dateForCopy ?? "")
     guard !eTag.isEmpty || !lastModified.isEmpty, case .fields(let varying) = Vary(headers) else {
@@ -31,7 +31,7 @@ struct FileValidators: Equatable {
     if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
   }
 
-  /// The validators of a file; `nil` if the file is missing or has changed since the download.
+  /// The validators of a file, or `nil` if the file is missing or has changed since the download.
   static func of(_ file: URL) -> FileValidators? {
     guard let stamp = stamp(of: file),
       let note = Descriptor.contents(ofOwn: place(for: file).path, below: 64 << 10),
@@ -43,16 +43,16 @@ struct FileValidators: Equatable {
     return FileValidators(mark: lines[1], varying: varying, eTag: lines[3], lastModified: lines[4])
   }
 
-  /// Stores the validators of a file that was just downloaded; `nil` removes the stored ones. `stamp` identifies the
-  /// file, in case another download has replaced it.
+  /// Stores the validators of a file that was just downloaded, or removes the stored validators if they are `nil`.
+  /// `stamp` identifies the file, in case another download has replaced it.
   static func keep(_ validators: FileValidators?, for file: URL, stamp: String?) {
     let place = place(for: file).path
-    unlink(place)  // the old validators are of another version
+    unlink(place)  // the old validators belong to another version
     guard let validators, let stamp else { return }
     let varying = validators.varying.map(\.rawName).joined(separator: ",")
     let lines = [stamp, validators.mark, varying, validators.eTag, validators.lastModified, ""]
     guard !lines.dropLast().contains(where: { $0.contains("\n") }) else { return }
-    // O_EXCL: never follow a planted link. If this fails, the file is only downloaded again.
+    // O_EXCL: never follow a planted link. If this fails, the file will simply be downloaded again.
     let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return }
     let bytes = Array(lines.joined(separator: "\n").utf8)
@@ -61,7 +61,7 @@ struct FileValidators: Equatable {
   }
 
   private static func place(for file: URL) -> URL {
-    let name = Checksum.of(file.lastPathComponent).hexadecimal  // the name itself may have the maximum length
+    let name = Checksum.of(file.lastPathComponent).hexadecimal  // the file name could already have the maximum length
     return file.deletingLastPathComponent().appendingPathComponent(".errand-\(name).version")
   }
 

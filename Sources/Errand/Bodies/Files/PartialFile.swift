@@ -2,7 +2,8 @@ import ErrandFoundation
 
 /// A file that is written under a temporary name and moved to its destination when it is complete.
 ///
-/// It gets the mode of the file that it replaces, unless it is private. Call ``publish()`` or ``discard()`` when done.
+/// The new file gets the mode of the file that it replaces, unless it is private. Call ``publish()`` or ``discard()``
+/// when done.
 struct PartialFile: Sendable {
   private let place: URL
   private let replaces: Bool
@@ -11,8 +12,8 @@ struct PartialFile: Sendable {
   /// Folders created for this file, outermost first.
   private let madeFolders: [String]
 
-  /// Creates the file, and missing folders. If `replacing` is false, an existing file is kept and the name gets a
-  /// number: `name (2).ext`. If `isPrivate` is true, only this user can read the file (0600).
+  /// Creates the file and any missing folders. If `replacing` is false, an existing file is kept, and a number is added
+  /// to the new file's name: `name (2).ext`. If `isPrivate` is true, only this user can read the file (0600).
   ///
   /// Throws ``TaskError`` with code `.fileNotWritable`, and leaves nothing behind.
   init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
@@ -30,7 +31,7 @@ struct PartialFile: Sendable {
       throw TaskError(
         .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .finishing)
     }
-    // Not derived from the file name, which may have the maximum length.
+    // Not derived from the file name, which could already have the maximum length.
     let path = "\(folder)/.errand-\(UUID().uuidString)"
     // O_EXCL: never follow a planted link. Private until it has the mode of the old file.
     func make() -> Int32 {
@@ -38,7 +39,7 @@ struct PartialFile: Sendable {
     }
     var madeFolders: [String] = []
     var descriptor: Int32 = -1
-    // A concurrent download that failed may have removed the folders that this one found.
+    // A concurrent download that failed may have removed folders that this download found.
     for _ in 0..<100 {
       descriptor = Self.makeFolders(to: folder, &madeFolders, mode: isPrivate ? 0o700 : 0o777) ? make() : -1
       if descriptor >= 0 || errno != ENOENT { break }
@@ -59,7 +60,7 @@ struct PartialFile: Sendable {
 
   /// Copies owner and mode from the replaced file, except setuid and setgid: the content comes from a peer.
   static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
-    // Only root can do this; otherwise the file belongs to the current user, as with every rename.
+    // Only root can change the owner. Otherwise the file belongs to the current user, as after any rename.
     if old.st_uid != geteuid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
     return fchmod(descriptor, old.st_mode & 0o777) == 0
   }
@@ -87,7 +88,7 @@ struct PartialFile: Sendable {
 
   private static let mostNumbers = 9_999
 
-  /// Gives the file the first free name. Never replaces a file: another program may take a name at any time.
+  /// Moves the file to the first free name. Never replaces a file: another program may take a name at any time.
   private func publishBeside() throws -> URL {
     let (folder, name) = (place.deletingLastPathComponent(), place.lastPathComponent)
     errno = EEXIST
@@ -98,7 +99,7 @@ struct PartialFile: Sendable {
         unlink(path)
         return file
       }
-      // Not every file system has hard links. There, claim the name with an empty file and replace that.
+      // On file systems without hard links, claim the name with an empty file and replace that file.
       if errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK, Self.claim(file.path) {
         if rename(path, file.path) == 0 { return file }
         unlink(file.path)

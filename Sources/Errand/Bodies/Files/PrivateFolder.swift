@@ -4,7 +4,7 @@ import ErrandFoundation
 ///
 /// All access goes through the folder's descriptor, so replacing the folder has no effect.
 struct PrivateFolder: ~Copyable {
-  /// Identifies a file version, to detect files written by others.
+  /// Identifies a file version, to detect changes by other processes.
   struct Stamp: Equatable {
     let inode: UInt64
     let size: Int64
@@ -44,7 +44,8 @@ struct PrivateFolder: ~Copyable {
     for path in missing.reversed() where mkdir(path, 0o700) != 0 && errno != EEXIST { throw failure() }
   }
 
-  /// Opens a folder. Throws if it is missing, of another user, world-writable, or a link while `followsLinks` is false.
+  /// Opens a folder. Throws if it is missing, belongs to another user, is world-writable, or is a link and
+  /// `followsLinks` is false.
   init(_ url: URL, followsLinks: Bool = true) throws {
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard opened >= 0 else { throw Self.failure() }
@@ -114,7 +115,7 @@ struct PrivateFolder: ~Copyable {
 
   /// Creates a link or replaces an existing one. Throws if the name belongs to a file.
   func link(_ name: String, to target: String) throws {
-    let aside = ".\(name).\(UUID().uuidString)"  // several processes may make one at once
+    let aside = ".\(name).\(UUID().uuidString)"  // several processes may create one at the same time
     guard symlinkat(target, descriptor, aside) == 0 else { throw Self.failure() }
     var status = stat()
     if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFLNK {
@@ -129,7 +130,7 @@ struct PrivateFolder: ~Copyable {
     }
   }
 
-  /// The content of a regular file that belongs to this user; `nil` if it does not exist.
+  /// The content of a regular file that belongs to this user, or `nil` if it does not exist.
   func read(_ name: String) throws -> Data? {
     // O_NONBLOCK: don't wait for the other end of a planted pipe.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -172,7 +173,7 @@ struct PrivateFolder: ~Copyable {
   /// Marks the folder as in use until this value is destroyed or the process ends; see ``isHeld``.
   func hold() { flock(descriptor, LOCK_SH | LOCK_NB) }
 
-  /// Whether the folder is in use, or that can't be determined.
+  /// Whether the folder is in use. Also `true` if that can't be determined.
   var isHeld: Bool {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return true }
     flock(descriptor, LOCK_UN)
@@ -193,7 +194,7 @@ struct PrivateFolder: ~Copyable {
       if flock(file, LOCK_EX | LOCK_NB) == 0 { return try body(self) }
       guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.failure() }
       guard waited < patience else { return nil }
-      // Others hold it for milliseconds. Back off in case the holder is suspended, to save CPU.
+      // Other processes hold the lock for milliseconds. Back off to save CPU in case the holder is suspended.
       let pause = min(1 + waited / 4, 20)
       usleep(UInt32(pause) * 1000)
       waited += pause

@@ -19,7 +19,7 @@ final class WrittenBody: HTTPBodySource {
     self.size = size
     (trailers, timings) = (body.trailers, body.timings)
     path = file.writtenAt.path
-    // Open it now: the file may be renamed or removed before it is read completely.
+    // Open the file now: it may be renamed or removed before it has been read completely.
     state = Lock(State(file: file, descriptor: Descriptor.opened(path) ?? -1))
   }
 

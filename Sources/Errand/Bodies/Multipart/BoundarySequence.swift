@@ -1,4 +1,4 @@
-/// Creates multipart boundaries. With a secret, they are reproducible, so that a recreated body has the same ones.
+/// Creates multipart boundaries. With a secret, they are reproducible: a recreated body has the same boundaries.
 final class BoundarySequence: Sendable {
   private let secret: String
   private let count = Lock<UInt64>(0)

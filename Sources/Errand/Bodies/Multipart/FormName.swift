@@ -112,8 +112,8 @@ enum FormName {
 }
 
 extension ContentDisposition {
-  /// Parses the field of a part; `nil` if it has no type. In forms (RFC 7578 §4.2), names are parsed as browsers write
-  /// them, which differs from RFC 9110.
+  /// Parses the field of a part. Returns `nil` if it has no type. In forms (RFC 7578 §4.2), names are parsed as
+  /// browsers write them, which differs from RFC 9110.
   init?(ofPart value: String) {
     guard let plain = ContentDisposition(value), !plain.type.isEmpty else { return nil }
     guard plain.type == "form-data" else {

@@ -8,8 +8,8 @@ public import ErrandFoundation
 ///       var uploadForm: MultipartForm { MultipartForm([.text("title", title), .file("photo", photo)]) }
 ///     }
 ///
-/// The form is never in memory as a whole: files are read while they are sent. Its length is known if the length of
-/// every part is known. It can be sent again if every part can.
+/// The complete form is never held in memory: files are read while they are sent. Its length is known if the length of
+/// every part is known. The form can be sent again if every part can be sent again.
 public struct MultipartForm: Sendable {
   /// A named part of a form.
   public struct Part: Sendable {
@@ -25,7 +25,7 @@ public struct MultipartForm: Sendable {
       self.body = body
     }
 
-    /// A UTF-8 text. Unlike in browsers, line breaks are not changed to CRLF.
+    /// A text part in UTF-8. Unlike in browsers, line breaks are not changed to CRLF.
     public static func text(_ name: String, _ value: String) -> Part {
       Part(name, .bytes(Data(value.utf8)), fileName: nil, type: nil)
     }
@@ -64,7 +64,7 @@ public struct MultipartForm: Sendable {
 
   /// The parts, in order. Names can be repeated.
   public var parts: [Part]
-  /// The delimiter between the parts: 128 random bits, so that no part contains it by chance.
+  /// The delimiter between the parts: 128 random bits, so no part contains it by chance.
   public let boundary: String
 
   /// Creates a form.
@@ -72,7 +72,7 @@ public struct MultipartForm: Sendable {
     self.init(parts, boundary: Self.boundaries?.next() ?? BoundarySequence.drawn())
   }
 
-  /// The boundaries for forms in a request body. `nil` means that they are random.
+  /// The boundaries for forms in a request body. If `nil`, they are random.
   @TaskLocal static var boundaries: BoundarySequence?
 
   init(_ parts: [Part], boundary: String) {

@@ -32,8 +32,8 @@ struct MultipartParser {
   }
 
   private var delimiter: [UInt8]
-  /// The boundary itself, if it begins with two dashes: some cameras include the delimiter's dashes in it. `nil` after
-  /// the first delimiter, which decides.
+  /// The boundary without the delimiter's two dashes, if the boundary itself begins with two dashes: some cameras
+  /// include the delimiter's dashes in it. `nil` after the first delimiter, which shows the format.
   private var bareDelimiter: [UInt8]?
   private let limits: MultipartLimits
   /// Whether the body is a stream of parts in the format of IP cameras.
@@ -47,7 +47,7 @@ struct MultipartParser {
   private var isAtLineStart = true
   private var partCount = 0
   private var bodySize = 0
-  /// The `Content-Length` of the current part; `nil` if only the next delimiter ends it.
+  /// The `Content-Length` of the current part, or `nil` if only the next delimiter ends it.
   private var statedSize: Int?
   private var preambleSize = 0
   /// Whether anything but blank lines precedes the first delimiter.
@@ -79,7 +79,7 @@ struct MultipartParser {
     buffer += data
   }
 
-  /// The next event; `nil` if it needs more bytes. Throws ``TaskError`` with code `.badResponse` if a header is
+  /// The next event, or `nil` if it needs more bytes. Throws ``TaskError`` with code `.badResponse` if a header is
   /// malformed or a limit is exceeded, and `.bodyTooLarge` if a part's body is too large.
   mutating func next() throws -> Event? {
     if let isLast = endedByLast {
@@ -196,7 +196,7 @@ struct MultipartParser {
     let sight = lookAhead()
     var contentEnd = sight.contentEnd
     var isStatedEnd = false
-    // If a delimiter comes before the stated end, the length is wrong.
+    // If a delimiter comes before the declared end, the length is wrong.
     if let statedSize, statedSize - bodySize <= (sight.line ?? buffer.count) - start {
       contentEnd = start + statedSize - bodySize
       isStatedEnd = true

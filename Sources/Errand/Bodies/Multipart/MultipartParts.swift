@@ -4,9 +4,9 @@ public import ErrandFoundation
 public struct MultipartLimits: Sendable, Hashable {
   /// The maximum number of parts.
   public var parts: Int
-  /// The maximum number of bytes of a part's header, and of the preamble.
+  /// The maximum number of bytes in a part's header, and in the preamble.
   public var headerSize: Int
-  /// The maximum number of bytes of a part's encoded body, read or skipped. `.max` means no limit.
+  /// The maximum number of bytes in a part's encoded body, whether it is read or skipped. `.max` means no limit.
   public var bodySize: Int
 
   /// Creates limits. Defaults to 10,000 parts, 16 KiB per header, and no limit on a part's body, which is streamed.
@@ -19,9 +19,9 @@ public struct MultipartLimits: Sendable, Hashable {
 
 /// A part of a multipart body, with its header and its streamed body.
 public struct MultipartPart: Sendable {
-  /// The header fields, in order. `Content-Transfer-Encoding` is missing if ``body`` is decoded.
+  /// The header fields, in order. `Content-Transfer-Encoding` is removed if ``body`` has been decoded.
   public let headers: HTTPHeaders
-  /// The body, decoded from `base64` or `quoted-printable`. Requesting the next part skips the rest of it.
+  /// The body, decoded from `base64` or `quoted-printable`. Requesting the next part skips the rest of this body.
   public let body: MultipartPartBody
 
   /// The media type. Defaults to `text/plain` if the header has none (RFC 2046 §5.1).
@@ -33,7 +33,7 @@ public struct MultipartPart: Sendable {
   }
 
   /// A safe name for saving the part as a file: the last path component of the name in `Content-Disposition`, or
-  /// `download`. If the name has no extension, the one of the stated media type is added. See
+  /// `download`. If the name has no extension, the extension of the declared media type is added. See
   /// ``HTTPResponse/suggestedFileName``.
   public var suggestedFileName: String {
     SafeFileName.suggestion(of: [disposition?.fileName], for: headers.mediaType)
@@ -56,11 +56,11 @@ public struct MultipartParts: AsyncSequence, Sendable {
   /// Starts reading.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: MultipartBodyReader(body, parser)) }
 
-  /// Reads the parts. Releasing it before the end cancels the transfer.
+  /// Reads the parts. Releasing the iterator before the end cancels the transfer.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: MultipartBodyReader
 
-    /// The next part; `nil` after the last. Skips the rest of the previous part.
+    /// The next part, or `nil` after the last. Skips the rest of the previous part.
     ///
     /// Throws ``TaskError`` with code `.badResponse` if the body is malformed or has too many parts, `.bodyTooLarge` if
     /// a part's body exceeds its limit, and `.truncatedBody` if the body ends before its closing delimiter. Also throws
@@ -77,7 +77,8 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   let reader: MultipartBodyReader
   let place: MultipartBodyReader.Place
 
-  /// The rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes, and the errors of reading.
+  /// The rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes, or an error of
+  /// ``AsyncIterator/next()``.
   public func collect(upTo limit: Int = 16 << 20) async throws -> Data {
     var all = Data()
     for try await chunk in self {
@@ -94,10 +95,10 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let body: MultipartPartBody
 
-    /// The next chunk; `nil` at the end of the part.
+    /// The next chunk, or `nil` at the end of the part.
     ///
     /// Throws the same errors as ``MultipartParts/AsyncIterator/next()``, and ``TaskError`` with code `.unreadableBody`
-    /// if the next part was requested before this one was read.
+    /// if the next part was requested before this part was read.
     public mutating func next() async throws -> Data? { try await body.reader.nextChunk(at: body.place) }
   }
 }
@@ -107,7 +108,7 @@ actor MultipartBodyReader {
   /// Identifies a part. It lives as long as the part.
   final class Place: Sendable {
     let number: Int
-    /// Whether the next part was requested before this one was read completely.
+    /// Whether the next part was requested before this part was read completely.
     let isPassedOver = Lock(false)
 
     init(_ number: Int) { self.number = number }

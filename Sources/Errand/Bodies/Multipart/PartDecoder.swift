@@ -12,7 +12,7 @@ struct PartDecoder {
   private var pending: [UInt8] = []
   private var hasPadding = false
 
-  /// `nil` if the part is not encoded.
+  /// Returns `nil` if the part is not encoded.
   init?(_ headers: HTTPHeaders) {
     guard let encoding = headers[.contentTransferEncoding].flatMap({ Encoding(rawValue: $0.lowercased()) }) else {
       return nil

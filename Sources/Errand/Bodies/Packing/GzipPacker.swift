@@ -7,7 +7,7 @@ import ErrandFoundation
   final class GzipPacker: Sendable {
     private let packer: Lock<OpaquePointer>
 
-    /// `nil` if zlib is not available.
+    /// Returns `nil` if zlib is not available.
     init?() {
       guard let packer = cpacker_create() else { return nil }
       self.packer = Lock(packer)
@@ -15,7 +15,7 @@ import ErrandFoundation
 
     deinit { packer.withLock { cpacker_free($0) } }
 
-    /// Compresses `data` and returns the output that is ready; with `isLast`, all remaining output.
+    /// Compresses `data` and returns the output that is ready. With `isLast`, returns all remaining output.
     func pack(_ data: Data, isLast: Bool = false) throws -> Data {
       try packer.withLock { try Self.pack(data, isLast, with: $0) }
     }
@@ -53,7 +53,7 @@ import ErrandFoundation
 
 extension HTTPBody {
   /// Returns this body compressed with gzip. Streamed bodies are compressed while they are read and have no known
-  /// length. `nil` if zlib is not available.
+  /// length. Returns `nil` if zlib is not available.
   ///
   /// - Parameter make: Creates the compressor; replaced in tests.
   func gzipped(by make: () -> GzipPacker? = { GzipPacker() }) throws -> HTTPBody? {

@@ -19,7 +19,7 @@ public struct BodyLines: AsyncSequence, Sendable {
   /// Starts reading.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body, limit, repairs) }
 
-  /// Reads the lines. Releasing it before the end cancels the transfer.
+  /// Reads the lines. Releasing the iterator before the end cancels the transfer.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let body: HTTPResponseBody
     private let chunks: HTTPResponseBody.AsyncIterator
@@ -34,7 +34,7 @@ public struct BodyLines: AsyncSequence, Sendable {
       self.repairs = repairs
     }
 
-    /// The next line; `nil` at the end.
+    /// The next line, or `nil` at the end.
     ///
     /// Throws ``HTTPBodyLimitError`` if a line is too long, and the errors of the transfer.
     public mutating func next() async throws -> String? {
@@ -63,7 +63,8 @@ extension HTTPResponseBody {
   ///
   ///     for try await line in try await Log().stream().body.lines() { … }
   ///
-  /// - Parameter limit: The maximum bytes of a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
+  /// - Parameter limit: The maximum number of bytes in a line. A longer line throws ``HTTPBodyLimitError``. Defaults to
+  ///   1 MiB.
   public func lines(upTo limit: Int = 1 << 20) -> BodyLines { BodyLines(self, limit: limit) }
 
   /// The values of a body with one JSON value per line (JSON Lines, NDJSON), as they arrive. Empty lines are skipped.
@@ -72,8 +73,8 @@ extension HTTPResponseBody {
   ///
   /// - Parameters:
   ///   - type: The type of the values.
-  ///   - decoder: Decodes each line. Its errors end the loop and the transfer, and contain nothing of the line.
-  ///   - limit: The maximum number of bytes of a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
+  ///   - decoder: Decodes each line. Its errors end the loop and the transfer, and don't contain any of the line.
+  ///   - limit: The maximum number of bytes in a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
   public func jsonLines<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder(), upTo limit: Int = 1 << 20
   ) -> AsyncThrowingCompactMapSequence<BodyLines, Value> {

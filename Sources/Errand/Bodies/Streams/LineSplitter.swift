@@ -12,9 +12,9 @@ struct LineSplitter {
   private let ends: Ends
   private let limit: Int
   private var line: [UInt8] = []
-  /// Whether the last byte was a CR that ended a line. A following LF belongs to it.
+  /// Whether the last byte was a CR that ended a line. If an LF follows, it belongs to the same line break.
   private var hasEndedWithReturn = false
-  /// Whether a line exceeded the limit. Thrown after the lines before it were delivered.
+  /// Whether a line exceeded the limit. The error is thrown after the earlier lines have been delivered.
   private var isTooLong = false
 
   /// - Parameter limit: The maximum number of bytes of a line.
@@ -24,7 +24,7 @@ struct LineSplitter {
   }
 
   /// The lines that end in `data`, without their line breaks. Throws ``HTTPBodyLimitError`` if a line exceeds the
-  /// limit, after the lines before it were returned.
+  /// limit, after the earlier lines have been returned.
   mutating func lines(endingIn data: Data) throws -> [[UInt8]] {
     try check()
     var lines: [[UInt8]] = []

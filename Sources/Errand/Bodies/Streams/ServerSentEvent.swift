@@ -6,8 +6,8 @@ public struct ServerSentEvent: Sendable, Hashable {
   public var name: String
   /// The data. Lines are separated by LF.
   public var data: String
-  /// The last event ID that the server sent, in this event or an earlier one. Empty if it sent none. Sent as
-  /// `Last-Event-ID` on reconnect.
+  /// The last event ID that the server sent, in this event or an earlier one. Empty if the server hasn't sent an ID.
+  /// Sent as `Last-Event-ID` on reconnect.
   public var id: String
   package var origin = EventOrigin()
 
@@ -20,7 +20,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 
   /// Decodes the data, by default as JSON.
   ///
-  /// Throws ``TaskError`` with code `.decodingFailed` if decoding fails. The error contains nothing of the data.
+  /// Throws ``TaskError`` with code `.decodingFailed` if decoding fails. The error doesn't contain any of the data.
   public func decoded<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder()
   ) throws -> Value {
@@ -67,19 +67,19 @@ struct EventStreamParser {
   private var id = ""
   /// The ID of the last complete event.
   private(set) var lastID = ""
-  /// The reconnection delay that the server sent last; `nil` if it sent none.
+  /// The reconnection delay that the server sent last, or `nil` if it hasn't sent one.
   private(set) var retry: Duration?
-  /// An error to throw after the events before it were delivered.
+  /// An error to throw after the earlier events have been delivered.
   private var problem: (any Error)?
 
-  /// - Parameter limit: The maximum number of bytes of a line, and of an event's data.
+  /// - Parameter limit: The maximum number of bytes in a line, and in an event's data.
   init(limit: Int) {
     splitter = LineSplitter(.any, limit: limit)
     self.limit = limit
   }
 
   /// The events that end in `chunk`. Throws ``HTTPBodyLimitError`` if a line or the data exceeds the limit, after the
-  /// events before it were returned.
+  /// earlier events have been returned.
   mutating func events(endingIn chunk: Data) throws -> [ServerSentEvent] {
     try check()
     var events: [ServerSentEvent] = []
@@ -136,7 +136,7 @@ struct EventStreamParser {
       data += value
       hasData = true
     case "id":
-      // Ignore an ID that no header can carry: sending it would break every reconnect. Same for NUL.
+      // Ignore an ID that is too long for a header field or contains NUL: sending it would break every reconnect.
       if value.count <= Self.longestID, !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
     case "retry": retry = DeltaSeconds.parse(String(decoding: value, as: UTF8.self)).map { .milliseconds($0) } ?? retry
     default: break

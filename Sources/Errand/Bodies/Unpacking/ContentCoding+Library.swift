@@ -2,7 +2,7 @@
   import CCurl
 
   extension ContentCoding {
-    /// The decoder format. For deflate, zlib, as RFC 9110 requires.
+    /// The library's format. Deflate means zlib, as RFC 9110 requires.
     var format: Int32 {
       switch self {
       case .gzip: CDECODER_GZIP
@@ -28,10 +28,10 @@
       return codings.isEmpty ? "identity" : codings.joined(separator: ", ")
     }()
 
-    /// The codings of a `Content-Encoding`, in the order in which they were applied. `nil` if any is unknown, in which
-    /// case the body is delivered as received.
+    /// The codings of a `Content-Encoding`, in the order in which they were applied. `nil` if a coding is unknown, in
+    /// which case the body is delivered as received.
     ///
-    /// Throws ``TaskError`` if there are too many codings, or if the library of one is missing.
+    /// Throws ``TaskError`` if there are too many codings, or if the library for a coding is missing.
     static func list(_ headers: HTTPHeaders) throws(TaskError) -> [ContentCoding]? {
       let names = names(headers)
       guard names.count <= mostLayers else {

@@ -5,7 +5,7 @@ enum ContentCoding: String, CaseIterable {
   case brotli = "br"
   case zstd
 
-  /// The maximum number of codings of one body. A body with more is treated as an attack.
+  /// The maximum number of codings of one body. A body with more codings is treated as an attack.
   static let mostLayers = 4
 
   init?(name: Substring) {

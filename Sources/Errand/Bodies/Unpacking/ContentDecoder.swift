@@ -8,7 +8,7 @@
       case inside
       /// A member or frame has ended: the body can end here.
       case ended
-      /// The last member or frame has ended, and other bytes follow.
+      /// The last member or frame has ended, but trailing bytes follow.
       case padded
     }
 
@@ -20,7 +20,7 @@
     private var padding = 0
     private var decoder: OpaquePointer?
     private var position = Position.beginning
-    /// The error to throw after the bytes already delivered.
+    /// The error to throw after the decoded bytes have been delivered.
     private var damage: TaskError?
 
     var isDamaged: Bool { damage != nil }

@@ -29,7 +29,7 @@
       self.limits = limits
     }
 
-    /// Passes compressed bytes to the first stage; `nil` at the end.
+    /// Passes compressed bytes to the first stage, or `nil` at the end.
     func feed(_ packed: Data?) {
       if let before { return before.feed(packed) }
       if let packed { input = packed } else { isLast = true }
@@ -73,7 +73,7 @@
 
     private var wire: Int64 { before?.wire ?? taken }
 
-    /// Reads the next input from the previous stage. False if the first stage needs more input.
+    /// Reads the next input from the previous stage. Returns `false` if the first stage needs more input.
     private func fill(from before: DecodingStage) throws -> Bool {
       var piece = Data(count: Self.pieceSize)
       let step = try piece.withUnsafeMutableBytes { bytes throws in try before.read(into: bytes) }

@@ -3,11 +3,11 @@
 
   /// A body that is decompressed as it is read. Only compressed bytes are read ahead.
   ///
-  /// It holds one compressed chunk, one decompressed chunk and the library's window: about 40 KB for gzip and deflate,
-  /// up to 16 MB for br and 8 MB for zstd.
+  /// The body holds one compressed chunk, one decompressed chunk and the library's window: about 40 KB for gzip and
+  /// deflate, up to 16 MB for br and 8 MB for zstd.
   final class UnpackedBody: HTTPBodySource {
     private let packed: any HTTPBodySource
-    /// Locked for the 0.2 ms that a gzip chunk takes; there is only one reader.
+    /// The lock is held for 0.2 ms per gzip chunk. There is only one reader.
     private let unpacking: Lock<Unpacking>
 
     init(_ packed: any HTTPBodySource, _ unpacking: sending Unpacking) {

@@ -11,7 +11,7 @@
     }
 
     static let chunkSize = 64 << 10
-    /// The first guess at the size of a whole body, as a multiple of its first compressed chunk.
+    /// The first guess at the size of an entire body, as a multiple of its first compressed chunk.
     private static let usualRatio = 4
     private static let smallest = 1 << 10
 
@@ -38,7 +38,7 @@
 
     var isOver: Bool { stage == nil }
 
-    /// Takes the next compressed bytes; `nil` at the end.
+    /// Adds the next compressed bytes, or `nil` at the end.
     mutating func feed(_ packed: Data?) {
       if packed == nil, !hasBegun, mayBeEmpty { stage = nil }
       if !hasBegun { firstSize = packed?.count ?? 0 }
@@ -67,7 +67,8 @@
       return .end
     }
 
-    /// All remaining bytes, once they are complete. Throws ``HTTPBodyLimitError`` as soon as they exceed `limit`.
+    /// Returns all remaining bytes when they are complete. Throws ``HTTPBodyLimitError`` as soon as they exceed
+    /// `limit`.
     mutating func whole(upTo limit: Int) throws -> Reading {
       guard hasBegun || isOver else { return .wants }
       do {
@@ -88,7 +89,7 @@
       return buffer.count > 0 ? .take(buffer.take()) : .end
     }
 
-    /// Enlarges a full buffer, to at most one byte more than the limit: that byte shows that the limit is exceeded.
+    /// Enlarges a full buffer, up to one byte more than the limit. The extra byte shows that the limit is exceeded.
     private func grow(_ limit: Int) throws {
       guard buffer.room.isEmpty, !isOver else { return }
       let guess =
@@ -123,7 +124,7 @@
     /// Whether to accept a missing checksum, and trailing bytes other than zeros.
     var isLenient = false
 
-    /// The error if the decoded size exceeds a limit; otherwise `nil`.
+    /// The error if the decoded size exceeds a limit, otherwise `nil`.
     @inline(__always)
     func excess(_ decoded: Int64, of packed: Int64) -> TaskError? {
       guard decoded > min(Self.unsuspicious, maximumSize) else { return nil }

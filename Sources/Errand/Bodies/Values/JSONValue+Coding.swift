@@ -23,7 +23,7 @@ extension JSONValue {
     }
   }
 
-  /// An array or object; `nil` if the value has another type. Errors inside the value are thrown.
+  /// Decodes an array or object. Returns `nil` if the value has another type. Errors inside the value are thrown.
   private static func nested<Value: Decodable>(
     _ type: Value.Type, _ value: any SingleValueDecodingContainer
   ) throws -> Value? {

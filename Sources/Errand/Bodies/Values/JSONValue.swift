@@ -5,7 +5,7 @@ import ErrandFoundation
 ///     let answer = try await Endpoint<Void, JSONValue>.get("widgets/7").download()
 ///     let name = answer["name"]?.string
 ///
-/// Integers of up to 64 bits are exact. Other numbers are `Double`. The order of an object's keys is not kept.
+/// Integers of up to 64 bits are exact. Other numbers are `Double`. The order of an object's keys is lost.
 public enum JSONValue: TaskPayload, Hashable {
   /// `null`.
   case null
@@ -24,7 +24,7 @@ public enum JSONValue: TaskPayload, Hashable {
   /// An object.
   case object([String: JSONValue])
 
-  /// The value for a key of an object; `nil` if the value is not an object or lacks the key.
+  /// The value for a key of an object, or `nil` if the value is not an object or lacks the key.
   ///
   /// Setting `nil` removes the key. Setting a key of a value that is not an object replaces it with an object.
   public subscript(_ key: String) -> JSONValue? {
@@ -37,7 +37,7 @@ public enum JSONValue: TaskPayload, Hashable {
     }
   }
 
-  /// The element of an array at an index; `nil` if the value is not an array or the index is out of bounds.
+  /// The element of an array at an index, or `nil` if the value is not an array or the index is out of bounds.
   ///
   /// Setting `nil`, or setting an index that is out of bounds, does nothing.
   public subscript(_ index: Int) -> JSONValue? {
@@ -52,17 +52,17 @@ public enum JSONValue: TaskPayload, Hashable {
     }
   }
 
-  /// The string; `nil` for any other value.
+  /// The string, or `nil` for any other value.
   public var string: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The Boolean; `nil` for any other value.
+  /// The Boolean, or `nil` for any other value.
   public var bool: Bool? {
     if case .bool(let flag) = self { flag } else { nil }
   }
 
-  /// The number, if `Int` can represent it exactly; `nil` for any other value.
+  /// The number, if `Int` can represent it exactly, or `nil` for any other value.
   public var int: Int? {
     switch self {
     case .integer(let number): Int(exactly: number)
@@ -72,7 +72,7 @@ public enum JSONValue: TaskPayload, Hashable {
     }
   }
 
-  /// The number, rounded if it has more than 53 bits; `nil` for any other value.
+  /// The number, rounded if it has more than 53 bits, or `nil` for any other value.
   public var double: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -82,12 +82,12 @@ public enum JSONValue: TaskPayload, Hashable {
     }
   }
 
-  /// The elements of an array; `nil` for any other value.
+  /// The elements of an array, or `nil` for any other value.
   public var array: [JSONValue]? {
     if case .array(let elements) = self { elements } else { nil }
   }
 
-  /// The members of an object; `nil` for any other value.
+  /// The members of an object, or `nil` for any other value.
   public var object: [String: JSONValue]? {
     if case .object(let members) = self { members } else { nil }
   }

@@ -40,7 +40,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
 }
 
 extension HTTPHeaders {
-  /// The challenges in `WWW-Authenticate`, in order. Malformed ones are omitted.
+  /// The challenges in `WWW-Authenticate`, in order. Malformed challenges are omitted.
   public var challenges: [AuthenticationChallenge] { challenges(in: .wwwAuthenticate) }
 
   /// The challenges in a field, such as `Proxy-Authenticate`. Lines are parsed separately, so a malformed line doesn't
@@ -105,7 +105,7 @@ private struct ChallengeParser {
   }
 
   /// Parses the parameter at the start of the member. Returns `nil` and consumes nothing if the member doesn't start
-  /// with one.
+  /// with a parameter.
   ///
   /// Some servers omit commas, so a parameter also ends before whitespace and the name of another parameter.
   private mutating func parameter() -> (name: String, value: String)? {

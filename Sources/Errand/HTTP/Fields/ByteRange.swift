@@ -4,7 +4,7 @@
 ///     let rest = try await Export().range(ByteRange(1024...)).downloadData()
 public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
   enum Bounds: Sendable, Hashable {
-    /// The first position and the last, or the end if `nil`.
+    /// The first position, and the last position or `nil` for the end.
     case from(Int, through: Int?)
     case suffix(Int)
   }

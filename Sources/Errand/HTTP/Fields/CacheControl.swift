@@ -48,13 +48,13 @@ struct CacheControl: Sendable, Equatable {
     return Directive(name: name, argument: argument)
   }
 
-  /// RFC 9111 §4.2.1: if a directive is repeated with different values, the first counts.
+  /// RFC 9111 §4.2.1: if a directive is repeated with different values, the first one is used.
   private func first(_ name: String) -> Directive? { directives.first { $0.name == name } }
 
   func contains(_ name: String) -> Bool { first(name) != nil }
 
   /// Whether a directive is present without an argument, even if it is also present with one: the unqualified form
-  /// applies to the whole response.
+  /// applies to the entire response.
   func isUnqualified(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == nil } }
 
   func seconds(_ name: String) -> Seconds {

@@ -5,7 +5,7 @@
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
   /// The reason why a request was forwarded to the remote (RFC 9211 §2.2).
   public enum Forward: String, Sendable, Hashable {
-    /// The cache policy, or a precondition that only the remote can evaluate.
+    /// Required by the cache policy, or by a precondition that only the remote can evaluate.
     case bypass
     /// The request method can't be answered from the cache.
     case method
@@ -23,7 +23,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 
   /// The reason why the request was forwarded to the remote, or `nil` for a hit.
   public var forward: Forward?
-  /// The status of the remote's response, if it differs from the one the caller received.
+  /// The status of the remote's response, if it differs from the status that the caller received.
   public var forwardStatus: HTTPStatus?
   /// The remaining freshness lifetime. Negative if the response is stale.
   public var timeLeft: Duration?

@@ -39,7 +39,7 @@ public struct ContentDisposition: Sendable, Hashable {
   }
 
   /// The joined text of `filename*0` and the following segments. Segments with a trailing star are percent-encoded, and
-  /// the first one gives the charset.
+  /// the first segment specifies the charset.
   private var continuedFileName: String? {
     var bytes: [UInt8] = []
     var charset = ""
@@ -64,9 +64,9 @@ public struct ContentDisposition: Sendable, Hashable {
 extension HTTPResponse {
   /// A file name for this body, safe to use in any folder.
   ///
-  /// Taken from `Content-Disposition`, else from the last component of the URL's path, else `download`. If the name has
-  /// no extension, the one of the media type is added. Slashes and backslashes, control characters, and dots and spaces
-  /// at both ends are removed. The name has at most 200 bytes.
+  /// Taken from `Content-Disposition`, otherwise from the last component of the URL's path, otherwise `download`. If
+  /// the name has no extension, the media type's extension is added. Slashes, backslashes and control characters are
+  /// removed, and so are dots and spaces at both ends. The name has at most 200 bytes.
   public var suggestedFileName: String {
     SafeFileName.suggestion(
       of: [headers.contentDisposition?.fileName, url.path(percentEncoded: false)], for: mediaType)

@@ -51,13 +51,13 @@ extension HTTPResponse {
   /// The part of the representation in the body, or `nil` if the response is complete, has several parts or has an
   /// invalid `Content-Range`.
   ///
-  /// Always `nil` unless the status is 206, because the field has no meaning with any other (RFC 9110 §14.4).
+  /// Always `nil` unless the status is 206, because the field has no meaning with any other status (RFC 9110 §14.4).
   public var contentRange: ContentRange? { status == .partialContent ? ContentRange(headers) : nil }
 
   /// The size of the part in bytes. `nil` if `Content-Range` is missing or the body is compressed.
   var sizeOfPart: Int? { headers.isCompressed ? nil : contentRange?.positions.count }
 
-  /// The reason why a 206 or 304 doesn't match the request, or `nil` if it matches or the status is another one.
+  /// The reason why a 206 or 304 doesn't match the request, or `nil` if it matches or the status is neither of them.
   func mismatch(with request: HTTPRequest) -> String? {
     switch status {
     case .partialContent: return refusedPart(of: request)

@@ -37,8 +37,8 @@ struct EntityTag: Sendable, Hashable {
     (self.text, opaque, isWeak) = (String(text), String(text), true)
   }
 
-  /// Whether a validator can be sent in a request: valid UTF-8 of at most 4 KiB. A longer one could make every later
-  /// request too large.
+  /// Whether a validator can be sent in a request: valid UTF-8 of at most 4 KiB. A longer validator could make every
+  /// later request too large.
   static func mayBeSent(_ validator: String) -> Bool {
     validator.utf8.count <= 4 << 10 && !validator.hasReplacements
   }

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// A parameter value with its charset, as in parameters whose name ends in a star: `UTF-8''%e2%82%ac` (RFC 8187 §3.2).
 enum ExtendedValue {
-  /// The text of a well-formed value in UTF-8 or ISO-8859-1, or `nil` for any other.
+  /// The text of a well-formed value in UTF-8 or ISO-8859-1, or `nil` for any other value.
   static func text(of value: String) -> String? {
     let parts = value.utf8.split(separator: apostrophe, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[2].allSatisfy(isValueByte) else { return nil }

@@ -36,9 +36,9 @@ enum HTTPDate {
     number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
   }
 
-  // Years start in March in both functions, so that the leap day comes last. A cycle of 400 years has 146,097 days.
+  // Years start in March in both functions, so the leap day comes last. A cycle of 400 years has 146,097 days.
 
-  /// The days from 1 January 1970 to a date in the Gregorian calendar.
+  /// The number of days from 1 January 1970 to a date in the Gregorian calendar.
   static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = floorDivided(year, by: 400)
@@ -78,7 +78,7 @@ private struct DateScanner {
     return word.count == 3 ? fixdate() : word.lowercased().hasSuffix("day") ? rfc850(now: now) : nil
   }
 
-  /// `06 Nov 1994 08:49:37 GMT`, after the day of the week.
+  /// Parses `06 Nov 1994 08:49:37 GMT`, the part after the day of the week.
   private mutating func fixdate() -> Date? {
     guard let day = number(2), skip(" "), let month = month(), skip(" "), let year = number(4), skip(" "),
       let time = time(), skip(" GMT"), rest.isEmpty
@@ -86,7 +86,7 @@ private struct DateScanner {
     return date(year, month, day, time)
   }
 
-  /// `06-Nov-94 08:49:37 GMT`, after the day of the week.
+  /// Parses `06-Nov-94 08:49:37 GMT`, the part after the day of the week.
   private mutating func rfc850(now: Date) -> Date? {
     guard let day = number(2), skip("-"), let month = month(), skip("-"), let year = number(2), skip(" "),
       let time = time(), skip(" GMT"), rest.isEmpty
@@ -101,7 +101,7 @@ private struct DateScanner {
     return date > limit ? self.date(full - 100, month, day, time) : date
   }
 
-  /// `Nov  6 08:49:37 1994`, after the day of the week.
+  /// Parses `Nov  6 08:49:37 1994`, the part after the day of the week.
   private mutating func asctime() -> Date? {
     guard skip(" "), let month = month(), skip(" ") else { return nil }
     guard let day = skip(" ") ? number(1) : number(2), skip(" "), let time = time(), skip(" "), let year = number(4),
@@ -116,7 +116,7 @@ private struct DateScanner {
     return Date(timeIntervalSince1970: Double(number * 86_400 + time))
   }
 
-  /// `08:49:37`; second 60 is a leap second.
+  /// Parses a time such as `08:49:37`. Second 60 is a leap second.
   private mutating func time() -> Int? {
     guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2), hour < 24,
       minute < 60, second <= 60

@@ -19,7 +19,7 @@ extension HTTPHeaders {
     return Int64(number)
   }
 
-  /// The media type of the body, or `nil` if it is missing or invalid. Fetch's rule selects one of several
+  /// The media type of the body, or `nil` if it is missing or invalid. If there are several, Fetch's rule selects one
   /// (``MediaType/extracted(from:)``).
   var mediaType: MediaType? {
     guard let value = self[.contentType], !value.isEmpty else { return nil }

@@ -27,7 +27,7 @@ public struct Link: Sendable, Hashable {
   private static func link(to target: String, _ all: [Parameter], _ base: URL) -> Link? {
     guard let url = LinkedURL.resolved(target, against: base), !all.contains(where: { $0.name == "anchor" })
     else { return nil }
-    // §3.3: only the first `rel` counts.
+    // §3.3: only the first `rel` is used.
     let stated = relations(of: (all.first { $0.name == "rel" }?.value ?? "").lowercased())
     var known: Set<String> = []
     let relations = stated.map { String(Substring($0)) }.filter { known.insert($0).inserted }

@@ -64,7 +64,7 @@ struct LinkedURL: Sendable, Hashable {
     guard values.count == 1 else { throw .several(field) }
     let base = URIReference(url.absoluteString)
     var target = URIReference(value).resolved(against: base)
-    // RFC 9110 §10.2.2: a target without a fragment inherits the one of the request.
+    // RFC 9110 §10.2.2: a target without a fragment inherits the request's fragment.
     target.fragment = target.fragment ?? base.fragment
     guard let url = URL(string: target.text, encodingInvalidCharacters: false) else { throw .malformed(field) }
     return url

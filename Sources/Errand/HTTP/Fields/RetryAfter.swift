@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The `Retry-After` field of a response: seconds, or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
-  /// The requested delay, or `nil` if the field is missing or malformed. With several values, the longest counts: a
+  /// The requested delay, or `nil` if the field is missing or malformed. With several values, the longest is used: a
   /// late retry is better than a rejected one.
   ///
   /// Dates are relative to the response's own `Date`, so the client's clock can be wrong.
@@ -46,7 +46,7 @@ enum RetryAfter {
     guard ["", "s", "sec", "secs", "second", "seconds"].contains(Substring(rest).trimmingSpaces().lowercased()) else {
       return nil
     }
-    // A number that doesn't fit still rules out an immediate retry.
+    // A number that is too large still rules out an immediate retry.
     let seconds = Int64(Substring(whole)) ?? .max
     let digits = (fraction.map { Int64($0 - UInt8(ascii: "0")) } + [0, 0, 0]).prefix(3)
     return .seconds(seconds) + .milliseconds(digits.reduce(0) { $0 * 10 + $1 })

@@ -18,7 +18,7 @@ enum SafeFileName {
     return joined(name[..<(dot ?? name.endIndex)], name[(dot ?? name.endIndex)...])
   }
 
-  /// The first usable name, or `download`. If it has no extension, the one of the media type is added.
+  /// The first usable name, or `download`. If the name has no extension, the media type's extension is added.
   static func suggestion(of names: [String?], for type: MediaType?) -> String {
     let name = names.compactMap { $0.flatMap(make) }.first ?? "download"
     guard !name.unicodeScalars.dropFirst().contains("."), let ending = type?.preferredExtension else { return name }

@@ -23,7 +23,7 @@ struct SetCookie: Sendable, Equatable {
   /// `Max-Age` in seconds.
   private(set) var maxAge: Int?
   private(set) var expires: Date?
-  /// In lower case, without a leading dot.
+  /// The domain in lower case, without a leading dot.
   private(set) var domain = ""
   private(set) var statesPath = false
   /// The path, or `nil` if the path of the request applies.
@@ -39,7 +39,7 @@ struct SetCookie: Sendable, Equatable {
     // Invalid UTF-8 was replaced when the line was decoded, so the value couldn't be sent back unchanged.
     guard !line.hasReplacements else { return nil }
     let parts = bytes.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
-    // Steps 3 to 5: without an equals sign, the whole text is the value.
+    // Steps 3 to 5: without an equals sign, the entire text is the value.
     let pair = Self.pair(parts[0])
     let (name, value) = pair ?? ([], Self.trimmed(parts[0]))
     guard name.count + value.count <= Self.maximumSize else { return nil }

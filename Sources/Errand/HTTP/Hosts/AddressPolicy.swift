@@ -3,8 +3,8 @@
 ///     let preview = try await URLTask(url).addresses(.publicOnly).on(shop).download()
 ///
 /// The policy checks the address of the actual connection, so DNS rebinding, redirects, unusual address literals and
-/// Unix sockets can't bypass it. Existing connections are checked again before reuse. If a name has several addresses,
-/// the others are tried.
+/// Unix sockets can't bypass it. Existing connections are checked again before reuse. If an address is rejected, the
+/// other addresses of the name are tried.
 ///
 /// Behind a proxy, only the proxy knows the address. Hosts that are IP addresses are checked there, and names are
 /// rejected. The address of the proxy itself is not checked, because the app chose it. Transports that can't check

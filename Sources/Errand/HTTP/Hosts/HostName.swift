@@ -71,8 +71,8 @@ package struct HostName: Equatable, Sendable {
     self.isLoopback = isLoopback
   }
 
-  /// Normalizes a host from an app's settings for comparison. An invalid host is only lowercased, so it equals no real
-  /// host.
+  /// Normalizes a host from an app's settings for comparison. An invalid host is only lowercased, so it never equals a
+  /// valid host.
   package static func normal(_ text: String) -> String {
     (try? HostName(bracketing: text))?.text ?? text.lowercased()
   }

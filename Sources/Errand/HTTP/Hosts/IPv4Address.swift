@@ -2,8 +2,8 @@
 struct IPv4Address: CustomStringConvertible {
   private let value: UInt32
 
-  /// Parses one to four numbers: decimal, octal with a leading zero, or hexadecimal with `0x`. The last one fills the
-  /// remaining bytes. Returns `nil` if the address is invalid.
+  /// Parses one to four numbers: decimal, octal with a leading zero, or hexadecimal with `0x`. The last number fills
+  /// the remaining bytes. Returns `nil` if the address is invalid.
   init?(_ labels: some BidirectionalCollection<some Collection<UInt8>>) {
     let numbers = labels.map { Self.number($0) }
     guard numbers.count <= 4, let last = numbers.last else { return nil }

@@ -4,8 +4,8 @@ public import ErrandFoundation
 ///
 /// The host is normalized, and connections, pinning and comparisons use the normalized form: unescaped, in lower case
 /// and without a trailing dot. International names are in ASCII form (UTS 46: `xn--bcher-kva` for `bücher`), and
-/// addresses are in the system's notation. A host that can't be normalized has no origin: for example one with an
-/// escaped space or slash, or one that ends in a number but isn't an IPv4 address.
+/// addresses are in the system's notation. A host that can't be normalized has no origin, such as a host with an
+/// escaped space or slash, or a host that ends in a number but isn't an IPv4 address.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// The origin in lower case with its port, such as `https://example.com:443`.
   public let description: String
@@ -52,7 +52,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return "\(scheme)://\(Substring(user))\(host)\(text[rest...])"
   }
 
-  /// Whether a URL already starts with the normalized scheme and host, and has no user. Almost all do.
+  /// Whether a URL already starts with the normalized scheme and host and has no user name, as almost all URLs do.
   private func isWrittenSo(_ text: String) -> Bool {
     let answer = text.utf8.withContiguousStorageIfAvailable { text in
       description.utf8.withContiguousStorageIfAvailable { normal in
@@ -122,7 +122,7 @@ extension Origin {
   }
 
   /// A fast path for hosts that consist of letters, digits, dashes and dots, and only need lowercasing. Returns `nil`
-  /// for others.
+  /// for other hosts.
   private init?(plain host: Bytes, isSecure: Bool, port: Int) {
     guard HostName.isPlain(host) else { return nil }
     let scheme: StaticString = isSecure ? "https://" : "http://"

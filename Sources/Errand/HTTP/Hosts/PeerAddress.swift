@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The address of a connection, as checked by an ``AddressPolicy``.
 ///
-/// It is the resolved address: names are looked up, and unusual notations are normalized, so `0x7f.1` is 127.0.0.1.
+/// This is the resolved address: names are looked up, and unusual notations are normalized, so `0x7f.1` is 127.0.0.1.
 public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
   /// The address in network byte order: 4 bytes for IPv4, 16 for IPv6, empty for a Unix socket.
   public let bytes: [UInt8]

@@ -31,7 +31,7 @@ struct PublicSuffixes: Sendable {
     self.rules = rules
   }
 
-  /// Whether the suffixes come from a full list. The fallback rule knows only a few.
+  /// Whether the suffixes come from a full list. The fallback rule covers only a few suffixes.
   var isComplete: Bool { rules != nil }
 
   func isSuffix(_ domain: String) -> Bool { suffixLength(of: Self.labels(of: domain)) >= Self.labels(of: domain).count }
@@ -60,7 +60,7 @@ struct PublicSuffixes: Sendable {
 
   private static func labels(of name: String) -> [Substring] { name.split(separator: ".") }
 
-  /// A rule with its name in ASCII form, or `nil` if the name has none.
+  /// A rule with its name in ASCII form, or `nil` if the name has no ASCII form.
   private static func normal(_ rule: ArraySlice<UInt8>) -> String? {
     let text = String(decoding: rule, as: UTF8.self)
     guard rule.contains(where: { $0 >= 0x80 }) else { return text.lowercased() }

@@ -1,7 +1,7 @@
 /// Special-purpose addresses: IANA's two registries (RFC 6890), and addresses that don't identify a single host.
 ///
 /// In IPv6, only 2000::/3 is allocated for public use (RFC 4291 §2.4), so unknown addresses are not public. An address
-/// that embeds an IPv4 address is classified by it.
+/// that embeds an IPv4 address is classified by the IPv4 address.
 enum SpecialAddresses {
   struct Block: Sendable {
     private let addresses: AddressBlock

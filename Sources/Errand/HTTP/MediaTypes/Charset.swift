@@ -1,7 +1,8 @@
 import ErrandFoundation
 
 /// The supported character encodings (RFC 9110 §8.3.2): those of the WHATWG Encoding Standard except `replacement` and
-/// `x-user-defined`. Other names are not passed to the C library, because a peer could then choose which code it loads.
+/// `x-user-defined`. Other names are not passed to the C library, because that would let a peer choose which code it
+/// loads.
 enum Charset {
   struct Problem: Error {
     let words: String
@@ -99,7 +100,7 @@ enum Charset {
     return names
   }()
 
-  /// Each line is a name of the C library, followed by other labels for it.
+  /// Each line contains a name used by the C library, followed by its other labels.
   private static let table = """
     UTF-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8
     US-ASCII ascii ansi_x3.4-1968

@@ -40,9 +40,9 @@ extension MediaType {
     text += ";\(name)=\(HTTPHeaderName.isValid(value) ? value : value.quoted)"
   }
 
-  /// Selects the media type from a list, which is the result of several `Content-Type` lines. Returns `nil` if none is
-  /// valid. The last one wins. Without a charset, it takes the charset of an earlier one with the same essence (Fetch
-  /// §2.2.2: extract a MIME type).
+  /// Selects the media type from a list that was joined from several `Content-Type` lines: the last valid one. If it
+  /// has no charset, it inherits the charset of an earlier type with the same essence (Fetch §2.2.2: extract a MIME
+  /// type). Returns `nil` if no type is valid.
   static func extracted(from list: String) -> MediaType? {
     var last: MediaType?
     var charset: String?

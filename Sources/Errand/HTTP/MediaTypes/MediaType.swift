@@ -21,7 +21,7 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   /// The unquoted value of a parameter such as `charset` or `boundary`, or `nil` if it is missing. The name is
   /// case-insensitive.
   ///
-  /// Parsed as in browsers (MIME Sniffing §4.4): malformed parameters are ignored, and the first of each name counts.
+  /// Parsed as in browsers (MIME Sniffing §4.4): malformed parameters are ignored, and the first of each name is used.
   public func parameter(_ name: String) -> String? {
     let name = name.lowercased()
     return parameters.first { $0.name == name }?.value

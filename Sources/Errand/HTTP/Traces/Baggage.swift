@@ -1,9 +1,9 @@
-/// The value of `baggage`: names and values sent along with a trace to every service in it (W3C Baggage).
+/// The value of `baggage`: names and values that are propagated with a trace to every service in it (W3C Baggage).
 ///
 ///     var baggage = Baggage()
 ///     try baggage.set("7", for: "tenant")
 ///
-/// Every service that receives it can read it. Errand redacts the values in its output.
+/// Every service that receives the baggage can read it. Errand redacts the values in its output.
 public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   /// An entry with a name and a value.
   public struct Member: Sendable, Hashable {
@@ -18,7 +18,7 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   /// The entries, in order.
   public private(set) var members: [Member] = []
 
-  /// The maximum length that is sent, in bytes. Members that don't fit are omitted (§4.3).
+  /// The maximum length of the field, in bytes. Members that don't fit are omitted (§4.3).
   private static let mostBytes = 8192
   private static let most = 180
 
@@ -26,7 +26,7 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   public init() {}
 
   /// Parses the lines of a `baggage` field. Malformed members are omitted. If a name is repeated, the last member is
-  /// kept. Members with new names after the 180th are omitted.
+  /// kept. After 180 members, members with new names are omitted.
   public init(_ lines: [String]) {
     var (members, places): ([Member?], [String: Int]) = ([], [:])
     for part in lines.flatMap({ $0.split(separator: ",") }) {

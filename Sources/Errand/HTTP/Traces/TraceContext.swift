@@ -12,7 +12,7 @@
 public struct TraceContext: Sendable, Hashable {
   /// The identifier of the trace.
   public var traceID: TraceID
-  /// The identifier of the span that is the parent of following spans.
+  /// The identifier of the span that is the parent of subsequent spans.
   public var spanID: SpanID
   /// Whether an earlier participant decided to record the trace.
   public var isSampled: Bool
@@ -20,7 +20,7 @@ public struct TraceContext: Sendable, Hashable {
   public var isRandom: Bool
   /// The data of the tracing systems that took part.
   public var state: TraceState
-  /// The application's names and values that are sent along with the trace.
+  /// The application's names and values that are propagated with the trace.
   public var baggage: Baggage
 
   /// The context of the current Swift task, or `nil` outside a trace.
@@ -40,7 +40,7 @@ public struct TraceContext: Sendable, Hashable {
   }
 
   /// Parses the context in the header of a request. Returns `nil` if `traceparent` is missing, repeated or malformed
-  /// (§3.2). A malformed `tracestate` is ignored, and so are malformed members of `baggage`.
+  /// (§3.2). A malformed `tracestate` and malformed members of `baggage` are ignored.
   public init?(_ headers: HTTPHeaders) {
     let parents = headers.values(for: .traceparent)
     guard parents.count == 1, let parent = parents.first else { return nil }
@@ -130,7 +130,8 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
   /// The identifier as 16 lowercase hexadecimal digits.
   public var description: String { bits.sixteenDigits }
 
-  /// A span identifier derived from this one and `number`. Deterministic, and unique except for random collisions.
+  /// A span identifier derived from this identifier and `number`. Deterministic, and unique except for random
+  /// collisions.
   package func part(_ number: Int) -> SpanID {
     // SplitMix64.
     var mixed = bits &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15

@@ -18,7 +18,7 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   public init() {}
 
   /// Parses the lines of a `tracestate` field. Returns `nil` if a member is malformed or repeated, or if there are more
-  /// than 32 (§3.3.1.5).
+  /// than 32 members (§3.3.1.5).
   public init?(_ lines: [String]) {
     for part in lines.flatMap({ $0.split(separator: ",") }) {
       let text = Self.trimmed(part)
@@ -33,7 +33,7 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   /// The value for a key, or `nil` if the key is missing.
   public subscript(key: String) -> String? { members.first { $0.key == key }?.value }
 
-  /// Sets a value and moves it to the front. If there are then more than 32 members, the last one is dropped.
+  /// Sets a value and moves it to the front. If there are more than 32 members afterwards, the last one is dropped.
   ///
   /// Throws ``TraceFieldError`` if the field can't represent the key or the value.
   public mutating func set(_ value: String, for key: String) throws {

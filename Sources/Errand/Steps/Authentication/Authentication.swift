@@ -17,7 +17,7 @@ import ErrandFoundation
 public struct Authentication: Sendable {
   private struct Rule: Sendable {
     var source: any CredentialSource
-    /// `nil` for every origin that the owner's credentials may be sent to.
+    /// The origins, or `nil` for every origin that the owner's credentials may be sent to.
     var origins: Set<Origin>?
     var includesPath: (@Sendable (String) -> Bool)?
     var account: String
@@ -30,7 +30,7 @@ public struct Authentication: Sendable {
     }
   }
 
-  /// `nil` inherits the server's.
+  /// The rules, or `nil` to inherit the server's rules.
   private var rules: [Rule]?
 
   private init(rules: [Rule]?) { self.rules = rules }
@@ -83,7 +83,7 @@ extension Authentication {
 // MARK: Places
 
 extension Authentication {
-  /// Limits this to the given origins, such as `https://api.example.com`. Entries that are not origins match nothing.
+  /// Limits this to the given origins, such as `https://api.example.com`. Invalid origins match nothing.
   public func forOrigins(_ origins: String...) -> Authentication {
     let origins = Set(origins.compactMap { URL(string: $0).flatMap { Origin($0) } })
     return changed { $0.origins = origins }
@@ -101,7 +101,7 @@ extension Authentication {
     return forPaths { $0.hasPrefix(folder) || $0 + "/" == folder }
   }
 
-  /// Names the account. Cached responses are stored per account, and the same name finds them again after a restart.
+  /// Names the account. Cached responses are stored per account. Use the same name after a restart to find them again.
   /// Without a name, they are only found by this process or with the same token.
   public func forAccount(_ name: String) -> Authentication {
     changed { ($0.account, $0.isNamed) = ("account \(name)", true) }
@@ -121,17 +121,18 @@ extension Authentication {
       })
   }
 
-  /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without
-  /// one.
+  /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without a
+  /// token.
   ///
-  /// A running refresh is cancelled and awaited first. A refresh can call this too: it forgets the previous token, and
-  /// the token that the refresh then returns is used.
-  /// Throws an error if a token cannot be forgotten.
+  /// A running refresh is cancelled and awaited first. A refresh can call this too: the previous token is forgotten,
+  /// and the token that the refresh returns is used.
+  /// Throws an error if a token can't be forgotten.
   public func forget() async throws {
     for rule in rules ?? [] { try await rule.source.forget() }
   }
 
-  /// Without the rules that are being refreshed or cleared in this task: the requests of a refresh would wait for it.
+  /// The rules except those being refreshed or cleared in this task: a refresh's own requests would wait for the
+  /// refresh.
   var outsideOfRefreshes: Authentication {
     guard let rules, rules.contains(where: { RefreshScope.contains($0.source) }) else { return self }
     return Authentication(rules: rules.filter { !RefreshScope.contains($0.source) })

@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// Authenticates requests: adds a token to each one, and gets a new token when the old one has expired.
+/// Authenticates requests: adds a token to each request, and gets a new token when the old one has expired.
 ///
 ///     struct SessionKey: Authenticator {
 ///       func storedToken() async throws -> String? { nil }
@@ -11,7 +11,7 @@ public import ErrandFoundation
 ///
 /// Errand decides *when* to refresh. It keeps the current token, and calls ``refresh(_:_:)`` before the token expires
 /// and after a 401, once for all waiting calls. Calls made by ``refresh(_:_:)`` are not authenticated by this
-/// authenticator, so they cannot deadlock.
+/// authenticator, so they can't deadlock.
 ///
 /// For Basic, bearer tokens and OAuth 2, see ``Authentication``.
 public protocol Authenticator: Sendable {
@@ -23,33 +23,33 @@ public protocol Authenticator: Sendable {
 
   /// Returns the initial token. Called once, before the first request. If it returns `nil`, ``refresh(_:_:)`` gets the
   /// first token.
-  /// Throws an error if the token cannot be read. The calls that need it fail with that error.
+  /// Throws an error if the token can't be read. The calls that need it fail with that error.
   func storedToken() async throws -> Token?
 
-  /// Returns the state of a token at a time. Defaults to `.good`: the token is only replaced after a 401.
+  /// Returns the state of a token at a point in time. Defaults to `.good`: the token is only replaced after a 401.
   func freshness(of token: Token, at now: Date) -> TokenFreshness
 
-  /// Sets the header fields that carry the token. They count as credentials: they are not sent to other origins and
-  /// never shown. After a refresh, this is also called on a trial request: a token that cannot be sent is not kept.
-  /// Throws an error if the token cannot be sent.
+  /// Sets the header fields that carry the token. They count as credentials: they are not sent to other origins, and
+  /// are always redacted. After a refresh, this is also called on a trial request: a token that can't be sent is not
+  /// kept. Throws an error if the token can't be sent.
   func apply(_ token: Token, to request: inout HTTPRequest) throws
 
   /// Gets a new token.
   ///
   /// - Parameters:
-  ///   - token: The token that is expiring or was refused, or `nil` for the first one.
+  ///   - token: The token that is expiring or was rejected, or `nil` for the first token.
   ///   - context: Sends requests and provides the time.
-  /// - Returns: The new token, or `nil` if none is available. Requests then continue with the token they have.
-  /// - Throws: The error for all calls that wait for the token. `CancellationError` when the last of them was
+  /// - Returns: The new token, or `nil` if none is available, in which case requests continue with their current token.
+  /// - Throws: The error for all calls that wait for the token, or `CancellationError` if these calls have all been
   ///   cancelled.
   func refresh(_ token: Token?, _ context: RefreshContext) async throws -> Token?
 
-  /// Whether a response refuses the token. Only its head is available. Defaults to `true` for a 401.
+  /// Whether a response rejects the token. Only its head is available. Defaults to `true` for a 401.
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
 
-  /// Removes the token from any storage outside of this process's memory. Does nothing by default. Calls it makes are
-  /// not authenticated by this authenticator.
-  /// Throws an error if the token cannot be removed.
+  /// Removes the token from any storage other than this process's memory. Does nothing by default. Calls made by this
+  /// method are not authenticated by this authenticator.
+  /// Throws an error if the token can't be removed.
   func forget() async throws
 }
 
@@ -64,7 +64,7 @@ extension Authenticator {
   public func forget() async throws {}
 }
 
-/// The state of a token at a time.
+/// The state of a token at a point in time.
 public enum TokenFreshness: Sendable, Hashable {
   /// The token can be sent.
   case good
@@ -97,8 +97,8 @@ public struct RefreshContext: Sendable {
   /// The current time, according to the call's clock.
   public var now: Date { dates.now }
 
-  /// Sends a request with the server's transport, limits and retry policy. Returns any response, whatever its status,
-  /// with its complete body of up to 1 MiB. A POST is not retried once the server may have received it.
+  /// Sends a request with the server's transport, limits and retry policy. Returns the response regardless of its
+  /// status, with its complete body of up to 1 MiB. A POST is not retried if the server may have received it.
   ///
   /// The request is sent as is, without the server's header fields, hooks, steps and authentication. Echoes and
   /// recordings do not show it.

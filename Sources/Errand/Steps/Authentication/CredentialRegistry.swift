@@ -19,12 +19,12 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     var machine = Machine()
     var waiters: [Int: Waiting] = [:]
     var lastID = 0
-    /// Whether callers wait for a new token rather than for the stored one.
+    /// Whether the stored token has been loaded. From then on, callers wait for a new token.
     var hasLoaded = false
     /// The version whose retries were charged to the retry budget.
     var paidVersion = 0
     var forgetCount = 0
-    /// The number of refreshes started so far, and the last one.
+    /// The number of refreshes started so far, and the last refresh.
     var flights = 0
     var flight: Task<Void, Never>?
     /// The removal of the stored token. A refresh waits for it.
@@ -103,7 +103,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: Waiting
 
-  /// Returns a token later than `version`, waiting for a refresh if necessary. `nil` if none is available for now.
+  /// Returns a token later than `version`, waiting for a refresh if necessary. `nil` if no such token is available for
+  /// now.
   private func token(
     beyond version: Int, for request: HTTPRequest, _ attempt: SigningAttempt
   ) async throws -> Machine.Versioned? {
@@ -149,7 +150,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     return answer
   }
 
-  /// Removes a waiting caller. The refresh continues for the others, and is cancelled after the last one.
+  /// Removes a waiting caller. The refresh continues for the other callers, and is cancelled when the last one leaves.
   private func leave(_ id: Int) {
     let (waiting, flight) = state.withLock { state -> (Waiting?, Task<Void, Never>?) in
       guard let waiting = state.waiters.removeValue(forKey: id) else { return (nil, nil) }
@@ -164,8 +165,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   /// Starts a refresh in its own Swift task, so that cancelling one caller does not end it for the others.
   private func begin(_ flight: Underway) {
     let cancelled = state.withLock { state -> Task<Void, Never>? in
-      guard state.flights == flight.number else { return nil }  // another one was started
-      // Earlier removals come first, or the refresh would read the token that is being removed.
+      guard state.flights == flight.number else { return nil }  // another refresh has started
+      // Wait for earlier removals: otherwise the refresh would read the token that is being removed.
       let flight = Task { [self, forgetting = state.forgetting] in
         _ = await forgetting?.result
         await refresh(flight)
@@ -212,7 +213,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       phase: .authenticating, underlying: error)
   }
 
-  /// The stored token if it is still good, otherwise a refreshed one, and whether it replaces another token.
+  /// The stored token if it is still good, otherwise a refreshed token, and whether it replaces another token.
   private func nextToken(_ flight: Underway) async throws -> (token: Method.Token?, isNew: Bool) {
     let (present, hasLoaded, forgetCount) = state.withLock {
       ($0.machine.current?.token, $0.hasLoaded, $0.forgetCount)
@@ -222,7 +223,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let usable = stored.flatMap { isUsable($0, flight) ? $0 : nil }
     let freshness = usable.map { method.freshness(of: $0, at: flight.context.now) }
     if let usable, freshness == .good { return (usable, false) }
-    // Callers have waited for the store until now.
+    // Until now, callers were waiting for the store.
     let records = state.withLock { state in
       state.hasLoaded = true
       return state.waiters.values.map(\.record)
@@ -239,12 +240,13 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   private func refreshed(_ token: Method.Token?, _ flight: Underway) async throws -> Method.Token? {
     guard method.isRefreshable, let next = try await method.refresh(token, flight.context) else { return nil }
-    // The server never sees a token that cannot be sent, so it would never be replaced.
+    // A token that can't be sent would never be replaced, because the server never sees it.
     try tryOut(next, flight)
     return next
   }
 
-  /// Whether a request can carry a stored token. Always true if it cannot be replaced: the caller then gets its error.
+  /// Whether a request can carry a stored token. Always true if the token can't be replaced, so the caller gets its
+  /// error.
   private func isUsable(_ token: Method.Token, _ flight: Underway) -> Bool {
     guard method.isRefreshable else { return true }
     do {
@@ -255,7 +257,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     }
   }
 
-  /// Throws an error if neither the call's request, which can be special, nor a simple one can carry the token.
+  /// Throws an error if neither the call's request, which can be special, nor a simple request can carry the token.
   private func tryOut(_ token: Method.Token, _ flight: Underway) throws {
     var request = flight.request
     do {
@@ -268,7 +270,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: Forgetting
 
-  /// Whether the token was forgotten in between, perhaps by the refresh itself. The old one must not be sent then.
+  /// Whether the token has since been forgotten, possibly by the refresh. If so, the old token must not be sent.
   private func hasForgotten(since count: Int) -> Bool { forgetCount != count }
 
   func forget() async throws {
@@ -292,14 +294,15 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     await flight?.value  // otherwise its token would be stored after the removal
     _ = await earlier?.result
     state.withLock { state in
-      // A call made in between can have the old token. Its cached responses must not belong to the next account.
+      // A call made in the meantime can have the old token. Its cached responses must not belong to the next account.
       state.forgetCount += 1
       state.machine.forget()
     }
     try await remove()
   }
 
-  /// Called within the running refresh, so waiting for its end would deadlock. The token that it returns is new.
+  /// Called within the running refresh, so waiting for its end would deadlock. The token that the refresh returns is
+  /// new.
   private func forgetWithinRefresh() async throws {
     state.withLock { state in
       state.forgetCount += 1

@@ -10,15 +10,16 @@ protocol CredentialSource: Sendable, AnyObject {
   /// The number of failed refreshes so far. An attempt remembers the number at its start.
   var failureCount: Int { get }
 
-  /// Authenticates a request, after a refresh if the token needs one. `refused` is the version that the server refused,
-  /// if any. Returns `nil` if no later version is available. Throws the error of the refresh, or `CancellationError`.
+  /// Authenticates a request, after a refresh if the token needs one. `refused` is the version that the server
+  /// rejected, if any. Returns `nil` if no later version is available. Throws the error of the refresh, or
+  /// `CancellationError`.
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest?
 
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
   func accepted(_ version: Int)
   func refused(_ version: Int)
 
-  /// Whether requests can be retried with a version. `take` spends the cost of all these retries once.
+  /// Whether requests can be retried with a version. `take` charges all these retries to the budget once.
   func spend(_ version: Int, _ take: () -> Bool) -> Bool
 
   var forgetCount: Int { get }
@@ -27,7 +28,7 @@ protocol CredentialSource: Sendable, AnyObject {
 }
 
 struct SigningAttempt: Sendable {
-  /// The ``CredentialSource/failureCount`` at its start.
+  /// The ``CredentialSource/failureCount`` at the start of the attempt.
   var known = 0
   /// Whether header fields that the request already has are kept.
   let yields: Bool
@@ -35,7 +36,7 @@ struct SigningAttempt: Sendable {
   let note: @Sendable (CallMoment) -> Void
 }
 
-/// Records one caller's wait for a token, from when a refresh is running.
+/// Records one caller's wait for a token, starting when a refresh is running.
 final class RefreshWait: Sendable {
   private enum Stage { case new, beginning, begun, ending, ended }
 
@@ -71,7 +72,7 @@ final class RefreshWait: Sendable {
 enum RefreshScope {
   enum Work { case refresh, removal }
 
-  /// A refresh or a removal. Swift tasks it started can outlive it.
+  /// A refresh or a removal. Swift tasks that it started can outlive it.
   private final class Stay: Sendable {
     let work: Work
     /// The refresh that started this removal and continues after it.

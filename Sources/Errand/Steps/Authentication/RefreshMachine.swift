@@ -1,6 +1,6 @@
 /// The state of an authenticator's token and its refresh. Does no I/O.
 ///
-/// Every new token has the next version. Callers name the version that is not good enough and get a later one,
+/// Every new token has the next version. Callers pass the version that is not good enough and get a later version,
 /// immediately or after a refresh.
 struct RefreshMachine<Token: Sendable> {
   struct Versioned: Sendable {
@@ -20,13 +20,13 @@ struct RefreshMachine<Token: Sendable> {
   enum Ending {
     /// These callers get the result.
     case tell([Int])
-    /// The refresh was cancelled, but others have arrived: start another.
+    /// The refresh was cancelled, but new callers have arrived: start another refresh.
     case beginAgain
   }
 
   private struct Refusal {
     let until: Duration
-    /// The error of the refresh. `nil` if its token was refused immediately.
+    /// The error of the refresh. `nil` if its token was rejected immediately.
     let error: (any Error)?
   }
 
@@ -39,10 +39,10 @@ struct RefreshMachine<Token: Sendable> {
   private var lastVersion = 0
   private var waiters: [Int] = []
   private var isUnderWay = false
-  /// The time of the refresh that returned the current token. `nil` once the server accepts it, or if it was not
-  /// refreshed.
+  /// The time of the refresh that returned the current token. `nil` after the server has accepted the token, or if it
+  /// didn't come from a refresh.
   private var unproven: Duration?
-  /// The number of consecutive refreshes that failed or whose token was refused.
+  /// The number of consecutive refreshes that failed or whose token was rejected.
   private var setbacks = 0
   private var refusal: Refusal?
   private var lastError: (any Error)?
@@ -62,7 +62,7 @@ struct RefreshMachine<Token: Sendable> {
     return .begin
   }
 
-  /// Removes a waiting caller. Returns whether it was the last one and the refresh must be cancelled.
+  /// Removes a waiting caller. Returns whether the caller was the last one, so the refresh must be cancelled.
   mutating func leave(_ id: Int) -> Bool {
     guard let index = waiters.firstIndex(of: id) else { return false }
     waiters.remove(at: index)
@@ -71,8 +71,8 @@ struct RefreshMachine<Token: Sendable> {
     return true
   }
 
-  /// Ends a successful refresh and returns the callers to resume. A token that arrives after cancellation is kept as
-  /// well: with rotation, the old one no longer works.
+  /// Ends a successful refresh and returns the callers to resume. A token that arrives after a cancellation is also
+  /// kept, because with rotation the old token no longer works.
   mutating func succeeded(_ token: Token?, isNew: Bool, at now: Duration) -> [Int] {
     finish()
     refusal = nil
@@ -87,8 +87,8 @@ struct RefreshMachine<Token: Sendable> {
     return waiters
   }
 
-  /// Ends a failed refresh. After a cancellation any error counts as cancelled, because HTTP clients throw various
-  /// errors for it and the callers waiting now did not ask for it.
+  /// Ends a failed refresh. After a cancellation, any error counts as cancelled, because HTTP clients throw various
+  /// errors in that case, and the callers that are waiting now didn't request the cancellation.
   mutating func failed(_ error: any Error, at now: Duration) -> Ending {
     if isCancelled {
       isCancelled = false
@@ -111,8 +111,8 @@ struct RefreshMachine<Token: Sendable> {
     setbacks = 0
   }
 
-  /// The server refused a version. A new one that it never accepted is not replaced immediately, to avoid an endless
-  /// loop.
+  /// Called when the server rejects a version. A new version that it has never accepted is not replaced immediately, to
+  /// avoid an endless loop.
   mutating func refused(_ version: Int) {
     guard current?.version == version, !isRefused else { return }
     isRefused = true

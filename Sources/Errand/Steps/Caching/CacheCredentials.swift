@@ -1,7 +1,7 @@
 /// Hashes the parts of a request that separate the responses of different users.
 final class CacheCredentials: Sendable {
   private struct State {
-    /// Whether each field name is secret. The rule looks at parts of a name, so results are cached.
+    /// Whether each field name is secret. Results are cached, because the rule examines the parts of a name.
     var names: [HTTPHeaderName: Bool] = [:]
     /// The last request and its hash. Most requests to a server have the same credential and header.
     var last: (subject: Subject, hash: String)?
@@ -17,13 +17,14 @@ final class CacheCredentials: Sendable {
 
   private let redaction: Redaction
   private let state = Lock(State())
-  /// Passwords could be guessed from a hash, so theirs are salted per process.
+  /// Passwords could be guessed from a hash, so their hashes are salted per process.
   private static let salt = CallRandom.system.key()
 
   init(_ redaction: Redaction) { self.redaction = redaction }
 
-  /// Returns a hash of everything that separates a request's responses from those of other users, or an empty string
-  /// without any. The secret cannot be recovered from it. `target` has the parts that are missing from the key's URL.
+  /// Returns a hash of everything that separates a request's responses from those of other users, or an empty string if
+  /// there is nothing to hash. The secrets can't be recovered from the hash. `target` contains the parts that are
+  /// missing from the key's URL.
   func hash(
     of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil,
     target: CacheKey.Target = CacheKey.Target()
@@ -57,7 +58,7 @@ final class CacheCredentials: Sendable {
     return HTTPHeaders(headers.map { isCredential($0, named) ? .init($0.name, "") : $0 })
   }
 
-  // RFC 7617 §2: the scheme is case-insensitive, followed by user and password.
+  // RFC 7617 §2: the scheme is case-insensitive, followed by user name and password.
   private static func holdsPassword(_ value: String) -> Bool { value.prefix(6).lowercased() == "basic " }
 
   /// Follows ``Redaction/keepsHome(_:named:)``: `Authorization`, `Cookie`, fields that the request names as

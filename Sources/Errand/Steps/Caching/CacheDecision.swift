@@ -11,12 +11,12 @@ enum CacheDecision: Equatable {
 
 struct CacheUse: Equatable {
   let timeLeft: Duration
-  /// Whether to validate it after returning it to the caller.
+  /// Whether to validate the response after returning it to the caller.
   var validatesAfterwards = false
 }
 
 extension CacheDecision {
-  /// Decides on a request. `hasOthers` is true if responses to the same URL are stored that do not match.
+  /// Decides on a request. `hasOthers` is true if non-matching responses to the same URL are stored.
   static func on(
     _ demand: CacheDemand, _ policy: CachePolicy, stored: StoredResponse?, hasOthers: Bool, now: Date
   ) -> CacheDecision {
@@ -54,7 +54,7 @@ extension CacheDecision {
     if !isRefused, !terms.mustValidateWhenStale, demand.minFresh == .zero {
       // RFC 9111 §5.2.1.2 and RFC 5861 §3.
       if let limit = demand.maxStale, staleness <= limit { return .serve(CacheUse(timeLeft: timeLeft)) }
-      // A validation that is not stored would not make it fresh.
+      // If the validation isn't stored, it doesn't make the response fresh.
       if stores, let limit = terms.staleWhileValidating, staleness <= limit {
         return .serve(CacheUse(timeLeft: timeLeft, validatesAfterwards: !isSilent))
       }
@@ -76,13 +76,13 @@ extension CacheDecision {
 }
 
 extension CacheDemand {
-  /// Whether a stored response has the requested range. This requires a complete body without `Content-Encoding`.
+  /// Whether a stored response contains the requested range. This requires a complete body without `Content-Encoding`.
   func canBeAnswered(by stored: StoredResponse) -> Bool {
     guard range != nil else { return true }
     return stored.status == .ok && !stored.headers.isCompressed
   }
 
-  /// Whether the caller's own copy is as good as the stored response (RFC 9111 §4.3.2).
+  /// Whether the caller's own copy is as current as the stored response (RFC 9111 §4.3.2).
   func isSatisfied(by stored: StoredResponse) -> Bool {
     guard stored.status == .ok else { return false }
     if let ifNoneMatch { return ifNoneMatch.names(stored.eTag) }

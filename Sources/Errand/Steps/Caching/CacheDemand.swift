@@ -15,7 +15,7 @@ struct CacheDemand: Sendable {
   var range: ByteRange?
   var ifNoneMatch: EntityTagCondition?
   var ifModifiedSince: Date?
-  /// Whether only the server can answer: the request has another condition, or a range in other units than bytes.
+  /// Whether only the server can answer: the request has another condition, or a range in a unit other than bytes.
   var isForServer = false
 
   init(_ request: HTTPRequest, now: Date) {
@@ -46,7 +46,7 @@ struct CacheDemand: Sendable {
     mayStore = !control.contains("no-store")
     onlyIfCached = control.contains("only-if-cached")
     mustValidate = control.contains("no-cache")
-    // RFC 9111 §5.4: without Cache-Control, Pragma: no-cache means the same.
+    // RFC 9111 §5.4: without Cache-Control, `Pragma: no-cache` has the same meaning as `Cache-Control: no-cache`.
     if !headers.contains(.cacheControl), let pragma = headers[.pragma] {
       mustValidate = FieldScanner.members(of: [pragma]).contains { $0.lowercased() == "no-cache" }
     }

@@ -4,10 +4,10 @@ import ErrandFoundation
 ///
 /// A response to a request with a credential is only used for requests with the same credential.
 public struct CacheKey: Sendable, Hashable {
-  /// The URL without user and fragment.
+  /// The URL without user name and fragment.
   public let url: String
-  /// A hash of the credential, including the URL's user, and of a `Host` that differs from the URL's. Empty if there is
-  /// nothing to hash.
+  /// A hash of the credential, including the URL's user name, and of a `Host` that differs from the URL's host. Empty
+  /// if there is nothing to hash.
   public let credential: String
 
   /// Creates a key.
@@ -20,9 +20,9 @@ public struct CacheKey: Sendable, Hashable {
 extension CacheKey {
   /// The parts of a request's target that are not in the key's URL.
   struct Target: Sendable, Hashable {
-    /// The user and password of the URL: a secret that separates users.
+    /// The user name and password in the URL, which are secret and separate users.
     var user: String?
-    /// The request's `Host` if it differs from the URL's. It then defines the target (RFC 9110 §7.1).
+    /// The request's `Host` if it differs from the URL's. In that case, it defines the target (RFC 9110 §7.1).
     var host: String?
 
     init() {}
@@ -44,11 +44,11 @@ extension CacheKey {
     }
   }
 
-  /// The URL for a key: normalised in scheme, host, port and root (RFC 9110 §4.2.3), without the user, which is part of
-  /// the credential, and without the fragment, which is never sent.
+  /// The URL for a key, with its scheme, host, port and root normalized (RFC 9110 §4.2.3), without the user name, which
+  /// is part of the credential, and without the fragment, which is never sent.
   static func text(of url: String) -> String { isInForm(url) ? url : inForm(url) }
 
-  /// Whether a URL is clearly normalised, as most are. `false` if it needs a closer look.
+  /// Whether a URL is obviously normalized, as most URLs are. If `false`, the URL needs a closer look.
   private static func isInForm(_ url: String) -> Bool {
     url.utf8.withContiguousStorageIfAvailable { bytes in
       var slashes = 0

@@ -2,19 +2,20 @@ public import ErrandFoundation
 
 /// A store for responses: ``MemoryCache``, ``DiskCache``, or your own.
 ///
-/// A store only saves and returns responses: Errand decides what can be stored and used. It is called concurrently. Its
-/// errors don't fail a call; the response is just not stored. A store can drop responses at any time.
+/// A store only saves and returns responses: Errand decides which responses can be stored and used. Its methods are
+/// called concurrently. Their errors don't fail a call; the response just isn't stored. A store can drop responses at
+/// any time.
 public protocol CacheStore: Sendable {
   /// Returns the responses stored under a key, in any order.
   func entries(for key: CacheKey) async -> [CacheEntry]
 
-  /// Starts storing a response, whose body is written in chunks. The response cannot be found until it is committed. It
-  /// then replaces the responses that it supersedes (``StoredResponse/supersedes(_:)``).
-  /// Throws an error if it cannot be stored.
+  /// Starts storing a response, whose body is written in chunks. The response can't be found until it is committed. At
+  /// that point, it replaces the responses that it supersedes (``StoredResponse/supersedes(_:)``).
+  /// Throws an error if it can't be stored.
   func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter
 
   /// Replaces the header of a stored response after a validation. The body is kept.
-  /// Throws an error if it cannot be stored.
+  /// Throws an error if it can't be stored.
   func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws
 
   /// Removes a stored response.
@@ -30,11 +31,11 @@ public protocol CacheStore: Sendable {
 /// Writes the body of a response to a store. Ends with ``commit()`` or ``discard()``.
 public protocol CacheWriter: Sendable {
   /// Appends a chunk of the body.
-  /// Throws an error if it cannot be stored. ``discard()`` is called next.
+  /// Throws an error if it can't be stored, in which case ``discard()`` is called next.
   func write(_ data: Data) async throws
 
-  /// Completes the body. The response can be found from now on.
-  /// Throws an error if it cannot be stored. Nothing is kept then.
+  /// Completes the body. From then on, the response can be found.
+  /// Throws an error if it can't be stored. In that case, nothing is kept.
   func commit() async throws
 
   /// Discards an incomplete body.
@@ -92,7 +93,7 @@ public struct CacheEntry: Sendable {
   }
 }
 
-/// The cache of a call that neither reads nor writes it, but still removes the responses that it invalidates.
+/// The store for a call that neither reads nor writes the cache, but still removes the responses that it invalidates.
 struct RemovingStore: CacheStore {
   private struct NotStored: Error {}
 

@@ -1,10 +1,9 @@
 import ErrandFoundation
 
-/// A body that is stored while it is read. It is stored once it is complete, never partially. A failing store does not
-/// affect the reader.
+/// A body that is stored while it is read. Only complete bodies are stored. A failing store doesn't affect the reader.
 final class CacheTee: HTTPBodySource {
   private let body: HTTPResponseBody
-  /// `nil` after the end or an error.
+  /// The writer. `nil` after the end or an error.
   private let writer: Lock<(any CacheWriter)?>
 
   init(_ body: HTTPResponseBody, _ writer: any CacheWriter) {

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The rules for using a stored response, read from its header once.
 ///
-/// These are the rules of a private cache: `s-maxage`, `private` and `proxy-revalidate` only apply to shared ones.
+/// These are the rules of a private cache: `s-maxage`, `private` and `proxy-revalidate` only apply to shared caches.
 struct CacheTerms: Sendable, Hashable {
   /// The time for which the response is fresh, from its generation (RFC 9111 §4.2.1).
   var lifetime = Duration.zero
@@ -15,9 +15,9 @@ struct CacheTerms: Sendable, Hashable {
   var mustValidateWhenStale = false
   /// Whether the response does not change while it is fresh (RFC 8246 §2).
   var isImmutable = false
-  /// The time for which it can be used stale during a validation (RFC 5861 §3).
+  /// The time for which the response can be used stale during a validation (RFC 5861 §3).
   var staleWhileValidating: Duration?
-  /// The time for which it can be used stale if the server fails (RFC 5861 §4).
+  /// The time for which the response can be used stale if the server fails (RFC 5861 §4).
   var staleIfError: Duration?
 
   /// The divisor for the heuristic lifetime: a tenth of the time since the last modification (RFC 9111 §4.2.2).
@@ -75,7 +75,7 @@ struct CacheTerms: Sendable, Hashable {
   /// The maximum clock difference between two processes, or after setting the clock, in seconds.
   static let slack = 300.0
 
-  /// Whether the response was stored with a wrong clock, in the future. Its age is unknown.
+  /// Whether the response time is in the future because a clock was wrong, so the age is unknown.
   static func isFromFuture(_ responseTime: Date, now: Date) -> Bool {
     responseTime.timeIntervalSince(now) > slack
   }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Remembers which URLs were invalidated, and when. A response requested before that is not stored.
+/// Remembers which URLs were invalidated, and when. A response requested before an invalidation is not stored.
 final class InvalidationLog: Sendable {
   private struct State {
     var count = 0
@@ -42,7 +42,7 @@ struct CurrentWriter: CacheWriter {
   func commit() async throws {
     guard isCurrent else { return writer.discard() }
     try await writer.commit()
-    // Invalidated during the commit: the removal may have come before it.
+    // If the URL was invalidated during the commit, the removal may have missed this response.
     if !isCurrent { await store.removeAll(for: url) }
   }
 

@@ -14,8 +14,8 @@ public final class MemoryCache: CacheStore {
 
   /// Creates an empty cache.
   ///
-  /// - Parameter byteLimit: The maximum size in bytes. Defaults to 32 MiB. A response larger than a quarter of it is
-  ///   not stored.
+  /// - Parameter byteLimit: The maximum size in bytes. Defaults to 32 MiB. A response larger than a quarter of the
+  ///   limit is not stored.
   public init(byteLimit: Int = 32 << 20) {
     self.byteLimit = max(0, byteLimit)
     shelf = Lock(MemoryShelf(limit: max(0, byteLimit)))
@@ -32,8 +32,8 @@ public final class MemoryCache: CacheStore {
 
   /// Starts storing a response.
   ///
-  /// Incomplete bodies can use up to ``byteLimit`` bytes in addition to stored ones. Beyond that, responses are not
-  /// stored.
+  /// Incomplete bodies can use up to ``byteLimit`` bytes in addition to stored responses. Beyond that, new responses
+  /// are not stored.
   public func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter {
     guard (response.statedLength ?? 0) <= mostBytesOfOne else { throw TooLarge() }
     return Writer(self, response, key)

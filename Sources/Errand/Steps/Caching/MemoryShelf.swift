@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// Entries by key. Removes the least recently used ones when they exceed a size limit. Does no I/O.
+/// Entries by key. Removes the least recently used entries when the total exceeds a size limit. Does no I/O.
 struct MemoryShelf {
   private struct Slot {
     var key: CacheKey
     var entry: CacheEntry
     var size: Int
-    /// The next older and newer slots; -1 at the ends.
+    /// The next older and newer slots, or -1 at the ends.
     var older = -1
     var newer = -1
   }
@@ -35,7 +35,8 @@ struct MemoryShelf {
     return found.compactMap { slots[$0]?.entry }
   }
 
-  /// Adds a response and replaces superseded ones. Returns the removed entries, to be released outside of any lock.
+  /// Adds a response and replaces superseded responses. Returns the removed entries, to be released outside of any
+  /// lock.
   mutating func insert(_ response: StoredResponse, _ body: Data, for key: CacheKey) -> [CacheEntry] {
     var dropped = removeSuperseded(by: response, for: key)
     lastID += 1

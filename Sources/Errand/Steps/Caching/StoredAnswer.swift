@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// A response created from a stored one: status, header and requested part of the body.
+/// A response created from a stored response: status, header and requested part of the body.
 struct StoredAnswer {
   let status: HTTPStatus
   private(set) var headers: HTTPHeaders
   private(set) var range: Range<Int>?
 
-  /// `nil` if the stored response does not have the requested range.
+  /// Returns `nil` if the stored response doesn't contain the requested range.
   init?(_ entry: CacheEntry, _ demand: CacheDemand) {
     headers = entry.response.headers
     if demand.isConditional, demand.isSatisfied(by: entry.response) {

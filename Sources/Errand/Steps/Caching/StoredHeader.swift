@@ -35,8 +35,8 @@ enum StoredHeader {
   // RFC 9111 §3.2: fields about body processing that has already been done.
   private static let aboutBody: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange]
 
-  /// Updates a stored header with that of a 304 or of a HEAD response. Every new field replaces all of its old lines
-  /// (RFC 9111 §3.2).
+  /// Updates a stored header with that of a 304 or of a HEAD response. Every new field replaces all old lines of that
+  /// field (RFC 9111 §3.2).
   static func updated(_ stored: HTTPHeaders, by new: HTTPHeaders, responseTime: Date) -> HTTPHeaders {
     let dropped = excluded(new, qualifiers: false).union(aboutBody)
     var new = HTTPHeaders(new.filter { !dropped.contains($0.name) })

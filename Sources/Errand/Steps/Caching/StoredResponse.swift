@@ -2,7 +2,7 @@ public import ErrandFoundation
 
 /// A cached response without its body.
 public struct StoredResponse: Sendable, Hashable {
-  /// The maximum number of responses under one key. Some servers vary by a field that always changes.
+  /// The maximum number of responses under one key. Limited, because some servers vary by a field that always changes.
   static let mostVariants = 32
 
   /// The status of the response.
@@ -13,9 +13,9 @@ public struct StoredResponse: Sendable, Hashable {
   public let requestTime: Date
   /// The time at which the response was received or last validated.
   public let responseTime: Date
-  /// The request fields that selected this response (`Vary`). Fields that the request did not have are missing.
+  /// The request fields that selected this response (`Vary`). Fields that the request didn't have are omitted.
   public let selecting: HTTPHeaders
-  /// Whether the body was decompressed. `Content-Encoding` then describes the body as it was sent.
+  /// Whether the body was decompressed. If so, `Content-Encoding` describes the body as it was sent.
   public let isUnpacked: Bool
   /// The length of the stored body, if known from the header.
   var statedLength: Int? {

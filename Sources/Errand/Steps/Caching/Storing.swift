@@ -6,7 +6,7 @@ enum Storing {
     let (status, headers) = (response.status, response.headers)
     guard demand.isCacheable, demand.method == .get, demand.mayStore, status.code >= 200 else { return false }
     guard status != .partialContent, status != .notModified else { return false }
-    // RFC 9110 §14.4: Content-Range has no meaning in a 200, but a server could have sent a part this way.
+    // RFC 9110 §14.4: Content-Range has no meaning in a 200, but a server could have sent part of the content this way.
     guard demand.range == nil || !headers.contains(.contentRange) else { return false }
     // RFC 9110 §13.1 and §14.2: responses to conditional and range requests don't apply to other requests.
     guard !demand.isForServer, demand.range == nil || status == .ok, status != 412, status != 416 else { return false }
@@ -19,12 +19,12 @@ enum Storing {
     } else if control.contains("no-store") {
       return false
     }
-    // A public or private directive, Expires or max-age; s-maxage is for shared caches.
+    // Explicit permission: public, private, Expires or max-age. s-maxage only applies to shared caches.
     return status.isHeuristicallyCacheable || headers.contains(.expires)
       || ["public", "private", "max-age"].contains { control.contains($0) }
   }
 
-  /// Creates the stored form of a response. `request` has the fields named by `Vary`.
+  /// Creates the stored form of a response. `request` contains the fields named by `Vary`.
   static func stored(
     _ response: HTTPResponse, for request: HTTPHeaders, requestTime: Date, responseTime: Date, unpacks: Bool
   ) -> StoredResponse {
@@ -37,9 +37,9 @@ enum Storing {
 
 extension HTTPStatus {
   // RFC 6585 §3 to §6: 428, 429, 431 and 511 must not be stored. RFC 9110 §15.5.2, §15.5.8, §15.5.9 and §15.5.20, and
-  // RFC 8470 §5.2: the others are about the credentials or connection of one request. Other error statuses, including
-  // 503, are stored if the server sets a lifetime (RFC 9111 §3).
-  /// Whether the status is about this exchange, so it does not apply to the next request.
+  // RFC 8470 §5.2: the other statuses concern the credentials or connection of one request. Error statuses that are not
+  // listed, including 503, are stored if the server sets a lifetime (RFC 9111 §3).
+  /// Whether the status only concerns this exchange, so it doesn't apply to the next request.
   fileprivate var isAboutExchange: Bool {
     switch code {
     case 401, 407, 408, 421, 425, 428, 429, 431, 511: true

@@ -13,7 +13,7 @@ enum Validation {
   /// Whether a 304 applies to a stored response, which is identified by its validators (RFC 9111 §4.3.4).
   static func isAbout(_ stored: StoredResponse, _ headers: HTTPHeaders) -> Bool {
     if let line = headers.values(for: .eTag).first {
-      // Also compare tags that cannot be sent: the request had a date instead.
+      // Also compare tags that can't be sent: the request had a date instead.
       if let own = stored.headers.values(for: .eTag).first, own.hasSameBytes(as: line) { return true }
       guard let tag = EntityTag(lenient: line), let own = stored.eTag else {
         return false
@@ -57,8 +57,8 @@ enum Validation {
 
 /// Finds the URLs whose stored responses are invalidated by a request (RFC 9111 §4.4).
 enum Invalidation {
-  /// The URLs to invalidate, in order: those of redirects followed with an unsafe method, whatever their result, then
-  /// that of the request if its method is unsafe and it did not fail.
+  /// The URLs to invalidate, in order: those of redirects followed with an unsafe method, regardless of their result,
+  /// then that of the request if its method is unsafe and it didn't fail.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
     var urls: [String] = []
     let targets = response.redirects.dropFirst().map(\.url) + [request.url]

@@ -53,7 +53,7 @@ extension Cookie {
       guard domain == target.host else { throw .publicSuffix }
       return nil
     }
-    // An incomplete list may lack this suffix, as with `ngrok.io`.
+    // An incomplete list may lack this suffix, such as `ngrok.io`.
     return suffixes.isComplete || domain == target.host ? domain : nil
   }
 

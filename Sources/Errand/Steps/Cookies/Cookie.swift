@@ -2,7 +2,7 @@ public import ErrandFoundation
 
 /// A cookie in a ``CookieJar``. Its description does not show its value.
 public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
-  /// The name. Empty if the server set none.
+  /// The name. Empty if the server didn't set a name.
   public let name: String
   /// The value, usually a secret.
   public let value: String
@@ -16,7 +16,7 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
   public let isSecure: Bool
   /// Whether the server hides the cookie from scripts. Has no effect here.
   public let isHTTPOnly: Bool
-  /// The rule for cross-site requests, or `nil` if the server set none, which means `lax`.
+  /// The rule for cross-site requests, or `nil` if the server didn't set one, which means `lax`.
   public let sameSite: SameSite?
   /// The date from which the cookie is no longer sent. `nil` if it lasts as long as the jar is in memory.
   public let expiry: Date?
@@ -59,8 +59,8 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
   /// `name=value`, or only the value if the name is empty (RFC 6265bis §5.8.3, step 4).
   var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-  /// Whether another process set the cookie after `time`. Clocks may differ by one second; later dates, from a wrong
-  /// clock, are ignored.
+  /// Whether another process set the cookie after `time`. Clocks may differ by one second. Later dates are ignored,
+  /// because they come from a wrong clock.
   func wasSet(after time: Date, now: Date) -> Bool {
     set > time.addingTimeInterval(1) && set <= now.addingTimeInterval(1)
   }

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// A jar's file. It has mode 0600 and is written to a temporary file and renamed, so a crash leaves the old one or the
-/// new one. Several processes can share it.
+/// A jar's file. It has mode 0600 and is written to a temporary file and renamed, so a crash leaves either the old or
+/// the new version. Several processes can share it.
 struct CookieFile: Sendable {
-  /// The time to wait for another process, in milliseconds. It holds the lock for a few.
+  /// The time to wait for another process, in milliseconds. A process only holds the lock for a few milliseconds.
   static let patience = 2000
 
   let url: URL
@@ -74,12 +74,12 @@ private struct StoredCookie: Codable {
   var expiry: Double
   var created: Double
   var accessed: Double
-  /// `nil` in older files, which only have the creation time.
+  /// The time when the cookie was last set. `nil` in older files, which only have the creation time.
   var set: Double?
 }
 
 extension StoredCookie {
-  /// `nil` for a session cookie.
+  /// Returns `nil` for a session cookie.
   fileprivate init?(_ cookie: Cookie) {
     guard let expiry = cookie.expiry else { return nil }
     self.init(
@@ -89,7 +89,7 @@ extension StoredCookie {
       accessed: cookie.accessed.timeIntervalSince1970, set: cookie.set.timeIntervalSince1970)
   }
 
-  /// `nil` for an invalid cookie, which would make every request fail.
+  /// Returns `nil` for an invalid cookie, which would make every request fail.
   fileprivate var cookie: Cookie? {
     let isSound = [name, value, domain, path].allSatisfy { text in
       text.hasOnlyBytes { ($0 >= 0x20 && $0 != 0x7F) || $0 == 9 }

@@ -10,7 +10,7 @@ public import ErrandFoundation
 /// values.
 public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectable {
   private let shelf: Lock<CookieShelf>
-  /// Removals not yet applied to the file, which can have cookies of other processes.
+  /// Removals not yet applied to the file, which can contain cookies of other processes.
   private let removals = Lock<[Removal]>([])
   private let dates: DatedClock
   private let store: CookieStore?
@@ -19,11 +19,11 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     let time: Date
     let isUnwanted: @Sendable (Cookie) -> Bool
 
-    /// Whether the removal applies to a cookie. Cookies set after it are kept.
+    /// Whether the removal applies to a cookie. Cookies set after the removal are kept.
     func takes(_ cookie: Cookie, now: Date) -> Bool { isUnwanted(cookie) && !cookie.wasSet(after: time, now: now) }
   }
 
-  /// The maximum number of pending removals. The oldest ones are dropped while the file cannot be written.
+  /// The maximum number of pending removals. The oldest removals are dropped while the file can't be written.
   private static let mostRemovals = 10_000
 
   /// A jar in memory that the servers of this process can share.
@@ -40,18 +40,18 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 
   /// Creates a jar that stores its cookies in a file, except those without an expiry date.
   ///
-  /// The file has mode 0600 and is written to a temporary file and renamed, so a crash leaves the old one or the new
-  /// one. Changes are written shortly afterwards on a separate thread. No call waits for that; ``synchronize()`` does.
-  /// Several jars, also in other processes, can use the same file. Each one adds its own changes, and reads those of
-  /// the others when it writes.
+  /// The file has mode 0600 and is written to a temporary file and renamed, so a crash leaves either the old or the new
+  /// version. Changes are written shortly afterwards on a separate thread. Calls don't wait for the write, but
+  /// ``synchronize()`` does. Several jars, including jars in other processes, can use the same file. Each jar adds its
+  /// own changes, and reads the changes of other jars when it writes.
   ///
   /// - Parameters:
   ///   - file: The file. Its folder is created if necessary, accessible to this user only. A folder that belongs to
-  ///     another user, or that everybody can write to, is refused.
+  ///     another user or is world-writable is rejected.
   ///   - clock: The clock that decides when cookies expire.
-  ///   - log: Receives a message when writing fails, once until it succeeds again.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder or file cannot be used, or if the file contains
-  ///   something else.
+  ///   - log: Receives a message when writing fails. Further failures are not reported until writing succeeds again.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder or file can't be used, or if the file is not a
+  ///   cookie file.
   public init(file: URL, clock: CallClock = .continuous, log: TextSink = .standardError) throws {
     dates = DatedClock(clock)
     let store = CookieStore(CookieFile(url: file), log)
@@ -78,7 +78,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 
   /// Stores a cookie as if the server of `url` had set it: `session=abc; Path=/; Secure`.
   ///
-  /// An expired cookie, such as one with `Max-Age=0`, removes the one that it replaces.
+  /// An expired cookie, such as one with `Max-Age=0`, removes the cookie that it replaces.
   ///
   /// Throws ``TaskError`` with code `.badRequest` if that server is not allowed to set the cookie.
   public func set(_ setCookie: String, from url: URL) throws {
@@ -93,8 +93,8 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     store?.save(self)
   }
 
-  /// Removes the cookies for which `isUnwanted` returns `true`, also from the jar's file. The closure must be quick and
-  /// must not use the jar.
+  /// Removes the cookies for which `isUnwanted` returns `true`, including those in the jar's file. The closure must be
+  /// quick and must not use the jar.
   public func removeAll(where isUnwanted: @escaping @Sendable (Cookie) -> Bool = { _ in true }) {
     let unwanted = cookies.filter(isUnwanted).map(\.id)
     let now = dates.now
@@ -108,7 +108,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   }
 
   /// Writes changes to the file and reads those of other processes. Does nothing for a jar in memory.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if that fails. The next change tries again.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if that fails. The next change causes a retry.
   public func synchronize() async throws { try await store?.synchronize(self) }
 
   /// The number of cookies and the path of the file.
@@ -128,7 +128,7 @@ extension CookieJar {
   /// redirects.
   func line(for url: URL, _ method: HTTPMethod, from first: URL?) -> String? {
     guard let target = CookieTarget(url) else { return nil }
-    // Not under the lock, because this may load the list of suffixes.
+    // Do this outside the lock, because it may load the list of suffixes.
     let isSameSite = first.flatMap { CookieTarget($0) }.map { target.isSameSite(as: $0, .system) } ?? true
     let (isSafe, now) = (method.isSafe, dates.now)
     let cookies = shelf.withLock {
@@ -138,7 +138,7 @@ extension CookieJar {
     return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
   }
 
-  /// Stores the cookies of a response. Rejected ones are ignored.
+  /// Stores the cookies of a response. Rejected cookies are ignored.
   func receive(_ lines: [String], from url: URL) {
     guard let target = CookieTarget(url) else { return }
     var isChanged = false

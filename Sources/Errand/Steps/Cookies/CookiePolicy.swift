@@ -1,9 +1,9 @@
-/// The cookies that requests send, and the jar for those that responses set.
+/// The cookies that requests send, and the jar for cookies that responses set.
 ///
 ///     await shop.update { $0.cookiePolicy = .shared(jar) }
 ///     let page = try await GetWidget(id: 7).cookies(.none).download()
 ///
-/// A `Cookie` header set by a task, a preflight or a step is sent as is, whatever the policy.
+/// A `Cookie` header set by a task, a preflight or a step is sent as is, regardless of the policy.
 public struct CookiePolicy: Sendable {
   enum Kind {
     case inherited, perServer, none
@@ -22,11 +22,11 @@ public struct CookiePolicy: Sendable {
   /// Uses a jar that can be shared or stored in a file.
   public static func shared(_ jar: CookieJar = .shared) -> CookiePolicy { CookiePolicy(kind: .shared(jar)) }
 
-  /// Sends and stores no cookies.
+  /// Doesn't send or store cookies.
   public static let none = CookiePolicy(kind: .none)
 
-  /// Sends these cookies instead of those in a jar, and stores none. They are dropped by a redirect to another origin.
-  /// A server's cookies are only sent to its remote's origin and its `trustedOrigins`, like its header fields.
+  /// Sends these cookies instead of those in a jar, and doesn't store any. A redirect to another origin drops them. A
+  /// server's cookies are only sent to its remote's origin and its `trustedOrigins`, like its header fields.
   ///
   /// A name must be a token. A value must be ASCII without whitespace, commas, semicolons, quotation marks and
   /// backslashes (RFC 6265bis §4.1.1). Otherwise the call fails with code `.badRequest`.

@@ -2,25 +2,25 @@ import ErrandFoundation
 
 /// The cookies of a jar, following the storage model of RFC 6265bis §5.7 and §5.8. Does no I/O.
 struct CookieShelf {
-  /// The maximum number of cookies. The least recently used ones are removed first.
+  /// The maximum number of cookies. The least recently used cookies are removed first.
   struct Limits {
     var perDomain = 50
     var overall = 3000
   }
 
-  /// The maximum size of the cookies of a request, in bytes. Otherwise a neighbour in the same domain could block all
-  /// requests, because most servers limit the header size, as does ``HTTPRequest/maximumHeadSize``.
+  /// The maximum size of the cookies of a request, in bytes. Without it, another host in the same domain could block
+  /// all requests, because most servers limit the header size, as does ``HTTPRequest/maximumHeadSize``.
   static let maximumHeaderSize = 32 << 10
 
   enum Change {
     case kept(Cookie)
-    /// A cookie that another process sets after this time is kept.
+    /// The cookie was removed. A cookie that another process sets after this time is kept.
     case removed(Date)
   }
 
   private let limits: Limits
   private var byDomain: [String: [Cookie]] = [:]
-  /// The number of cookies, including expired ones that were not removed yet.
+  /// The number of cookies, including expired cookies that have not been removed yet.
   private(set) var count = 0
   private var lastNumber = 0
   /// The changes not yet written to the file. `nil` for a jar in memory.
@@ -41,14 +41,14 @@ struct CookieShelf {
 
   // MARK: Storing
 
-  /// Stores a cookie and replaces the existing one: steps 16, 23 and 24 of §5.7. An expired cookie removes it. Returns
-  /// `false` if the cookie is rejected because it would hide a secure one.
+  /// Stores a cookie and replaces the existing one: steps 16, 23 and 24 of §5.7. An expired cookie removes the existing
+  /// cookie. Returns `false` if the cookie is rejected because it would hide a secure cookie.
   mutating func keep(_ cookie: Cookie, from target: CookieTarget, now: Date) -> Bool {
     // Step 16: "leave secure cookies alone".
     if !cookie.isSecure, !target.isSecure, hidesSecure(cookie, target, now) { return false }
     var cookie = cookie
     if let old = remove(cookie.id, at: now), !old.hasExpired(at: now) {
-      // Step 23: the creation time stays.
+      // Step 23: keep the creation time.
       (cookie.created, cookie.number) = (old.created, old.number)
     }
     guard !cookie.hasExpired(at: now) else {
@@ -65,7 +65,7 @@ struct CookieShelf {
     return true
   }
 
-  /// Whether a cookie would hide a secure one: same name, overlapping domain, and a path at or below its path.
+  /// Whether a cookie would hide a secure cookie: same name, overlapping domain, and a path at or below its path.
   private func hidesSecure(_ cookie: Cookie, _ target: CookieTarget, _ now: Date) -> Bool {
     byDomain.contains { domain, cookies in
       (CookieTarget.isName(domain, in: cookie.domain) || CookieTarget.isName(cookie.domain, in: domain))
@@ -76,7 +76,7 @@ struct CookieShelf {
     }
   }
 
-  /// Removes a cookie and returns it. It is also removed from the file with the next write.
+  /// Removes a cookie and returns it. The next write also removes it from the file.
   @discardableResult
   mutating func remove(_ id: Cookie.ID, at now: Date) -> Cookie? {
     guard let index = byDomain[id.domain]?.firstIndex(where: { $0.id == id }) else { return nil }
@@ -97,14 +97,14 @@ struct CookieShelf {
     guard journal != nil else { return }
     if case .kept(let cookie) = change, cookie.expiry == nil { return }
     journal?[id] = change
-    // Limit the journal. If the file cannot be written for this long, removed cookies can reappear.
+    // Limit the journal. If the file can't be written for this long, removed cookies can reappear.
     if journal?.count ?? 0 > 2 * limits.overall { journal = journal?.filter { !$0.value.isRemoval } }
   }
 
   // MARK: Limits
 
-  // §5.7: remove expired cookies first. In a domain with too many, insecure cookies go next. The least recently used
-  // come first.
+  // §5.7: remove expired cookies first. In a domain with too many cookies, insecure cookies are removed next. The least
+  // recently used cookies are removed first.
   private mutating func evict(_ domain: String, _ now: Date) {
     if byDomain[domain].map({ $0.count > limits.perDomain }) ?? false {
       removeExpired(of: domain, now)
@@ -194,7 +194,8 @@ extension CookieShelf {
   /// Restores changes that could not be written. Later changes take precedence.
   mutating func putBack(_ changes: [Cookie.ID: Change]) { journal?.merge(changes) { later, _ in later } }
 
-  /// Replaces the stored cookies with those of the file, except those changed since. Session cookies are kept.
+  /// Replaces the stored cookies with those of the file, except cookies that have changed since then. Session cookies
+  /// are kept.
   mutating func adopt(_ stored: [Cookie], now: Date) {
     let changes = takeJournal()
     let known = Dictionary(byDomain.values.joined().map { ($0.id, $0) }) { first, _ in first }
@@ -215,7 +216,7 @@ extension CookieShelf {
     var cookies = stored.filter { cookie in
       switch changes[cookie.id] {
       case nil: true
-      // The file has a newer cookie if the change could not be written for a while.
+      // If the change couldn't be written for a while, the file may have a newer cookie.
       case .kept(let mine): cookie.wasSet(after: mine.set, now: now)
       case .removed(let time): cookie.wasSet(after: time, now: now)
       }

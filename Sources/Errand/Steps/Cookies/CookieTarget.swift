@@ -6,7 +6,7 @@ struct CookieTarget: Sendable {
   let path: String
   let isAddress: Bool
 
-  /// `nil` if requests cannot be sent to the URL.
+  /// Returns `nil` if requests can't be sent to the URL.
   init?(_ url: URL) {
     guard let origin = Origin(url) else { return nil }
     self.origin = origin
@@ -19,7 +19,7 @@ struct CookieTarget: Sendable {
   /// without TLS.
   var isSecure: Bool { origin.isSecure || origin.isLoopback }
 
-  /// The path of cookies without a path: the request's path up to its last slash (RFC 6265bis §5.1.4).
+  /// The path for cookies that don't specify one: the request's path up to its last slash (RFC 6265bis §5.1.4).
   var defaultPath: String {
     guard let last = path.utf8.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex else { return "/" }
     return String(path[..<last])
@@ -35,7 +35,7 @@ struct CookieTarget: Sendable {
   /// Whether a cookie with `cookiePath` is sent to `path` (RFC 6265bis §5.1.4).
   static func isPath(_ path: String, below cookiePath: String) -> Bool {
     guard path.utf8.starts(with: cookiePath.utf8) else { return false }
-    // Only whole segments match: "/foo" is not a prefix of "/foobar".
+    // Only complete segments match: "/foo" is not a prefix of "/foobar".
     let rest = path.utf8.dropFirst(cookiePath.utf8.count)
     return rest.isEmpty || cookiePath.utf8.last == UInt8(ascii: "/") || rest.first == UInt8(ascii: "/")
   }

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension HTTPRequest {
-  /// The next request after a redirect (RFC 9110 §15.4). Header fields that it drops do not return with later
-  /// redirects. Secret fields only go to another origin if `mayKeep` allows it.
+  /// The next request after a redirect (RFC 9110 §15.4). Dropped header fields do not return with later redirects.
+  /// Secret fields only go to another origin if `mayKeep` allows it.
   func redirected(
     to target: URL, _ status: HTTPStatus, isSecret: (HTTPHeaders.Field) -> Bool,
     mayKeep: (HTTPHeaders.Field) -> Bool

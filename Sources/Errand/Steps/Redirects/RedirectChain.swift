@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The redirects of one attempt, and the decision on the next one. Does no I/O.
+/// The redirects of one attempt, and the decision on the next redirect. Does no I/O.
 struct RedirectChain {
   private struct Key: Hashable {
     let method: HTTPMethod
@@ -49,8 +49,8 @@ struct RedirectChain {
     }
   }
 
-  /// Checks a request that the policy changed. Remaining secrets are removed if it goes to another origin than the
-  /// proposed one.
+  /// Checks a request that the policy changed. Remaining secrets are removed if the request goes to a different origin
+  /// than the proposal.
   func allowed(_ next: HTTPRequest, for proposal: HTTPRequest) -> HTTPRequest {
     var next = next
     if !next.body.isSame(as: proposal.body), next.headers[.contentLength] == proposal.headers[.contentLength] {
@@ -65,7 +65,7 @@ struct RedirectChain {
     return next
   }
 
-  /// Throws ``TaskError`` if that must not be sent.
+  /// Records that a redirect is followed with `next`. Throws ``TaskError`` if that request must not be sent.
   mutating func follow(_ response: HTTPResponse, with next: HTTPRequest) throws {
     var next = next
     next.url = try checked(next, after: response).url

@@ -12,7 +12,7 @@
       public var proxies = ProxyRules.none
       /// Addresses to use instead of resolving a host: `["api.example.com:443": "10.0.0.1"]`. Empty by default.
       public var addresses: [String: String] = [:]
-      /// The path of a Unix socket for all requests, regardless of their host. Defaults to `nil`, which is TCP.
+      /// The path of a Unix socket for all requests, regardless of their host. Defaults to `nil`, which means TCP.
       public var unixSocket: String?
       /// The maximum number of connections to one origin, or 0 for no limit. Defaults to 0.
       ///
@@ -21,22 +21,22 @@
       public var connectionsPerOrigin = 0
       /// How long an idle connection is kept after its last use. Defaults to 50 seconds.
       ///
-      /// The default is below the idle timeout of most servers and proxies (nginx 75 s, many proxies 60 s), so that a
-      /// request rarely meets a connection that is being closed. If the server closes a connection, it is closed at
-      /// once.
+      /// The default is below the idle timeout of most servers and proxies (nginx 75 s, many proxies 60 s), so requests
+      /// rarely use a connection that is being closed. If the server closes an idle connection, Errand closes it
+      /// immediately.
       public var idleLifetime: Duration = .seconds(50)
       /// The maximum age of a connection that is reused, or `nil` for no limit. Defaults to `nil`.
       public var connectionLifetime: Duration?
       /// The maximum size of a decompressed body, in bytes. Defaults to 16 GiB.
       public var maximumDecodedSize: Int64 = 16 << 30
-      /// The maximum ratio of the decompressed size of a body to its compressed size. Checked once the decompressed
+      /// The maximum ratio of the decompressed size of a body to its compressed size. Checked when the decompressed
       /// body is larger than 16 MiB. Defaults to 200.
       public var maximumDecodingRatio = 200
-      /// Whether to accept a gzip or deflate body without its checksum, and extra bytes after any compressed body.
+      /// Whether to accept a gzip or deflate body without its checksum, and trailing bytes after any compressed body.
       ///
       /// Defaults to `false`: such a body might be truncated or corrupt, so it fails. Set it to `true` for a server
-      /// that always sends bodies like this. A body with incomplete content fails either way. Trailing zeros are always
-      /// ignored. At most 1 MiB can follow the body.
+      /// that always sends bodies like this. A body with incomplete content fails in either case. Trailing zeros are
+      /// always ignored. At most 1 MiB can follow the body.
       public var lenientDecompression = false
 
       /// Creates the default configuration.
@@ -59,14 +59,14 @@
     let configuration: CurlTransport.Configuration
     let decodingLimits: DecodingLimits
     let addresses: [String: String]
-    /// In nanoseconds.
+    /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
-    /// The authorities as a file, if libcurl does not take data.
+    /// The authorities as a file, if libcurl doesn't accept them as data.
     let authorities: MemoryFile?
 
     init(_ configuration: CurlTransport.Configuration) {
       var configuration = configuration
-      // Without the callback, every exchange has its own connection, and HTTP/2 has no benefit.
+      // Without the callback, every exchange uses its own connection, so HTTP/2 would have no benefit.
       let isChoice = configuration.version == .automatic || configuration.version == .http3
       if isChoice, !CurlLibrary.hasRequestCallback { configuration.version = .http1 }
       self.configuration = configuration
@@ -80,7 +80,7 @@
       authorities = pem.flatMap { CurlLibrary.takesAuthorities ? nil : MemoryFile($0) }
     }
 
-    /// Whether the address to connect to is the server's. Over a Unix socket, libcurl uses no proxy.
+    /// Whether the address to connect to is the server's. libcurl doesn't use a proxy for Unix sockets.
     func mayCheckAddress(by proxy: Proxy?) -> Bool { proxy == nil || configuration.unixSocket != nil }
 
     private static func normal(_ hostAndPort: String) -> String {

@@ -6,7 +6,7 @@
   ///
   /// libcurl is loaded from the machine's `libcurl.so.4`, 7.76 or newer, when the first transport is created. It is not
   /// required for building. All transports of the process share the libcurl threads. Each transport has its own
-  /// connections, which close with the transport once its transfers are over.
+  /// connections, which are closed after the transport is released and its transfers are over.
   ///
   /// Up to 768 KiB of a response is buffered ahead of its reader; beyond that, the server waits. A compressed body is
   /// buffered as received and decompressed as it is read. Decompression needs an additional 64 KiB and the window of
@@ -16,8 +16,8 @@
   /// `Accept-Encoding` lists the available codings: gzip and deflate with the machine's `libz.so.1`, br with
   /// `libbrotlidec.so.1`, zstd with `libzstd.so.1`. A body with another coding is returned as received, as is the
   /// response to a request that sets its own `Accept-Encoding`. A request with a `Range` asks for an uncompressed body,
-  /// and the part it gets is returned as received. A truncated compressed body fails with `.truncatedBody`. A corrupt
-  /// one, or one that is followed by other bytes, fails with `.badResponse`.
+  /// and the part is returned as received. A truncated compressed body fails with `.truncatedBody`. A compressed body
+  /// that is corrupt or has trailing bytes fails with `.badResponse`.
   public final class CurlTransport: Transport {
     private let shards: [CurlShard]
     private let rules: CurlRules
@@ -26,7 +26,7 @@
     /// Creates a transport with its own connections.
     ///
     /// Throws ``TaskError`` with code `.transportUnavailable` if libcurl is not available, or `.secureConnectionFailed`
-    /// if the authorities file cannot be read.
+    /// if the authorities file can't be read.
     public init(_ configuration: Configuration = Configuration()) throws(TaskError) {
       try configuration.tls.checkAuthorities()
       let loops = try CurlLoop.all.get()
@@ -45,7 +45,7 @@
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       let origin = try request.checkedOrigin()
       try Task.checkCancellation()
-      // libcurl uses no proxy over a Unix socket.
+      // libcurl doesn't use a proxy for Unix sockets.
       let proxies = rules.configuration.unixSocket == nil ? rules.configuration.proxies : .none
       if let problem = proxies.problem(for: origin) { throw problem }
       if var proxy = proxies.proxy(for: origin) {
@@ -125,7 +125,7 @@
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
       // A reused connection may have been opened for an exchange that offered only HTTP/1.1.
       guard transfer.mayMultiplex, !transfer.isConnectionReused, !(version?.hasStreams ?? false) else { return }
-      // UDP may only have been slower this time.
+      // UDP may just have been slower this time.
       if rules.configuration.version == .http3, CurlLibrary.offersHTTP3 { return }
       loneOrigins.withLock { $0.learn(transfer.origin.description, at: CurlLibrary.now) }
     }
@@ -173,10 +173,10 @@
   /// Origins that could have used HTTP/2 but did not. For a while, HTTP/2 is not offered to them, so their exchanges
   /// can be distributed over all loops.
   struct LoneOrigins {
-    /// At this limit, all origins are forgotten. Each is learned again from its next response.
+    /// At this limit, all origins are forgotten. Each one is recorded again after its next response.
     static let most = 1024
 
-    /// How long an origin is not offered HTTP/2, in nanoseconds. Its server may change.
+    /// How long an origin is not offered HTTP/2, in nanoseconds. Limited, because the server may change.
     static let lifetime: UInt64 = 600_000_000_000
 
     private var origins: [String: UInt64] = [:]
@@ -196,7 +196,7 @@
   }
 
   extension Transport where Self == CurlTransport {
-    /// A transport over libcurl.
+    /// Creates a transport over libcurl.
     ///
     /// Throws ``TaskError`` with code `.transportUnavailable` if libcurl is not available.
     public static func curl(_ configuration: CurlTransport.Configuration = .init()) throws(TaskError) -> CurlTransport {

@@ -2,12 +2,12 @@
   extension HTTPRequest {
     var unpacksBody: Bool { options.decodesBody && !headers.contains(.acceptEncoding) }
 
-    /// A range of compressed bytes cannot be decompressed, so a range request accepts only `identity`.
+    /// A range of compressed bytes can't be decompressed, so a range request accepts only `identity`.
     var acceptEncoding: String { headers.contains(.range) ? "identity" : ContentCoding.offer }
   }
 
   extension Unpacking {
-    /// `nil` if the body is returned as received.
+    /// Returns `nil` if the body is returned as received.
     static func of(
       _ headers: HTTPHeaders, _ status: HTTPStatus, _ method: HTTPMethod, isFramed: Bool, _ limits: DecodingLimits
     ) -> Unpacking? {

@@ -2,7 +2,7 @@
   import ErrandFoundation
 
   enum CertificateKey {
-    /// The pin of a PEM certificate: the Base64 SHA-256 of its `SubjectPublicKeyInfo`. `nil` if it cannot be read.
+    /// The pin of a PEM certificate: the Base64 SHA-256 of its `SubjectPublicKeyInfo`. `nil` if it can't be read.
     static func pin(ofPEM text: String) -> String? {
       let lines = text.split(separator: "\n").filter { !$0.hasPrefix("-----") }
       guard let der = Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters),

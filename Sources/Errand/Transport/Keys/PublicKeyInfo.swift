@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// A public key as it appears in certificates: `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
 ///
-/// Security returns the bare key without its type, but pins are computed over the whole structure. This type does not
+/// Security returns the bare key without its type, but pins are computed over the entire structure. This type doesn't
 /// use Security, so it can be tested on every platform.
 struct PublicKeyInfo {
   enum Kind: Hashable {

@@ -11,10 +11,10 @@
     /// Creates a `URLRequest` from the request.
     ///
     /// Repeated header fields are joined as in RFC 9110 §5.3, and `Cookie` with semicolons. A body of bytes or a file
-    /// is included. The transfer options are not, because `URLRequest` has different ones.
+    /// is included. The transfer options are omitted, because `URLRequest` has different ones.
     ///
-    /// - Throws: ``TaskError`` with code `.unreadableBody` if the body is a stream, which `URLRequest` cannot hold
-    ///   without a task that feeds it, or a file that cannot be read.
+    /// - Throws: ``TaskError`` with code `.unreadableBody` if the body is a stream, which `URLRequest` can't hold
+    ///   without a task that feeds it, or a file that can't be read.
     public init(_ request: HTTPRequest) throws(TaskError) {
       self.init(head: request)
       switch request.body.storage {

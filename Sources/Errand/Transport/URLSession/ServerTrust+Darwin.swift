@@ -4,7 +4,7 @@
   import Security
 
   extension ServerTrust {
-    /// `nil` if the host has no pins, or if the system trusts the server and a pin matches.
+    /// Returns `nil` if the host has no pins, or if the system trusts the server and a pin matches.
     func refusal(of space: URLProtectionSpace, adding more: PublicKeyPins) -> TaskError? {
       guard let expected = pins.union(more).pins(for: space.host) else { return nil }
       guard let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil) else {

@@ -11,8 +11,8 @@
   /// These checks only restrict trust: the system's own evaluation, including App Transport Security, always comes
   /// first.
   public struct ServerTrust: Sendable {
-    /// The public keys that hosts must present. On Linux, requests to pinned hosts are refused, because URLSession
-    /// cannot inspect the keys.
+    /// The public keys that hosts must present. On Linux, requests to pinned hosts are rejected, because URLSession
+    /// can't inspect the keys.
     public var pins: PublicKeyPins = [:]
 
     #if canImport(Darwin)
@@ -35,7 +35,7 @@
     }
   #else
     extension ServerTrust {
-      /// Refuses pinned hosts, because FoundationNetworking does not expose their keys.
+      /// Rejects pinned hosts, because FoundationNetworking does not expose their keys.
       func refusal(ofHost host: String, adding more: PublicKeyPins) -> TaskError? {
         guard pins.union(more).pins(for: host) != nil else { return nil }
         return TaskError(

@@ -8,7 +8,7 @@
   #endif
 
   extension TaskError {
-    /// Converts an error from URLSession. Its own cancellation becomes a `CancellationError`.
+    /// Converts an error from URLSession. A cancellation by URLSession becomes a `CancellationError`.
     ///
     /// `nothingSeen` is whether the transfer has shown no sign of an established connection. Only then does a failure
     /// to connect prove that nothing was sent.
@@ -21,7 +21,7 @@
       let phase = meaning.isConnecting && nothingSeen ? .connecting : phase
       return TaskError(
         meaning.code, "\(meaning.words) (URLError \(error.code.rawValue)), \(phase.rawValue)", phase: phase,
-        // A new error, because URLSession attaches the URL to its own, including any secrets.
+        // Create a new error: URLSession attaches the URL, including any secrets, to its own errors.
         underlying: URLError(error.code), isSurelyNotSent: meaning.isConnecting && nothingSeen)
     }
   }
@@ -29,7 +29,7 @@
   struct URLErrorMeaning {
     let code: TaskError.Code
     let words: String
-    /// Whether the error concerns reaching the server, so that the request was not sent yet.
+    /// Whether the error occurred while connecting, before the request was sent.
     let isConnecting: Bool
 
     init(_ code: URLError.Code, isReceiving: Bool) {

@@ -11,7 +11,7 @@
     var fetchStart: Date?
     /// `nil` if no name was looked up.
     var domainLookupEnd: Date?
-    /// When the connection was established, including TLS; `nil` for a reused connection.
+    /// When the connection was established, including TLS, or `nil` for a reused connection.
     var connectEnd: Date?
     /// When the TLS handshake began, which is when the TCP connection was established.
     var secureConnectionStart: Date?
@@ -20,9 +20,9 @@
     var responseStart: Date?
     var responseEnd: Date?
     var bytesSent: Int64 = 0
-    /// Before decoding.
+    /// The number of header and body bytes received, before decoding.
     var bytesReceived: Int64 = 0
-    /// After decoding.
+    /// The number of body bytes after decoding.
     var bytesDecoded: Int64 = 0
     var remoteAddress = ""
     var remotePort = 0

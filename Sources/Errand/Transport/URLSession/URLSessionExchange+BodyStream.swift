@@ -7,8 +7,8 @@
 
     /// A stream from which URLSession reads the body.
     ///
-    /// URLSession asks for another one when it resends the request, for example on a stale pooled connection. It gets
-    /// one only if the request can be repeated; otherwise the exchange fails.
+    /// URLSession requests another stream when it resends the request, for example after a pooled connection turns out
+    /// to be stale. If the request must not be resent, the exchange fails.
     func newBodyStream() -> InputStream? {
       let sendCount = state.withLock { state in
         state.sendCount += 1

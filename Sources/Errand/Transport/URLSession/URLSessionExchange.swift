@@ -28,7 +28,7 @@
       var feed: Task<Void, Never>?
       var sendCount = 0
       var isSuspended = false
-      /// Whether URLSession has completed the task, so that there is nothing to cancel.
+      /// Whether URLSession has completed the task, so there is nothing to cancel.
       var isComplete = false
       var measurements: Measurements?
     }

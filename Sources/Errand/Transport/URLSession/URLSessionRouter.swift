@@ -7,7 +7,7 @@
     import Foundation
   #endif
 
-  /// Forwards each event of a session to its exchange. Exchanges are held weakly, so that an abandoned one is released
+  /// Forwards each event of a session to its exchange. Exchanges are held weakly, so an abandoned exchange is released
   /// and cancels its task.
   final class URLSessionRouter: NSObject, Sendable {
     private struct Entry {

@@ -8,9 +8,9 @@
 
   /// The time limits of a URLSession transfer. Pure: the current instant is an argument.
   ///
-  /// URLSession does not report when a connection is established. For a request with a body, the first bytes sent are a
-  /// sign of it. For a request without one, `connect` and `firstByte` are added up to a single limit that ends with the
-  /// response head.
+  /// URLSession doesn't report when a connection is established. For a request with a body, the first bytes sent show
+  /// that it has been. For a request without a body, `connect` and `firstByte` are combined into one limit, which ends
+  /// when the response head arrives.
   struct URLSessionTimers {
     enum Stage: Hashable {
       case opening

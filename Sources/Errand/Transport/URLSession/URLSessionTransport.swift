@@ -18,25 +18,25 @@
   ///
   /// URLSession limits this transport:
   ///
-  /// - URLSession resends some requests after a pooled connection turned out stale, including those with bodies in
+  /// - URLSession resends some requests after a pooled connection turns out to be stale, including those with bodies in
   ///   memory or in files. The transport can only prevent this for streamed bodies (``TransferOptions/mayRepeat``).
-  /// - URLSession does not report when a connection is established. ``Timeouts/connect`` applies separately only to
-  ///   requests with a body, until the first byte of the body is sent. For requests without one, it is added to
+  /// - URLSession doesn't report when a connection is established. ``Timeouts/connect`` applies separately only to
+  ///   requests with a body, until the first byte of the body is sent. For requests without a body, it is added to
   ///   ``Timeouts/firstByte``.
   /// - The version, connection reuse and timings are known only after the transfer. A response whose body is still
   ///   arriving has no version, and its connection is reported as new.
   /// - Compressed bodies are always decoded, and `Content-Encoding` and `Content-Length` remain in the header.
-  /// - GET with a body is refused.
-  /// - URLSession offers no check before it connects, so a request with an ``AddressPolicy`` is refused.
+  /// - GET with a body is rejected.
+  /// - URLSession offers no check before it connects, so a request with an ``AddressPolicy`` is rejected.
   ///
   /// The code was written for Apple platforms but **has been run on Linux only**. It is compiled there for type
   /// checking, and the shared parts are tested. The following has never been run: key pins and client certificates,
   /// streamed uploads, back-pressure, waiting for connectivity, and timings.
   ///
   /// On Linux, use ``CurlTransport``. FoundationNetworking can deadlock or crash the process when requests are
-  /// cancelled, and this transport cannot prevent that. On Linux, responses are buffered without a limit, streamed
+  /// cancelled, and this transport can't prevent that. On Linux, responses are buffered without a limit, streamed
   /// bodies are read into memory before they are sent, proxies are ignored, timings are not measured, and requests to
-  /// pinned hosts are refused.
+  /// pinned hosts are rejected.
   public final class URLSessionTransport: Transport {
     private let ordinary: URLSessionLane
     private let patient: URLSessionLane
@@ -88,7 +88,7 @@
   }
 
   extension Transport where Self == URLSessionTransport {
-    /// A transport over `URLSession`, with a copy of the configuration.
+    /// Creates a transport over `URLSession` with a copy of the configuration.
     public static func urlSession(
       _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration(),
       trust: ServerTrust = ServerTrust()

@@ -20,7 +20,7 @@ struct DigestChallenge: Sendable, Equatable {
   var nonce: String
   let opaque: String?
   let algorithm: DigestAlgorithm
-  /// The algorithm as the challenge spells it, which the answer repeats (RFC 7616 §3.4). `nil` if it has none.
+  /// The algorithm as the challenge spells it, which the answer repeats (RFC 7616 §3.4). `nil` if it isn't specified.
   let statedAlgorithm: String?
   let protection: Protection
   /// The chosen `qop` as the challenge spells it, which the answer repeats. `nil` for no protection.
@@ -32,11 +32,12 @@ struct DigestChallenge: Sendable, Equatable {
   let isUTF8: Bool
   let hashesUser: Bool
 
-  /// The maximum total size of realm, nonce and opaque, in bytes. A domain that exceeds the rest of it matches nothing.
+  /// The maximum total size of realm, nonce and opaque, in bytes. A domain that exceeds the remaining size matches
+  /// nothing.
   static let largestSize = 8 << 10
 
-  /// The challenge to answer: the one with the strongest algorithm (RFC 7616 §3.7), then the first one. Otherwise the
-  /// reason why none can be answered, or `nil` if the response has no Digest challenge.
+  /// The challenge to answer: the first one with the strongest algorithm (RFC 7616 §3.7). If no challenge can be
+  /// answered, the reason, or `nil` if the response has no Digest challenge.
   static func best(in headers: HTTPHeaders, of origin: Origin, hasBodyInMemory: Bool) -> Result<
     DigestChallenge, Refusal
   >? {
@@ -57,7 +58,7 @@ struct DigestChallenge: Sendable, Equatable {
     guard let nonce = challenge["nonce"], !nonce.isEmpty else {
       throw Refusal(reason: "its Digest challenge has no nonce")
     }
-    // Some servers send no realm. Browsers and curl answer with an empty one.
+    // Some servers send no realm. Browsers and curl answer with an empty realm.
     let realm = challenge.realm ?? ""
     let name = challenge["algorithm"]
     // RFC 7616 §3.3: the default is MD5, and a challenge with an unknown algorithm is ignored.
@@ -103,7 +104,7 @@ struct DigestChallenge: Sendable, Equatable {
     return (.body, name)
   }
 
-  /// The target prefixes in a domain that belong to `origin`, or `nil` if the domain is empty and covers the whole
+  /// The target prefixes in a domain that belong to `origin`, or `nil` if the domain is empty and covers the entire
   /// origin (RFC 7616 §3.3). Empty if the domain is longer than `limit` bytes.
   private static func prefixes(_ domain: String, of origin: Origin, atMost limit: Int) -> [String]? {
     guard domain.utf8.count <= limit else { return [] }

@@ -7,12 +7,12 @@ final class DigestStore: Sendable {
 /// A request with a Digest credential, and its answers to challenges (RFC 7616).
 ///
 /// The request is sent with its body, using a known session or no credentials. A 401 is answered once, and a second
-/// time if the nonce has expired since.
+/// time if the nonce has expired in the meantime.
 final class DigestExchange: Sendable {
   enum Verdict: Equatable {
     /// The response is returned to the caller.
     case stands
-    /// The 401 is returned to the caller because the challenge cannot be answered.
+    /// The 401 is returned to the caller because the challenge can't be answered.
     case refused(String)
     /// The request must be resent with credentials.
     case again
@@ -30,7 +30,8 @@ final class DigestExchange: Sendable {
   private let hasBodyInMemory: Bool
   private let state = Lock(State())
 
-  /// `nil` if the request does not use Digest: it has no credential, its own `Authorization`, or a user in its URL.
+  /// Returns `nil` if the request doesn't use Digest: it has no credential, its own `Authorization`, or a user name in
+  /// its URL.
   init?(_ request: HTTPRequest, _ desk: DigestStore) {
     guard let credential = request.options.digest, !request.headers.contains(.authorization),
       request.url.user(percentEncoded: true) == nil, let origin = Origin(request.url)

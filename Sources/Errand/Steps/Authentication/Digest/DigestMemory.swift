@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The challenges of a server's origins, and how often each nonce was used. Bounded, and does no I/O.
+/// The challenges of a server's origins, and how often each nonce has been used. Bounded, and does no I/O.
 struct DigestMemory {
   struct Owner: Hashable {
     let origin: Origin
@@ -8,11 +8,11 @@ struct DigestMemory {
   }
 
   private enum Standing {
-    /// A request has used it, with an unknown result.
+    /// A request has used the session, with an unknown result.
     case tried
-    /// Authenticates requests before they are challenged.
+    /// The session authenticates requests before they are challenged.
     case known
-    /// Refused or replaced. Still counted, because other requests may be using it.
+    /// The session was rejected or replaced. It is still counted, because other requests may be using it.
     case over
   }
 
@@ -58,10 +58,10 @@ struct DigestMemory {
     }
   }
 
-  /// The server accepted a session, and may have sent the next nonce (RFC 7616 §3.5).
+  /// Records that the server accepted a session. The response may contain the next nonce (RFC 7616 §3.5).
   mutating func accepted(_ session: DigestSession, _ owner: Owner, next: String?) {
     let index = self.index(of: session.challenge, owner) ?? add(session, owner, .tried)
-    // A session that covers no target cannot be used before a challenge.
+    // A session that covers no target can't be used before a challenge.
     let standing: Standing = session.challenge.domain == [] ? .over : .known
     if entries[index].standing == .tried { entries[index].standing = standing }
     guard let next, next != session.challenge.nonce else { return }

@@ -6,11 +6,11 @@ public struct AccessToken: Sendable, Hashable, Codable {
   public var value: String
   /// The time at which the token was received.
   public var issued: Date
-  /// The time at which the token expires, or `nil` if the server did not say.
+  /// The time at which the token expires, or `nil` if the server didn't specify it.
   public var expiry: Date?
   /// The refresh token, if any.
   public var refreshToken: String?
-  /// The granted scopes, separated by spaces. `nil` if they are the requested ones.
+  /// The granted scopes, separated by spaces. `nil` if they are the requested scopes.
   public var scope: String?
 
   /// Creates a token.

@@ -16,18 +16,17 @@ extension OAuth2 {
     /// The client's own account (RFC 6749 §4.4).
     public static let clientCredentials = Grant(kind: .clientCredentials)
 
-    /// A user's name and password (RFC 6749 §4.3). Removed from OAuth 2.1: use it only if the server offers nothing
-    /// else.
+    /// A user name and password (RFC 6749 §4.3). Removed from OAuth 2.1: use it only if the server offers nothing else.
     public static func password(user: String, password: String) -> Grant {
       Grant(kind: .password(Credential(user: user, password: password)))
     }
 
-    /// A refresh token that the app already has (RFC 6749 §6). If the store has a newer one that was issued for it,
-    /// that one is used.
+    /// A refresh token that the app already has (RFC 6749 §6). If the store has a newer refresh token that was issued
+    /// for it, the newer one is used.
     public static func refreshToken(_ token: String) -> Grant { Grant(kind: .refreshToken(token)) }
 
-    /// A code from the user's sign-in in a browser (RFC 6749 §4.1). It is sent once, even if the store has a token from
-    /// another sign-in. After a restart, the stored token that was issued for it is used.
+    /// A code from the user's sign-in in a browser (RFC 6749 §4.1). The code is sent once, even if the store has a
+    /// token from another sign-in. After a restart, the stored token that was issued for the code is used.
     ///
     /// - Parameters:
     ///   - code: The code from the redirect.
@@ -67,7 +66,7 @@ extension OAuth2 {
     public let userCode: String
     /// The page to type it on.
     public let verificationURL: URL
-    /// The page with the code already filled in, to be shown as a QR code. `nil` if the server sent none.
+    /// The page with the code already filled in, to be shown as a QR code. `nil` if the server didn't send one.
     public let completeURL: URL?
     /// The time until the code expires.
     public let lifetime: Duration
@@ -104,7 +103,7 @@ extension OAuth2 {
   /// - Parameters:
   ///   - endpoint: The authorization endpoint.
   ///   - redirectURL: The URL that the browser is redirected to after the sign-in.
-  ///   - state: A value that the redirect returns, to be compared. Use a new random value each time.
+  ///   - state: A value that the redirect returns, for you to compare. Use a new random value each time.
   ///   - pkce: The PKCE value, also needed for the grant.
   /// - Throws: ``TaskError`` with code `.badURL` if the result is not a valid URL.
   public func authorizationURL(

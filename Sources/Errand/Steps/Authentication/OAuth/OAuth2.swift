@@ -8,15 +8,15 @@ public import ErrandFoundation
 ///     await shop.update { $0.authentication = .oauth2(signIn) }
 ///
 /// The token is requested before the first call, kept in memory or in ``store``, and replaced shortly before it expires
-/// and after a 401, once for all waiting calls. A refresh token is used if there is one. With rotation, each refresh
-/// token is sent once, and the new one is stored before the access token is used. Token requests don't use the server's
-/// hooks, steps or header fields.
+/// and after a 401, once for all waiting calls. A refresh token is used if available. With rotation, each refresh token
+/// is sent once, and the new refresh token is stored before the access token is used. Token requests don't use the
+/// server's hooks, steps or header fields.
 public struct OAuth2: Sendable {
   /// The token endpoint.
   public var tokenURL: URL
   /// The client registered with the authorization server.
   public var client: Client
-  /// How to get the first token, and another one if no refresh token is left.
+  /// How to get the first token, and later tokens if no refresh token can be used.
   public var grant: Grant
   /// The scopes to request. Defaults to none.
   public var scopes: [String] = []
@@ -24,15 +24,15 @@ public struct OAuth2: Sendable {
   public var parameters: HTTPQuery = [:]
   /// Header fields of every token request.
   public var headers: HTTPHeaders = [:]
-  /// The time before its expiry at which a token is refreshed, limited to half of its lifetime. Defaults to one minute.
+  /// How long before its expiry a token is refreshed, limited to half of its lifetime. Defaults to one minute.
   public var leeway: Duration = .seconds(60)
-  /// The store of the token. Defaults to `nil`: the memory of the ``Authentication`` made from these settings.
+  /// The store for the token. Defaults to `nil`: the memory of the ``Authentication`` created from these settings.
   public var store: (any SecretStore)?
   /// The name of the token in the store. Defaults to a name derived from the client, the token endpoint, ``scopes``,
-  /// ``parameters`` and the user of a password grant. If the name changes, the stored token is not found and a new one
-  /// is requested. Use a different name for each user.
+  /// ``parameters`` and the user of a password grant. If the name changes, the stored token is not found and a new
+  /// token is requested. Use a different name for each user.
   public var storeName: String?
-  /// Creates the token request if the server expects one that differs from RFC 6749. Defaults to `nil`.
+  /// Creates the token request if the server expects a request that differs from RFC 6749. Defaults to `nil`.
   public var tokenRequest: (@Sendable (_ exchange: Exchange) throws -> HTTPRequest)?
   /// Reads the token from a response if the server does not follow RFC 6749 §5.1. Defaults to `nil`.
   public var tokenParser: (@Sendable (_ response: HTTPResponse, _ body: Data, _ now: Date) throws -> AccessToken)?
@@ -112,14 +112,14 @@ extension OAuth2 {
   /// An error response of an authorization server (RFC 6749 §5.2). Found in ``TaskError/underlying`` after a failed
   /// sign-in.
   public struct Refusal: Error, Sendable, Hashable {
-    /// The error code, such as `invalid_grant`. Secrets of the request that it repeats are hidden.
+    /// The error code, such as `invalid_grant`. Secrets from the request are redacted.
     public let code: String
-    /// The error description, or `nil` if the server sent none. Secrets of the request that it repeats are hidden.
+    /// The error description, or `nil` if the server didn't send one. Secrets from the request are redacted.
     public let detail: String?
     /// The status of the response.
     public let status: HTTPStatus
     var type: MediaType?
-    /// The response body, with secrets hidden.
+    /// The response body, with secrets redacted.
     var body = Data()
   }
 }

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// Gets OAuth 2 tokens with the refresh token if there is one, otherwise with the grant.
+/// Gets OAuth 2 tokens with the refresh token if available, otherwise with the grant.
 final class OAuth2Authenticator: Authenticator {
   private struct State {
-    /// Whether the grant's code or refresh token was sent.
+    /// Whether the grant's code or refresh token has been sent.
     var hasUsedGrant = false
     var refused: String?
     /// Identifies the sign-in that produced the token.
@@ -43,7 +43,7 @@ final class OAuth2Authenticator: Authenticator {
       if isCode { state.hasUsedGrant = true }
       return true
     }
-    // The app stored it, presumably for this sign-in. A code that was not sent yet is from a new one.
+    // The app stored it, presumably for this sign-in. A code that hasn't been sent belongs to a new sign-in.
     return stored.origin == nil && (!isCode || state.hasUsedGrant)
   }
 
@@ -59,7 +59,7 @@ final class OAuth2Authenticator: Authenticator {
 
   func refresh(_ token: AccessToken?, _ context: RefreshContext) async throws -> AccessToken? {
     let latest = try await latest(token)
-    // Another process or client that shares the store has already refreshed it.
+    // Another process or client that shares the store has already refreshed the token.
     if let latest, latest.value != token?.value, freshness(of: latest, at: context.now) == .good { return latest }
     do {
       if let token = try await renewed(latest, context) { return token }
@@ -77,7 +77,7 @@ final class OAuth2Authenticator: Authenticator {
         return try await renewed(by: refreshToken, context)
       } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
         state.withLock { $0.refused = refreshToken }
-        // Another process may have used it and stored the new token.
+        // Another process may have used the refresh token and stored the new token.
         let stored = try await storedToken()
         let isLater = stored.map { $0.issued > latest?.issued ?? .distantPast } ?? false
         if isLater, let stored, freshness(of: stored, at: context.now) == .good { return stored }
@@ -90,7 +90,7 @@ final class OAuth2Authenticator: Authenticator {
     return nil
   }
 
-  /// The later of a token and the stored one. A token that could not be stored is later.
+  /// The newer of a token and the stored one. A token that couldn't be stored is newer.
   private func latest(_ token: AccessToken?) async throws -> AccessToken? {
     guard let stored = try await storedToken() else { return token }
     guard let token else { return stored }
@@ -130,7 +130,8 @@ final class OAuth2Authenticator: Authenticator {
     }
   }
 
-  /// Stores a token before it is used. It is used even if that fails, because the previous one no longer works.
+  /// Stores a token before it is used. If that fails, the token is still used, because the previous one no longer
+  /// works.
   private func keep(_ token: AccessToken, _ context: RefreshContext) async {
     do {
       let stored = StoredToken(token, origin: state.withLock { $0.origin })

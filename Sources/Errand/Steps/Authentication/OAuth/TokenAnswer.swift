@@ -7,9 +7,9 @@ struct TokenAnswer: Sendable {
   let secrets: SentSecrets
   let redaction: Redaction
 
-  /// The body as JSON. Some servers still return a form, as before RFC 6749: GitHub, and Facebook for years.
+  /// The body as JSON. Some servers still return a form, as before RFC 6749, such as GitHub.
   var json: Data {
-    guard let form, let json = try? JSONEncoder().encode(form) else { return data }  // encoding strings cannot fail
+    guard let form, let json = try? JSONEncoder().encode(form) else { return data }  // encoding strings can't fail
     return json
   }
 

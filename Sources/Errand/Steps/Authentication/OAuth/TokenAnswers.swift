@@ -26,8 +26,8 @@ struct StatedRefusal: Decodable {
 
 /// A token response (RFC 6749 §5.1).
 ///
-/// Some servers write the number as a string or the scopes as a list, or omit the type. Only a missing token fails the
-/// exchange, because with rotation the refresh token is already used up.
+/// Some servers write the lifetime as a string or the scopes as a list, or omit the type. Only a missing token fails
+/// the exchange, because with rotation the refresh token is already used up.
 struct StatedToken: Decodable {
   let access_token: String
   let token_type: Lenient<String>?

@@ -41,7 +41,7 @@ struct TokenEndpoint: Sendable {
         "its token is of the type '\(other.type.shortened)', and not a bearer token: "
           + "set OAuth2.tokenParser if it is sent as one")
     } catch {
-      // Some servers refuse with 200. Don't include the decoding error: it can quote the token.
+      // Some servers report an error with status 200. Don't include the decoding error: it can quote the token.
       throw answer.refusal
         ?? answer.failure("its answer has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser to read it")
     }

@@ -2,15 +2,15 @@ public import ErrandFoundation
 
 /// Stores secrets in a folder, each in its own file that only its owner can read.
 ///
-/// Files have mode 0600 and the folder 0700, even if it already existed. Files and folders of other users are refused,
-/// and so is a folder that everybody can write to. A secret is written to a temporary file and renamed, so a crash
-/// leaves the old one or the new one. Several processes can share a folder.
+/// Files have mode 0600 and the folder 0700, even if it already existed. Files and folders that belong to other users
+/// are rejected, and so are folders that are world-writable. A secret is written to a temporary file and renamed, so a
+/// crash leaves either the old or the new secret. Several processes can share a folder.
 public struct FileSecretStore: SecretStore {
   private struct Locked: Error, CustomStringConvertible {
     let description = "another process holds its lock"
   }
 
-  /// The time to wait for another process, in milliseconds. It holds the lock for a few.
+  /// The time to wait for another process, in milliseconds. A process only holds the lock for a few milliseconds.
   private static let patience = 2000
 
   private let folder: URL
@@ -19,7 +19,7 @@ public struct FileSecretStore: SecretStore {
   public init(folder: URL) { self.folder = folder }
 
   /// Returns the secret with this name, or `nil` if it is not stored.
-  /// Throws ``TaskError`` with code `.authenticationFailed` if the folder or file cannot be read or is not trusted.
+  /// Throws ``TaskError`` with code `.authenticationFailed` if the folder or file can't be read or is not trusted.
   @concurrent public func secret(named name: String) async throws -> Data? {
     try Self.explaining("cannot be read", at: folder, .authenticationFailed) {
       guard PrivateFolder.exists(folder) else { return nil }
@@ -28,7 +28,8 @@ public struct FileSecretStore: SecretStore {
   }
 
   /// Replaces the secret with this name. `nil` removes it.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if the secret cannot be stored. The old one is kept then.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if the secret can't be stored. In that case, the old secret is
+  /// kept.
   @concurrent public func setSecret(_ secret: Data?, named name: String) async throws {
     try Self.explaining("cannot be written", at: folder, .fileNotWritable) {
       guard let secret else {
@@ -44,7 +45,7 @@ public struct FileSecretStore: SecretStore {
       try PrivateFolder.make(folder)
       let folder = try PrivateFolder(folder)
       try folder.closeToOthers()
-      // Always the same name, so the next secret replaces a file left by a crash.
+      // Always use the same name, so the next secret replaces a file left by a crash.
       let aside = ".\(Self.file(of: name)).new"
       let isStored: Void? = try folder.locked(".lock", patience: Self.patience) { folder in
         try folder.create(aside, secret, isSynchronised: true)

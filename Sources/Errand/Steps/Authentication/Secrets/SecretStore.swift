@@ -3,11 +3,12 @@ public import ErrandFoundation
 /// A store for secrets: ``MemorySecretStore``, ``FileSecretStore``, the keychain on Apple platforms, or your own.
 public protocol SecretStore: Sendable {
   /// Returns the secret with this name, or `nil` if it is not stored.
-  /// Throws an error if it cannot be read.
+  /// Throws an error if it can't be read.
   func secret(named name: String) async throws -> Data?
 
-  /// Replaces the secret with this name. `nil` removes it. Readers see either the old one or the new one, never a part.
-  /// Throws an error if it cannot be stored. The old one is kept then.
+  /// Replaces the secret with this name. `nil` removes it. Readers see either the old or the new secret, never a
+  /// partial secret.
+  /// Throws an error if the secret can't be stored. In that case, the old secret is kept.
   func setSecret(_ secret: Data?, named name: String) async throws
 }
 

@@ -3,7 +3,7 @@ import ErrandFoundation
 
 extension DiskCache {
   struct Trimming {
-    /// The size of all files when they were last counted, or `nil` if they never were.
+    /// The size of all files at the last count, or `nil` if they have never been counted.
     var counted: Int?
     var added = 0
     var isUnderWay = false
@@ -32,7 +32,7 @@ extension DiskCache {
     if begins { Self.queue.async { [self] in countWhileDue() } }
   }
 
-  /// Counts the files, and repeats this if enough was added during the count.
+  /// Counts the files, and counts them again if enough was added in the meantime.
   private func countWhileDue() {
     var hasCounted = false
     repeat {
@@ -43,7 +43,7 @@ extension DiskCache {
     }
   }
 
-  /// Removes responses beyond the limits immediately rather than shortly after the next one is stored. Returns the
+  /// Removes responses beyond the limits immediately rather than shortly after the next response is stored. Returns the
   /// remaining size in bytes.
   @discardableResult
   public func trim() async -> Int {
@@ -56,7 +56,7 @@ extension DiskCache {
     }
   }
 
-  /// Counts all files and removes those beyond a limit. False if another process is already doing that.
+  /// Counts all files and removes those beyond a limit. Returns `false` if another process is already doing that.
   private func count() -> Bool {
     folder.alone {
       trimming.withLock { $0.added = 0 }
@@ -69,7 +69,7 @@ extension DiskCache {
     }
   }
 
-  /// The files in a folder. Removes files left behind by a crashed process.
+  /// Returns the files in a folder, and removes files left behind by a crashed process.
   static func files(in shard: Int32) -> [Found] {
     let names = DiskFolder.names(in: shard)
     guard !names.isEmpty else { return [] }
@@ -95,7 +95,7 @@ extension DiskCache {
     var total = found.reduce(0) { $0 + $1.size }
     var freed = 0
     let oldest = now().addingTimeInterval(-ageLimit.inSeconds).nanoseconds
-    // Remove a little more than necessary, or each new response would trigger a count.
+    // Remove a little more than necessary: otherwise each new response would trigger a count.
     let goal = total > sizeLimit ? sizeLimit - sizeLimit / 10 : sizeLimit
     for file in found.sorted(by: { $0.used < $1.used }) where file.name.kind == .entry {
       guard total > goal || file.used < oldest else { break }

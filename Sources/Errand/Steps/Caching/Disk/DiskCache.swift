@@ -5,13 +5,13 @@ public import ErrandFoundation
 ///     let cache = try DiskCache(at: folder, sizeLimit: 1 << 30)
 ///     await shop.update { $0.cache = cache }
 ///
-/// Only this user can access the folder and its files (0700, 0600). A file gets its name once it is complete, and every
-/// byte is verified before it is used. Incomplete, damaged and foreign files are ignored and removed. Opening the cache
-/// does not read any files. It stores hashes of credentials and URLs instead of their text, but responses are stored as
-/// received.
+/// Only this user can access the folder and its files (0700, 0600). A file gets its final name when it is complete, and
+/// every byte is verified before it is used. Incomplete, damaged and foreign files are ignored and removed. Opening the
+/// cache doesn't read any files. It stores hashes of credentials and URLs instead of their text, but responses are
+/// stored as received.
 public final class DiskCache: CacheStore {
-  /// The maximum disk space used by its files in bytes, rounded up to blocks. Beyond it, the least recently used
-  /// responses are removed. The folders, at most 4,096, are not counted.
+  /// The maximum disk space used by the cache's files in bytes, rounded up to blocks. Above this limit, the least
+  /// recently used responses are removed. The folders, at most 4,096, are not counted.
   public let sizeLimit: Int
   /// The time for which a response is kept after it was received or last validated.
   public let ageLimit: Duration
@@ -23,10 +23,10 @@ public final class DiskCache: CacheStore {
   ///
   /// - Parameters:
   ///   - folder: A folder that contains nothing else.
-  ///   - sizeLimit: The maximum disk space in bytes. Defaults to 256 MiB. A body larger than an eighth of it is not
-  ///     stored.
+  ///   - sizeLimit: The maximum disk space in bytes. Defaults to 256 MiB. A body larger than an eighth of the limit is
+  ///     not stored.
   ///   - ageLimit: The time for which a response is kept after it was received or last validated. Defaults to 90 days.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder cannot be created or belongs to another user.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or belongs to another user.
   public convenience init(
     at folder: URL, sizeLimit: Int = 256 << 20, ageLimit: Duration = .seconds(90 * 86_400)
   ) throws {
@@ -79,7 +79,7 @@ public final class DiskCache: CacheStore {
       }
       return CacheEntry(id: name.text, response, body: body)
     }
-    // Keep the file open, so that its body stays readable if it is removed.
+    // Keep the file open, so its body stays readable if the file is removed.
     keepsFile = true
     return CacheEntry(id: name.text, response, length: layout.bodyLength, open: reading(file, layout, name))
   }
@@ -88,10 +88,10 @@ public final class DiskCache: CacheStore {
     guard layout.bodyLength > 0 else { return Data() }
     let offset = layout.offset(ofFrame: 0)
     if start.count == layout.fileSize { return DiskLayout.checked(start.dropFirst(offset), number: 0) }
-    return try? DiskBody.frame(0, of: file, layout)  // same as missing if damaged
+    return try? DiskBody.frame(0, of: file, layout)  // a damaged file counts as missing
   }
 
-  /// Opens bodies from an open file. Each body has its own descriptor, and the file is closed with the last one.
+  /// Opens bodies from an open file. Each body has its own descriptor. The file is closed with the last descriptor.
   private func reading(
     _ file: Int32, _ layout: DiskLayout, _ name: DiskName
   ) -> @Sendable (Range<Int>) throws -> any HTTPBodySource {
@@ -141,7 +141,7 @@ public final class DiskCache: CacheStore {
     guard let name = entry.id.withCString({ DiskName($0) }) else { return }
     let head = DiskHead(key, response).bytes
     try withShard(of: name) { shard in
-      // Use a unique name, because others can validate the same response concurrently.
+      // Use a unique name, because other calls or processes can validate the same response concurrently.
       let part = DiskName(key, number: .random(in: 0 ... .max)).of(.headPart).text
       let file = try DiskFolder.create(part, in: shard)
       defer { close(file) }
@@ -152,14 +152,14 @@ public final class DiskCache: CacheStore {
         DiskFolder.removeFile(part, in: shard)
         throw error
       }
-      // If the response was removed in between, its header would be left behind.
+      // If the response has been removed in the meantime, its header would be left behind.
       if DiskFolder.status(of: name.text, in: shard) == nil { DiskFolder.removeFile(name.of(.head).text, in: shard) }
     }
     noteAdded(head.count)
   }
 
-  /// Removes superseded responses, and the least recently used variants if there are too many. Of two stored
-  /// concurrently, one is kept.
+  /// Removes superseded responses, and the least recently used variants if there are too many. If two responses are
+  /// stored concurrently, one is kept.
   func removeSuperseded(by head: DiskHead, _ own: DiskName, in shard: Int32) {
     var variants: [(name: DiskName, used: Int, time: Date)] = []
     for name in DiskFolder.names(in: shard) where name.isOf(own) && name.kind == .entry && name != own {

@@ -2,8 +2,8 @@ import ErrandFoundation
 
 /// The folder of a ``DiskCache``, with its 4,096 subfolders and their files.
 ///
-/// Uses descriptors only, follows no links, and reads only regular files of this user. Only changes files with names
-/// that it has created.
+/// Uses descriptors only, doesn't follow links, and reads only regular files owned by this user. Only changes files
+/// with names that it has created.
 final class DiskFolder: Sendable {
   struct Status {
     /// The disk space in bytes.
@@ -15,7 +15,7 @@ final class DiskFolder: Sendable {
   private let descriptor: Int32
 
   /// Opens a folder, or creates it with its parents.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if it cannot be created or belongs to another user.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if it can't be created or belongs to another user.
   init(_ url: URL) throws {
     do {
       try PrivateFolder.make(url)
@@ -81,7 +81,7 @@ final class DiskFolder: Sendable {
 
   // MARK: Files
 
-  /// Opens a regular file of this user for reading, or returns `nil`.
+  /// Opens a regular file owned by this user for reading, or returns `nil`.
   static func openFile(_ name: String, in shard: Int32) -> (file: Int32, size: Int)? {
     let file = openat(shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -93,13 +93,13 @@ final class DiskFolder: Sendable {
     return (file, Int(status.st_size))
   }
 
-  /// Creates a file and locks it while it is open, so that others see that it is being written.
+  /// Creates a file and locks it while it is open, so other processes see that it is being written.
   static func create(_ name: String, in shard: Int32) throws -> Int32 {
     for _ in 0..<10 {
       let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { break }
       while flock(file, LOCK_EX) != 0, errno == EINTR {}
-      // Before the lock, another process may have removed it as an abandoned file.
+      // Another process may have removed the file as abandoned before it was locked.
       var status = stat()
       if fstat(file, &status) == 0, status.st_nlink > 0 { return file }
       close(file)
@@ -107,12 +107,12 @@ final class DiskFolder: Sendable {
     throw failure("a response cannot be stored: \(reason)")
   }
 
-  /// Removes an abandoned file. False if a process is still writing it.
+  /// Removes an abandoned file. Returns `false` if a process is still writing it.
   static func removeLeftOver(_ name: String, in shard: Int32) -> Bool {
     guard let (file, _) = openFile(name, in: shard) else { return true }
     defer { close(file) }
     guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return false }
-    // Before the lock, the file may have been replaced by one that is being written.
+    // Before the file was locked, it may have been replaced by a file that is being written.
     var (locked, there) = (stat(), stat())
     guard fstat(file, &locked) == 0, fstatat(shard, name, &there, AT_SYMLINK_NOFOLLOW) == 0 else { return true }
     guard locked.st_ino == there.st_ino, locked.st_dev == there.st_dev else { return false }
@@ -154,7 +154,7 @@ final class DiskFolder: Sendable {
     }
   }
 
-  /// Runs `body` under a lock. Returns `false` if another process holds it.
+  /// Runs `body` under a lock. Returns `false` if another process holds the lock.
   func alone(_ body: () -> Void) -> Bool {
     let file = openat(descriptor, "trimming", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { return false }
@@ -166,7 +166,7 @@ final class DiskFolder: Sendable {
 
   // MARK: Reading and writing
 
-  /// The bytes at an offset, fewer than `count` at the end of the file. `nil` if they cannot be read.
+  /// Reads `count` bytes at an offset, or fewer at the end of the file. Returns `nil` if they can't be read.
   static func readFile(_ file: Int32, at offset: Int, count: Int) -> Data? {
     var data = Data(count: count)
     var done = 0

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
-/// The serialised head of a ``DiskCache`` file: the key and the response without its body.
+/// The serialized head of a ``DiskCache`` file: the key and the response without its body.
 struct DiskHead: Equatable {
-  /// Has a hash instead of the URL, which can contain a password or a token.
+  /// The key, with a hash instead of the URL, which can contain a password or a token.
   let key: CacheKey
   let response: StoredResponse
 
@@ -90,7 +90,7 @@ private struct ByteReader {
   }
 
   mutating func headers() -> HTTPHeaders? {
-    // A field takes at least 16 bytes, so a damaged count cannot reserve too much memory.
+    // A field takes at least 16 bytes, so a damaged count can't reserve too much memory.
     guard let count = number(), count <= UInt64(rest / 16) else { return nil }
     var fields: [HTTPHeaders.Field] = []
     for _ in 0..<count {

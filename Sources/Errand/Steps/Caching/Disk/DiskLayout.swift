@@ -6,7 +6,7 @@ import ErrandFoundation
 ///     head
 ///     checksum of the frame · 64 KiB of the body       repeated; the last frame is shorter
 ///
-/// Every frame is verified before it is used. Its checksum includes its number, so frames cannot be swapped.
+/// Every frame is verified before it is used. Its checksum includes its number, so frames can't be swapped.
 struct DiskLayout: Equatable {
   static let magic = UInt64(0x3143_4544_4E41_5252)  // "RRANDEC1"
   static let size = 40
@@ -52,7 +52,7 @@ struct DiskLayout: Equatable {
 
   func isSound(head: Data) -> Bool { head.count == headLength && Self.checksum(head, number: .max) == headChecksum }
 
-  /// The bytes of a frame without its checksum, or `nil` if it does not match.
+  /// The bytes of a frame without its checksum, or `nil` if the checksum does not match.
   static func checked(_ frame: Data, number: Int) -> Data? {
     guard frame.count >= 8 else { return nil }
     let bytes = Data(frame.dropFirst(8))  // callers expect indices that start at 0

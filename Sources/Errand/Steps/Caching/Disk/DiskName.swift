@@ -37,7 +37,7 @@ struct DiskName: Hashable {
 
   var text: String { "\(url.hexadecimal)-\(credential.hexadecimal)-\(number.hexadecimal)\(kind.rawValue)" }
 
-  /// Parses a file name. `nil` if it is not the name of a cache file.
+  /// Parses a file name. Returns `nil` if it is not the name of a cache file.
   init?(_ name: UnsafePointer<CChar>) {
     var bytes = UnsafeRawBufferPointer(start: name, count: 56).prefix { $0 != 0 }
     guard let url = Self.number(&bytes), bytes.popFirst() == UInt8(ascii: "-"), let credential = Self.number(&bytes),

@@ -25,8 +25,8 @@
       }
     }
 
-    /// The timings of the transfer. `firstByte` is when the final response began, zero if it did not. libcurl's own
-    /// value is when it began to send, if the request has a body.
+    /// The timings of the transfer. `firstByte` is when the final response began, or zero if it didn't. libcurl's own
+    /// value can't be used: for a request with a body, it is when sending began.
     func timings(handedOn bytes: Int64, firstByte: Duration) -> TransferTimings {
       var timings = TransferTimings.Parts()
       timings.nameLookup = duration(CCINFO_NAMELOOKUP_TIME_T)
@@ -76,7 +76,7 @@
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
     }
 
-    /// `nil` if the proxy did not refuse the tunnel. Nothing of the request was sent.
+    /// The error if the proxy refused the tunnel, otherwise `nil`. No part of the request was sent.
     private var tunnelFailure: TaskError? {
       let status = HTTPStatus(long(CCINFO_HTTP_CONNECTCODE))
       guard status.code >= 300 else { return nil }

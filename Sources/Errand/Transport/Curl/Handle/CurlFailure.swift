@@ -37,14 +37,14 @@
       case _ where circumstances.phase == .receiving && Self.isOfField(remark):
         (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
       case CCE_WEIRD_SERVER_REPLY where remark.contains("Multiple Location"):
-        // libcurl 8.19 and newer refuse it first.
+        // libcurl 8.19 and newer reject several `Location` fields before Errand can.
         (self.code, reason) = (
           .badRedirect, "the response is not followed: \(LinkedURL.Refusal.several(.location).reason)"
         )
       case CCE_UNSUPPORTED_PROTOCOL where circumstances.isSent, CCE_WEIRD_SERVER_REPLY, CCE_BAD_CONTENT_ENCODING:
         (self.code, reason) = (.badResponse, "the response cannot be read: \(remark)")
       case CCE_OUT_OF_MEMORY where circumstances.isSent, CCE_TOO_LARGE:
-        // Newer versions of libcurl also count interim responses, as we do, and may refuse first.
+        // Newer versions of libcurl also count interim responses, as Errand does, and may reject the head first.
         let part = circumstances.phase == .receiving ? "trailer" : "head"
         let limit = "a line of its \(part) is larger than 100 KiB, or all of it than 256 KiB"
         (self.code, reason) = (.badResponse, "the response cannot be read: \(limit)")
@@ -105,7 +105,7 @@
     private static let resetAmidRequest =
       "the server reset the stream before the request was sent, and its answer states no length"
 
-    /// The error for such a reset if libcurl reports success.
+    /// The error for a stream that the server reset before the request was sent, if libcurl reports success.
     static var cutByReset: TaskError {
       TaskError(
         .truncatedBody, "\(resetAmidRequest), \(TaskError.Phase.receiving.rawValue)", phase: .receiving)
@@ -123,7 +123,7 @@
     }
 
     private static func tooLarge(_ circumstances: Circumstances) -> (TaskError.Code, String) {
-      // libcurl does not say which stream it was.
+      // libcurl doesn't say which stream caused the error.
       guard !circumstances.isShared else {
         return (lost(circumstances), "a response on the same connection has a head or a trailer of more than 128 KiB")
       }

@@ -4,7 +4,8 @@
   /// A libcurl easy handle, freed with the last reference. It has one owner at a time: a transfer or the pool.
   final class CurlHandle {
     private(set) var pointer: OpaquePointer
-    /// The request that the options are set for, except for those that every request sets; `nil` if a reset is needed.
+    /// The request for which the options are set, except the options that every request sets. `nil` if a reset is
+    /// needed.
     var plain: Plain?
     var header: CurlHeaderList?
     /// The last URL that was parsed.
@@ -24,7 +25,7 @@
       errorBuffer.deallocate()
     }
 
-    /// libcurl's message for the last failure, more specific than the code; empty if libcurl gave no details.
+    /// libcurl's message for the last failure, more specific than the code, or empty if libcurl gave no details.
     var remark: String { String(cString: errorBuffer) }
 
     func clearRemark() { errorBuffer.pointee = 0 }
@@ -36,7 +37,7 @@
     struct Plain: Equatable {
       let method: HTTPMethod
       let mayMultiplex: Bool
-      /// The origin that the TLS options are set for; empty without TLS.
+      /// The origin that the TLS options are set for, or empty without TLS.
       let secureOrigin: String
       let pins: Set<String>?
     }
@@ -50,7 +51,7 @@
       let mayHaveZone = address.utf8.contains(UInt8(ascii: "[")) && address.utf8.contains(UInt8(ascii: "%"))
       let isParsed = !mayHaveZone && ccurl_url_parse(parsed, address) == CCE_OK
       self.address = isParsed ? address : ""
-      // Otherwise the last parsed URL would override any other.
+      // Otherwise the last parsed URL would override the URL option.
       return ccurl_easy_set_pointer(pointer, CCOPT_CURLU, isParsed ? UnsafeRawPointer(parsed) : nil) == CCE_OK
         && isParsed
     }
@@ -64,9 +65,9 @@
 
     /// Resets every option and sets the size of the receive buffer.
     ///
-    /// libcurl keeps the buffers of a handle whose stream ended while others were active, and cannot change the size
+    /// libcurl keeps the buffers of a handle whose stream ended while others were active, and can't change the size
     /// while such a buffer exists. The next stream would read 16 KiB at a time, and overflow with a single TLS record.
-    /// The handle is then replaced.
+    /// In that case, the handle is replaced.
     func reset(bufferSize: Int) {
       ccurl_easy_reset(pointer)
       address = ""

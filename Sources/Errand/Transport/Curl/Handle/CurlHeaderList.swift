@@ -24,7 +24,7 @@
             })
       }
 
-      /// Whether both share one array, as do requests without their own header fields.
+      /// Whether both share one array, which is the case for requests without their own header fields.
       private func isCopy(of other: Content) -> Bool {
         fields.withUnsafeBufferPointer { mine in
           other.fields.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress && mine.count == $0.count }
@@ -34,7 +34,7 @@
 
     private let content: Content
     let pointer: UnsafeMutablePointer<ccurl_slist>?
-    /// The value of `traceparent`, which changes with each request; `nil` unless the header has exactly one.
+    /// The value of `traceparent`, which changes with each request, or `nil` unless the header has exactly one.
     private let trace: UnsafeMutablePointer<CChar>?
 
     init(_ content: Content) {
@@ -98,7 +98,7 @@
         if field.name == .contentLength || field.name == .transferEncoding { continue }
         if field.name == "Trailer", trailers != nil { continue }
         block.append(contentsOf: field.name.rawName.utf8)
-        // libcurl takes "Name:" as a request to omit the field. A semicolon sends it empty.
+        // libcurl omits a field that is written as "Name:". With a semicolon, it sends the field without a value.
         let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         block.append(contentsOf: isBlank ? ";".utf8 : ": ".utf8)
         if !isBlank { block.append(contentsOf: field.value.utf8) }
@@ -124,8 +124,9 @@
       return block
     }
 
-    /// Whether the first field is the `Accept` that libcurl would write there itself. Leaving it out is faster, because
-    /// libcurl compares each listed field with fourteen names. If the list has another `Accept`, libcurl writes none.
+    /// Whether the first field is the `Accept` that libcurl would write there itself. Omitting it is faster, because
+    /// libcurl compares each listed field with fourteen names. If the list has another `Accept`, libcurl doesn't add
+    /// its own.
     private var isFirstAsByCurl: Bool {
       guard let first = fields.first, first.name.rawName == "Accept", first.value == "*/*" else { return false }
       return !fields.dropFirst().contains { $0.name == .accept }

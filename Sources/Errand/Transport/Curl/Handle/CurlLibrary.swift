@@ -34,10 +34,10 @@
 
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
 
-    /// The version as a number, such as 0x075801 for 7.88.1. 0 if libcurl cannot be used.
+    /// The version as a number, such as 0x075801 for 7.88.1. 0 if libcurl can't be used.
     package static let versionNumber = problem == nil ? ccurl_version_number() : 0
 
-    /// Whether the state of its TLS library can be read.
+    /// Whether the state of libcurl's TLS library can be read.
     package static let showsTLS = problem == nil && ccurl_shows_tls() == 1
 
     /// Whether libcurl calls back before it sends a request: 7.80 and newer. Without the callback, nothing can check a
@@ -46,7 +46,7 @@
 
     /// Whether authorities can be passed as data: 7.77 and newer, with most TLS libraries.
     package static let takesAuthorities = answers {
-      ccurl_easy_set_blob($0, CCOPT_CAINFO_BLOB, "\n", 1) == CCE_OK  // 8.19 refuses an empty one
+      ccurl_easy_set_blob($0, CCOPT_CAINFO_BLOB, "\n", 1) == CCE_OK  // 8.19 rejects empty data
     }
 
     /// Whether protocols are limited by name: 7.85 and newer.
@@ -75,7 +75,7 @@
     /// 7.88.
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
 
-    /// The machine's authorities file, if libcurl was built to look elsewhere; `nil` if libcurl finds its own.
+    /// The machine's authorities file, if libcurl was built to look elsewhere, or `nil` if libcurl finds its own.
     static let authorities = findsAuthorities ? nil : authorityFiles.first { access($0, R_OK) == 0 }
 
     static let lackOfAuthorities: String? =

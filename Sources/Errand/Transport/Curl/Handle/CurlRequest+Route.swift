@@ -2,7 +2,7 @@
   import CCurl
 
   extension CurlRequest {
-    /// libcurl fails if it should use HTTP/3 through a proxy.
+    /// libcurl fails if HTTP/3 is requested through a proxy.
     private func mayUseQUIC(_ transfer: CurlTransfer) -> Bool {
       transfer.mayMultiplex && proxy == nil && configuration.unixSocket == nil && CurlLibrary.offersHTTP3
     }
@@ -18,7 +18,7 @@
         }
       case .http3 where mayUseQUIC(transfer): ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_3))
       case .automatic, .http3:
-        // Offer only what the exchange is prepared for: it would not be notified of streams.
+        // Only offer HTTP/2 if the exchange is prepared for it: otherwise it would not be notified of streams.
         let version = transfer.mayMultiplex ? CC_HTTP_VERSION_2TLS : CC_HTTP_VERSION_1_1
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(version))
       case .http1: ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_1_1))

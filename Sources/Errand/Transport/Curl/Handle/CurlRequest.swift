@@ -17,10 +17,10 @@
 
     var configuration: CurlTransport.Configuration { rules.configuration }
 
-    /// Throws ``TaskError`` if libcurl cannot set an option that the request's security depends on.
+    /// Throws ``TaskError`` if libcurl can't set an option that the request's security depends on.
     func apply(to transfer: CurlTransfer) throws {
-      // Handles are reused: a reset clears the last request, but keeps sessions and names. Consecutive plain requests
-      // differ only in their URL, header and callback data, so they need no reset.
+      // Handles are reused: a reset clears the last request, but keeps TLS sessions and resolved names. Consecutive
+      // plain requests differ only in their URL, header and callback data, so they need no reset.
       let plain = isPlain ? self.plain(for: transfer) : nil
       let isReset = plain == nil || transfer.handle.plain != plain
       if isReset { transfer.handle.reset(bufferSize: request.options.isLongLived ? 256 << 10 : 64 << 10) }
@@ -67,8 +67,8 @@
       // The reader decompresses bodies, because libcurl accepts truncated ones as complete.
       ccurl_easy_set_long(easy, CCOPT_HTTP_CONTENT_DECODING, 0)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
-      // Without this option of another protocol, libcurl resends a request that a pooled connection did not answer.
-      // With it, libcurl only resends after a refused stream.
+      // Without this RTSP option, libcurl resends a request that was not answered on a pooled connection. With it,
+      // libcurl only resends after a refused stream.
       ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(CC_RTSPREQ_RECEIVE))
       transfer.handle.collectRemarks()
       if !CurlLibrary.hasRequestCallback {
@@ -79,7 +79,7 @@
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
       // Otherwise cancelling a transfer during a name lookup blocks the loop until the lookup ends.
       ccurl_easy_set_long(easy, CCOPT_QUICK_EXIT, 1)
-      // A connection outlives its transfer, the loop outlives both.
+      // A connection outlives its transfer, and the loop outlives both.
       ccurl_easy_set_closesocket(
         easy,
         { data, descriptor in
@@ -138,7 +138,7 @@
           return CC_SOCKOPT_OK
         }, data)
       if configuration.connectionsPerOrigin > 0 {
-        // The wait for a connection ends when one is being made. The name lookup, if needed, is its first step.
+        // The wait ends when a connection is being made. The first step is the name lookup, if one is needed.
         ccurl_easy_set_resolver_start(
           easy,
           { _, _, data in
@@ -152,7 +152,7 @@
         { bytes, size, count, data in
           CurlTransfer.from(data)?.fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? 0
         }, data)
-      // A body is resent only if the exchange allows it, and from its beginning.
+      // A body is resent only if the exchange allows it, and always from the beginning.
       ccurl_easy_set_seek(
         easy,
         { data, offset, _ in

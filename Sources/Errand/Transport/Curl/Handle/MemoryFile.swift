@@ -13,7 +13,7 @@
 
     deinit { if descriptor >= 0 { Descriptor.release(descriptor) } }
 
-    /// Valid in this process only.
+    /// The path of the file. Valid in this process only.
     var path: String { "/proc/self/fd/\(descriptor)" }
   }
 #endif

@@ -1,12 +1,12 @@
 #if os(Linux)
   /// The queue of exchanges with one origin whose connections are limited. Pure.
   ///
-  /// libcurl only gets the exchanges that it may start. Its own queue is walked completely each time an exchange ends
-  /// (8.14), or starts the latest first, so that others wait forever under load (8.16 to 8.19).
+  /// libcurl only receives the exchanges that it may start. Its own queue is scanned completely each time an exchange
+  /// ends (8.14), or starts the newest exchange first, so older ones wait forever under load (8.16 to 8.19).
   struct ConnectionLine<Exchange> {
     enum Place: Equatable {
       case waiting(UInt64)
-      /// Passed to libcurl, which looks for a connection.
+      /// The exchange was passed to libcurl, which is looking for a connection.
       case started
       case connected
     }

@@ -1,10 +1,10 @@
 #if os(Linux)
   /// The multi handles of one transport on one loop. Chooses the multi for each transfer.
   ///
-  /// A multi takes at most ``capacity`` transfers, because every idle transfer makes the active ones in its multi more
-  /// expensive. The first multi with room is used, so that connections are reused. Long-lived streams have separate
-  /// multis, as do uploads that must not share a connection. An HTTP/2 origin stays in one multi, because connections
-  /// are only shared within a multi.
+  /// A multi holds at most ``capacity`` transfers, because every idle transfer makes the active ones in its multi more
+  /// expensive. The first multi with room is used, which allows connections to be reused. Long-lived streams have
+  /// separate multis, as do uploads that must not share a connection. An HTTP/2 origin stays in one multi, because
+  /// connections are only shared within a multi.
   final class CurlGroup {
     typealias ID = Int
     static let capacity = 128
@@ -23,7 +23,7 @@
     var lines: [String: ConnectionLine<CurlTransfer>] = [:]
     let isUnix: Bool
 
-    /// In nanoseconds.
+    /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
 
     init(id: ID, _ rules: CurlRules) {
@@ -83,13 +83,13 @@
     func home(of origin: Origin) -> CurlMulti? { homes[origin] }
   }
 
-  /// A transport's share of a loop: its connections and handles there.
+  /// A transport's share of a loop: its connections and handles on that loop.
   struct CurlShard: Sendable {
     let loop: CurlLoop
     let group: CurlGroup.ID
     let pool = CurlHandlePool()
 
-    /// The number of exchanges on a loop at which another loop is used. With fewer, idle connections are reused.
+    /// The number of exchanges on a loop at which another loop is used. Below it, idle connections are reused.
     static let worthwhile = 16
 
     init(_ loop: CurlLoop) {
@@ -100,9 +100,8 @@
 
   extension [CurlShard] {
     /// The shard for an exchange with `origin`.
-    ///
-    /// A request that can be one of several streams stays in the shard of its origin, because loops do not share
-    /// connections. Any other request goes to the first shard with little to do, or else to the least busy one.
+    /// A request that can be one of several streams stays in the shard of its origin, because loops don't share
+    /// connections. Any other request goes to the first shard with little to do, otherwise to the least busy shard.
     func next(for origin: Origin, mayMultiplex: Bool) -> CurlShard {
       if count == 1 { return self[0] }
       if mayMultiplex { return self[Int(UInt(bitPattern: origin.hashValue) % UInt(count))] }

@@ -40,7 +40,7 @@
       multi(for: transfer, in: group)?.add(transfer)
     }
 
-    /// The multi for a transfer. `nil` if it could not be created; the transfer has then ended.
+    /// The multi for a transfer, or `nil` if it couldn't be created, in which case the transfer has ended.
     func multi(for transfer: CurlTransfer, in group: CurlGroup) -> CurlMulti? {
       if let present = group.multi(for: transfer) { return present }
       lastMulti &+= 1

@@ -5,13 +5,13 @@
   extension CurlLoop {
     struct Owner {
       let group: CurlGroup.ID
-      /// The origin of the exchange that opened it.
+      /// The origin of the exchange that opened the connection.
       let origin: Origin
       let route: CurlSweeper.Route
-      /// The local port, once a request was sent; `nil` for a Unix socket.
+      /// The local port, if a request has been sent. `nil` for a Unix socket.
       var localPort: Int32?
       weak var maker: CurlTransfer?
-      /// Its inode, which distinguishes it from a later socket with the same descriptor.
+      /// The inode of the socket, which distinguishes it from a later socket with the same descriptor.
       let inode: UInt
 
       /// Whether a transfer can use the connection. Plain requests to any host share the connections to a proxy.
@@ -29,7 +29,7 @@
       dying[descriptor] = nil
       let group = groups[transfer.group]
       let isUnix = group?.isUnix ?? false
-      // libcurl uses no proxy over a Unix socket.
+      // libcurl doesn't use a proxy for Unix sockets.
       let proxy = transfer.origin.isSecure || isUnix ? nil : transfer.proxy
       let route = CurlSweeper.Route(host: transfer.origin.host, port: transfer.origin.port, proxy: proxy)
       owners[descriptor] = Owner(
@@ -47,7 +47,7 @@
       transfer.isWatched(reads: events & EPOLLIN.rawValue != 0, writes: events & EPOLLOUT.rawValue != 0)
     }
 
-    /// The connection is closed, or idle from now on.
+    /// Called when a transfer leaves its connection, which is then idle or closed.
     func left(_ transfer: CurlTransfer) {
       leaveLine(transfer)
       if !transfer.opened.isEmpty { forgetClosed(of: transfer) }
@@ -85,7 +85,7 @@
       return sharesPorts ? owners.first { $0.value.localPort == port && $0.value.mayCarry(transfer) }?.key : nil
     }
 
-    /// Called when the connection of a transfer is established, but its request is not written.
+    /// Called when the connection of a transfer has been established, but before its request is written.
     func stands(_ transfer: CurlTransfer, connectionFrom port: Int32) {
       if port == 0 {
         sockets.stands(transfer.socket)
@@ -94,8 +94,8 @@
       }
     }
 
-    /// Assigns a new connection to a transfer. libcurl asks for no events of a connection that was made in a single
-    /// call. After a resend, the last socket with events may be the previous one.
+    /// Assigns a new connection to a transfer. libcurl doesn't ask for events of a connection that was made in a single
+    /// call. After a resend, the last socket with events may belong to the previous connection.
     private func name(_ port: Int32, of transfer: CurlTransfer) {
       let isKnown = sockets.isOpen(transfer.socket)
       // With HTTP/3, the last socket may be that of a slower TCP connection.
@@ -124,8 +124,8 @@
       return code == 0 ? Int32(UInt16(bigEndian: address.sin6_port)) : 0
     }
 
-    /// Assigns a connection over a Unix socket, which has no port, to a transfer. libcurl shows which idle one it uses
-    /// only when it asks for events, so none of the idle connections may have unread data.
+    /// Assigns a connection over a Unix socket, which has no port, to a transfer. libcurl only shows which idle
+    /// connection it uses when it asks for events, so none of the idle connections may have unread data.
     private func takesUnnamed(_ transfer: CurlTransfer) -> Bool {
       guard !sockets.isOpen(transfer.socket), let group = groups[transfer.group] else {
         sockets.stands(transfer.socket)
@@ -138,7 +138,7 @@
       return true
     }
 
-    /// Whether an exchange whose connection is still unknown may use this idle one.
+    /// Whether an exchange whose connection is still unknown may use this idle connection.
     func mayBeTaken(_ owner: Owner) -> Bool {
       guard groups[owner.group]?.isUnix ?? false else { return false }
       return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
@@ -210,7 +210,7 @@
       }
     }
 
-    /// How long polling for writing is suspended, in nanoseconds. It resumes once the socket is readable.
+    /// How long polling for writing is suspended, in nanoseconds. It also resumes when the socket is readable.
     private static let rest: UInt64 = 10_000_000
 
     func endRests() {
@@ -227,7 +227,7 @@
       for other in timers.elements where other.socket == transfer.socket { other.hasCompany = true }
     }
 
-    /// Called when a server announces that it does not process the streams after `last` on a connection.
+    /// Called when a server announces that it won't process the streams after `last` on a connection.
     func goingAway(after last: UInt32, isGraceful: Bool, heardBy listener: CurlTransfer) {
       guard let port = listener.stream?.port, port != 0 else { return }
       for transfer in timers.elements

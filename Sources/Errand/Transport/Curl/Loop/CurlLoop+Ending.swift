@@ -7,7 +7,7 @@
     func settle(_ transfer: CurlTransfer) { settled.append(transfer) }
 
     func endSettled() {
-      // libcurl may read the whole response in the call that opens the connection, without asking for events.
+      // libcurl may read the entire response in the call that opens the connection, without asking for events.
       for transfer in early where !transfer.isOver { transfer.settleIfStuck() }
       early.removeAll(keepingCapacity: true)
       guard !settled.isEmpty else { return }
@@ -26,13 +26,13 @@
 
     /// Ends a transfer that libcurl has stopped reading without reporting a result.
     private func judge(_ transfer: CurlTransfer) {
-      // If the response closes the connection, libcurl reports whether it is complete once it is not paused.
+      // If the response closes the connection, libcurl only reports whether it is complete when it is not paused.
       unpause(transfer)
       pulse.enter()
       transfer.multi?.expire(at: now)
       pulse.leave()
       guard !transfer.isOver, transfer.isStuck, let multi = transfer.multi else { return }
-      let code = transfer.verdict  // while its connection is open
+      let code = transfer.verdict  // read it while the connection is open
       multi.remove(transfer)
       completed(transfer, code)
     }
@@ -43,7 +43,7 @@
     }
 
     /// Makes libcurl check the other streams of a connection, until it closes the connection or nothing changes. If a
-    /// stream reads a protocol violation, libcurl 7.88 ends it without an error and forgets the others.
+    /// stream reads a protocol violation, libcurl 7.88 ends that stream without an error and forgets the other streams.
     private func wakeOthers(beside transfer: CurlTransfer) {
       var last = (settled: -1, users: Int32(-1))
       while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {
@@ -65,7 +65,7 @@
       retire(transfer)
     }
 
-    /// Called when libcurl has finished a transfer, which was removed from its multi.
+    /// Called when libcurl has finished a transfer, which has been removed from its multi.
     func completed(_ transfer: CurlTransfer, _ code: Int32) {
       var code = code
       if transfer.isAnswered {
@@ -83,7 +83,7 @@
       end(transfer, code)
     }
 
-    /// libcurl 7.88 reports only one stream of a broken connection. The others would run into their timeouts.
+    /// libcurl 7.88 reports only one stream of a broken connection. The other streams would only end with a timeout.
     private func endOthers(beside transfer: CurlTransfer) {
       if sockets.users(of: transfer.socket) ?? 0 > 1 { shutdown(transfer.socket.descriptor, Int32(SHUT_RDWR)) }
     }

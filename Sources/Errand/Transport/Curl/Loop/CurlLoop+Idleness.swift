@@ -5,14 +5,14 @@
     struct Dying {
       let multi: UInt32
       let route: CurlSweeper.Route
-      /// Whether its socket was replaced by a closed one.
+      /// Whether the socket has been replaced by a closed one.
       let isCondemned: Bool
     }
 
-    /// Closes idle connections that have received something, were closed by the server, or have expired.
+    /// Closes idle connections that have received data, were closed by the server, or have expired.
     ///
-    /// An unsolicited response would be taken for the response to the next request (RFC 9112 §9.2). Unsolicited HTTP/2
-    /// frames are read by libcurl, which finds out whether the connection is still open.
+    /// An unsolicited response would be taken for the response to the next request (RFC 9112 §9.2). libcurl reads
+    /// unsolicited HTTP/2 frames and finds out whether the connection is still open.
     func closeIdle() {
       if now >= idleCheck { expireIdle() }
       if now >= sweepCheck { sweepAgain() }
@@ -80,7 +80,8 @@
     /// Makes libcurl check the connections in `dying`.
     ///
     /// Newer versions check the connections that a request can use, and all connections once a second (seen with 8.12.1
-    /// and later). Until then, a connection with unread data is not watched, and a replaced one carries nothing.
+    /// and later). Until then, connections with unread data are not watched, and connections with a replaced socket
+    /// carry no data.
     private func sweep() {
       guard !dying.isEmpty else { return }
       var read: [Int32: UInt64] = [:]

@@ -19,7 +19,7 @@
       moved.append((transfer.group, transfer.lineKey))
     }
 
-    /// Called when an exchange is over. The next one may start once libcurl has returned.
+    /// Called when an exchange is over. The next exchange may start once libcurl has returned.
     func leaveLine(_ transfer: CurlTransfer) {
       guard let place = transfer.place else { return }
       transfer.place = nil
@@ -28,7 +28,7 @@
     }
 
     func startWaiting() {
-      // An exchange that cannot be started ends immediately, which changes its queue again.
+      // An exchange that can't be started ends immediately, which changes its queue again.
       while !moved.isEmpty {
         var due: [(group: CurlGroup.ID, line: String)] = []
         swap(&due, &moved)

@@ -4,7 +4,7 @@
 
   /// A thread that drives libcurl transfers, with one epoll and several multi handles.
   ///
-  /// `Docs/decisions/0002-the-curl-loop.md` has the rules and the measurements. In short: only this thread touches
+  /// `Docs/decisions/0002-the-curl-loop.md` contains the rules and the measurements. In short: only this thread touches
   /// active libcurl handles. Other threads push commands. The loop never blocks before it has reported finished
   /// transfers.
   ///
@@ -15,7 +15,7 @@
       var lastGroup: CurlGroup.ID = 0
     }
 
-    /// The loops of the process, one per processor and at most four, or the error if they cannot be created.
+    /// The loops of the process, one per processor and at most four, or the error if they can't be created.
     static let all = Result<[CurlLoop], TaskError> { () throws(TaskError) in
       if let problem = CurlLibrary.problem { throw unavailable(problem) }
       var loops: [CurlLoop] = []
@@ -59,23 +59,24 @@
     var moved: [(group: CurlGroup.ID, line: String)] = []
     /// Idle connections with an event in this iteration.
     var spoken: [Int32] = []
-    /// Sockets that are temporarily not polled for writing, and until when.
+    /// Sockets that are not polled for writing until ``restEnd``.
     var resting: [Int32] = []
     var restEnd = UInt64.max
     /// The instant at which the next idle connection may expire.
     var idleCheck = UInt64.max
     /// Idle connections that libcurl has yet to close or to read.
     @exclusivity(unchecked) var dying: [Int32: Dying] = [:]
-    /// The instant of the next attempt to make libcurl do that.
+    /// The instant of the next attempt to make libcurl close or read them.
     var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
     private(set) var commands: [Command] = []
-    /// The instant at which all idle connections not in ``spoken`` were silent; 0 if unknown.
+    /// The instant at which all idle connections not in ``spoken`` were silent, or 0 if unknown.
     var silence: UInt64 = 0
     let pulse = CurlWatchdog.Pulse()
     /// A socket whose other end is closed.
     let dead: Int32
-    /// A socket that was never connected. QUIC would read empty datagrams forever from one whose other end is closed.
+    /// A socket that was never connected. From a socket whose other end is closed, QUIC would read empty datagrams
+    /// forever.
     let unconnected: Int32
     @exclusivity(unchecked) private(set) var now = CurlLibrary.now
 
@@ -118,7 +119,7 @@
       }
       guard isFirst else { return }
       var one: UInt64 = 1
-      _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)  // a full counter wakes it as well
+      _ = write(wakeUp, &one, MemoryLayout<UInt64>.size)  // if the counter is full, the loop wakes anyway
     }
 
     private func takeCommands() {
@@ -160,8 +161,8 @@
         silence = 0
         let count = max(0, Int(epoll_wait(epoll, events, Int32(capacity), timeout())))
         now = CurlLibrary.now
-        // Take the commands first. Unsolicited data that came before a command was pushed is then among these events,
-        // except for the moment since the wait.
+        // Take the commands first. This ensures that unsolicited data that arrived before a command was pushed is among
+        // these events, unless it arrived after the wait.
         if (0..<count).contains(where: { events[$0].data.u64 == Self.wakeUpMark }) { takeCommands() }
         if now >= restEnd { endRests() }
         for index in 0..<count {
@@ -169,7 +170,7 @@
           // Readers can run in parallel, so don't let them wait for the last event.
           if ready.count >= 8 { wakeReaders() }
         }
-        // Before the commands: the next request must not find unsolicited data.
+        // Do this before the commands: the next request must not find unsolicited data.
         closeIdle()
         if count < capacity { silence = now }
       }
@@ -178,7 +179,7 @@
     private func handle(_ event: epoll_event) {
       guard event.data.u64 != Self.wakeUpMark else { return }
       let descriptor = Int32(truncatingIfNeeded: event.data.u64)
-      // The multi may be gone by now; its events are then dropped.
+      // The multi may be gone by now, in which case its events are dropped.
       let report = sockets.report(descriptor)
       switch report {
       case .wanted, .left:
@@ -207,7 +208,7 @@
     }
 
     /// Frees the groups whose transport is gone and whose transfers are over. Runs only at the end of an iteration: a
-    /// multi reports the last transfer of its group, and must not be freed while it reports the next one.
+    /// multi reports the last transfer of its group, and must not be freed while it reports the next transfer.
     private func tidy() {
       for id in untidy {
         guard let group = groups[id], group.isClosed, group.isIdle else { continue }

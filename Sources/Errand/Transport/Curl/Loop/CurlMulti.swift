@@ -41,7 +41,7 @@
           Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue().setTimer(milliseconds)
           return 0
         }, data)
-      // Enough for the transfers of the multi, and as many idle connections.
+      // Enough for the transfers of the multi, and the same number of idle connections.
       ccurl_multi_set_long(pointer, CCMOPT_MAXCONNECTS, 2 * CurlGroup.capacity)
       ccurl_multi_set_long(pointer, CCMOPT_MAX_HOST_CONNECTIONS, group.connectionsPerOrigin)
       ccurl_multi_set_long(pointer, CCMOPT_PIPELINING, Int(CCPIPE_MULTIPLEX))
@@ -84,8 +84,8 @@
     }
 
     func expire(at now: UInt64) {
-      // A timer of 0 that is set during the call is due immediately. The bounds keep one multi from blocking the
-      // others: each call may read megabytes from a peer that sends without end.
+      // A timer of 0 that is set during the call is due immediately. The bounds keep one multi from blocking the other
+      // multis: each call may read megabytes from a peer that never stops sending.
       for _ in 0..<64 where deadline <= now {
         deadline = .max
         act(CC_SOCKET_TIMEOUT, 0)
@@ -93,7 +93,7 @@
       }
     }
 
-    /// The maximum time for repeated calls of one multi, in nanoseconds.
+    /// The maximum time for repeated calls to one multi, in nanoseconds.
     private static let longestTurn: UInt64 = 2_000_000
 
     func drain() {

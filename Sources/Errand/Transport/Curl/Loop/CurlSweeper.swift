@@ -3,8 +3,8 @@
 
   /// Closes dead idle connections.
   ///
-  /// libcurl only does so when their host is used again, and has no function for it. The sweeper therefore requests the
-  /// host with a handle that matches no connection and cannot open one.
+  /// libcurl only closes such connections when their host is used again, and has no function for this. The sweeper
+  /// therefore requests the host with a handle that matches no connection and can't open one.
   final class CurlSweeper {
     struct Route: Hashable {
       let host: String

@@ -6,12 +6,13 @@
   /// Closes a connection that keeps its loop busy forever.
   ///
   /// Over HTTP/2, libcurl 7.88 reads a socket until it is empty. A peer that sends frames such as PING or SETTINGS
-  /// faster than they are handled keeps libcurl from returning. Then no timeout fires, and all other transfers of the
-  /// loop stall. Only another thread can detect this.
+  /// faster than they are handled keeps libcurl from returning. As a result, no timeout fires, and all other transfers
+  /// of the loop stall. Only another thread can detect this.
   ///
   /// The watchdog checks ten times a second while a loop has streams. It measures the loop's processor time, not
-  /// wall-clock time, so that a busy machine does not trigger it. It closes the connection that was read from most,
-  /// whichever one libcurl was called for, because libcurl also reads others that are due.
+  /// wall-clock time, so a busy machine doesn't trigger it. It closes the connection with the highest number of bytes
+  /// read, regardless of the connection that libcurl was called for, because libcurl also reads other connections that
+  /// are due.
   final class CurlWatchdog: Sendable {
     /// Written by the loop and read by the watchdog.
     final class Pulse: Sendable {
@@ -43,7 +44,7 @@
     fileprivate struct Connections {
       var open: Set<Int32> = []
       var ended: Set<Int32> = []
-      /// The number of bytes read from each connection when the current call of libcurl was first seen.
+      /// The number of bytes read from each connection when the current call to libcurl was first seen.
       var read: [Int32: UInt64] = [:]
 
       mutating func remember() {
@@ -51,7 +52,8 @@
         for descriptor in open { read[descriptor] = ccurl_bytes_read(descriptor) }
       }
 
-      /// Closes the connection that was read from most since then. The lock keeps its descriptor from being reused.
+      /// Closes the connection with the highest number of bytes read since then. The lock keeps its descriptor from
+      /// being reused.
       mutating func endBusiest() {
         func growth(_ descriptor: Int32) -> UInt64 {
           read[descriptor].map { ccurl_bytes_read(descriptor) &- $0 } ?? 0
@@ -65,7 +67,7 @@
 
     static let shared = CurlWatchdog()
 
-    /// The processor time for one call of libcurl, in nanoseconds.
+    /// The maximum processor time for one call to libcurl, in nanoseconds.
     private static let limit: UInt64 = 250_000_000
 
     private struct State {
@@ -82,7 +84,7 @@
         defer { state.isRunning = true }
         return !state.isRunning
       }
-      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }  // else a stall is not detected
+      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }  // otherwise no stall is detected
     }
 
     func leave(_ pulse: Pulse) { pulse.streams.wrappingSubtract(1, ordering: .relaxed) }

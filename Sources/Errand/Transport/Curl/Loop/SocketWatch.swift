@@ -4,8 +4,8 @@
 
   /// The epoll events and the exchanges of every socket of a loop.
   ///
-  /// For each request, libcurl asks for events of a connection and then for none. The connection stays registered in
-  /// between. This saves two system calls, and detects when the server sends something unsolicited.
+  /// For each request, libcurl asks for the events of a connection, and later asks for none. The connection stays
+  /// registered in between. This saves two system calls, and detects when the server sends unsolicited data.
   struct SocketWatch {
     /// Identifies a socket, even if its descriptor is reused.
     struct Key: Equatable {
@@ -15,9 +15,9 @@
 
     enum Report {
       case wanted
-      /// An idle connection has received something.
+      /// An idle connection has received data.
       case idle
-      /// The connection has no exchange and is not kept for one. Its events are now off.
+      /// The connection has no exchange and is not kept for another exchange. Its events are now off.
       case left
       /// libcurl does not want the event. The events of the socket are now off.
       case unwanted
@@ -26,26 +26,28 @@
     private struct Entry {
       var multi: UInt32 = 0
       var wanted: UInt32 = 0
-      /// The events registered with epoll; 0 if the socket is not registered.
+      /// The events registered with epoll, or 0 if the socket is not registered.
       var armed: UInt32 = 0
       var generation: UInt32 = 0
       var users: Int32 = 0
-      /// Whether libcurl reports its close, once it is established. libcurl does not for its internal sockets.
+      /// Whether libcurl reports the close of the socket after it has been established. libcurl doesn't for its
+      /// internal sockets.
       var isConnection = false
-      /// Whether it is established: a request was written to it, or libcurl has read from it.
+      /// Whether the connection is established: a request was written to it, or libcurl has read from it.
       var stands = false
-      /// Whether it uses HTTP/2 or later. Unsolicited data may then be valid.
+      /// Whether the connection uses HTTP/2 or later. Unsolicited data may be valid in that case.
       var isMultiplexed = false
       /// The number of events since its last exchange.
       var remarks: UInt8 = 0
-      /// Its inode, which is unique while the socket is open.
+      /// The inode of the socket, which is unique while the socket is open.
       var inode: UInt = 0
       var idleSince = UInt64.max
-      /// The number of write-only events since libcurl took bytes of a stream; `nil` if it took no bytes.
+      /// The number of write-only events since libcurl last read bytes of a stream's body; `nil` if it hasn't read any.
       var futileReports: UInt8?
     }
 
-    /// How many useless write events suspend polling. libcurl takes 128 KiB at a time, which may need many writes.
+    /// The number of futile write events that suspend polling. libcurl reads 128 KiB at a time, which may need many
+    /// writes.
     private static let patience: UInt8 = 64
 
     private let epoll: Int32
@@ -61,7 +63,7 @@
         multi: multi, generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
     }
 
-    /// The request is about to be written. Its exchange may be over before libcurl asks for events.
+    /// Called before the request is written. The exchange may be over before libcurl asks for events.
     mutating func stands(_ key: Key) {
       if isOpen(key) { entries[Int(key.descriptor)].stands = true }
     }
@@ -72,15 +74,16 @@
       forget(descriptor)
     }
 
-    /// Sets the events that libcurl wants of a socket; 0 for none. libcurl 7.88 may pass -1 for a connection that has
-    /// lost its socket.
+    /// Sets the events that libcurl wants for a socket, or 0 for none. libcurl 7.88 may pass -1 for a connection that
+    /// has lost its socket.
     mutating func watch(_ descriptor: Int32, _ events: UInt32, of multi: UInt32) {
       guard reserve(descriptor) else { return }
       let entry = entries[Int(descriptor)]
       entries[Int(descriptor)].wanted = events
       if events & EPOLLIN.rawValue != 0 { entries[Int(descriptor)].stands = true }
       guard events != 0 else {
-        // libcurl reports the close of an established connection, but may silently drop one that is being made.
+        // libcurl reports the close of an established connection, but may silently drop a connection that is being
+        // made.
         if !entry.isConnection || !entry.stands {
           forget(descriptor)
         } else if entry.armed != EPOLLIN.rawValue {
@@ -105,7 +108,7 @@
       return key
     }
 
-    /// Removes an exchange. If its connection is kept, it is watched until the next exchange.
+    /// Removes an exchange. If the connection is kept, it is watched until the next exchange.
     mutating func leave(_ key: Key, at now: UInt64) {
       guard isOpen(key) else { return }
       entries[Int(key.descriptor)].users -= 1
@@ -193,12 +196,12 @@
       return true
     }
 
-    /// Called when libcurl takes bytes of a stream's body.
+    /// Called when libcurl reads bytes of a stream's body.
     mutating func asked(_ descriptor: Int32) {
       if isKnown(descriptor) { entries[Int(descriptor)].futileReports = 0 }
     }
 
-    /// Resumes polling for writing. libcurl does not ask for it again, even if it took bytes in the meantime.
+    /// Resumes polling for writing. libcurl doesn't ask for it again, even if it has read bytes in the meantime.
     mutating func endRest(of descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       let entry = entries[Int(descriptor)]
@@ -225,8 +228,8 @@
       return (entry.multi, entry.isMultiplexed && entry.remarks < 100)
     }
 
-    /// Replaces a connection with `dead`, a socket whose other end is closed. Unread data is lost, and libcurl finds
-    /// the connection closed by any check.
+    /// Replaces a connection with `dead`, a socket whose other end is closed. Unread data is lost, and every check by
+    /// libcurl finds the connection closed.
     mutating func condemn(_ descriptor: Int32, _ dead: Int32) {
       // libcurl silently closes a socket that it abandons while connecting. The descriptor may have been reused.
       guard entries[Int(descriptor)].inode == Self.inode(of: descriptor) else { return forget(descriptor) }

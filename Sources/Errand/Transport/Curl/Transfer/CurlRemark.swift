@@ -2,8 +2,9 @@
   /// libcurl's messages about HTTP/2, which are only available as text.
   ///
   /// No function of libcurl returns the stream of a request, or the last stream that a GOAWAY names. After a GOAWAY,
-  /// later streams end with any of four codes, as do streams that the server has read. Reading the text costs less than
-  /// 1 µs per request. If a later version changes a message, it is ignored, and the request counts as possibly read.
+  /// later streams end with one of four codes, but so do streams that the server has read. Reading the text costs less
+  /// than 1 µs per request. If a later version changes a message, it is ignored, and the request counts as possibly
+  /// read.
   enum CurlRemark: Equatable {
     case opened(stream: UInt32)
     case goingAway(last: UInt32, error: UInt32)
@@ -12,7 +13,7 @@
     init?(_ text: UnsafeRawBufferPointer) {
       switch text.first {
       case UInt8(ascii: "U"):  // "Using Stream ID: 1 (easy handle 0x5500)"
-        // Hexadecimal before 7.84, which does not report the GOAWAY to compare it with.
+        // Versions before 7.84 use hexadecimal, but don't report a GOAWAY to compare the number with.
         guard let id = Self.number(in: text, after: "Using Stream ID: ", mayBeHexadecimal: true) else { return nil }
         self = .opened(stream: id)
       case UInt8(ascii: "["):  // "[HTTP/2] [1] OPENED stream for https://example.com/", since 8.1; also for HTTP/3
@@ -66,7 +67,7 @@
   /// The HTTP/2 stream that a request was sent on.
   struct StreamFate {
     let id: UInt32
-    /// The local port, which identifies the connection among those of one origin; 0 without one.
+    /// The local port, which identifies the connection among those of one origin, or 0 if it has no port.
     let port: Int32
     /// Whether the server announced that the connection ends gracefully after this and other streams (RFC 9113 §6.8).
     var isLast = false

@@ -25,7 +25,7 @@
         rules.configuration.unixSocket.map { PeerAddress(socketPath: $0) }
         ?? address.flatMap { PeerAddress(String(cString: $0), port: Int(port)) }
       if let peer, addresses.allows(peer, for: origin) { return true }
-      // A new connection may work, if the host name resolves to another address by now.
+      // A new connection may work if the host name resolves to another address by now.
       if hasStartedAfresh { failure = failure ?? forbidden(peer) } else { isRejected = true }
       return false
     }
@@ -52,7 +52,7 @@
 
   extension AddressPolicy {
     /// Throws ``TaskError`` for an origin behind a proxy, unless its host is an IP address that is allowed. The proxy
-    /// resolves host names, so they cannot be checked.
+    /// resolves host names, so they can't be checked.
     func checkBehindProxy(_ origin: Origin, _ proxy: Proxy) throws(TaskError) {
       guard !allowsAll else { return }
       guard let peer = PeerAddress(origin.host, port: origin.port) else {

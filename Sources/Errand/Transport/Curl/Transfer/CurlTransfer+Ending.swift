@@ -2,7 +2,7 @@
   import CCurl
 
   extension CurlTransfer {
-    /// Whether the server received nothing of the request, or reported that it did not process it.
+    /// Whether the server received no part of the request, or reported that it did not process the request.
     var isSurelyNotSent: Bool { refusals == sendCount }
 
     /// Records that the server does not process the stream of this send (RFC 9113 §8.7).
@@ -26,13 +26,13 @@
         refusals += 1
         sendsLeft += 1
       }
-      // Nothing of the body was read for a rejected connection.
+      // If the connection was rejected, no part of the body was read.
       let isWhole = isRejected || outgoing == nil || rewind()
       isRejected = false
       guard sendsLeft > 0, isWhole else { return false }
       hasStartedAfresh = true
       if isRefused { trustsRefusals = false }
-      head = HeadLines()  // the head of a 408
+      head = HeadLines()  // discard the head of a 408
       forbidReuse(false)
       // The next pooled connection may be stale too. For streams, the shared connection is gone.
       if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
@@ -53,7 +53,7 @@
       return isOnPooledConnection
     }
 
-    /// Whether no byte of the request was written to the socket. libcurl does not count the bytes of streams.
+    /// Whether no bytes of the request were written to the socket. libcurl doesn't count the bytes of streams.
     private var wroteNothing: Bool {
       guard !mayMultiplex else { return false }
       var head = 0
@@ -66,7 +66,7 @@
     func complete(_ code: Int32) {
       let facts = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent)
       isMultiplexed = facts.version?.hasStreams ?? false
-      // If libcurl sent nothing more after a 417, the 417 is the response.
+      // If libcurl didn't resend the request after a 417, the 417 is the response.
       if code == CCE_OK, head.completeAsItIs() { publishHead() }
       if let failure {
         finish(.failure(failure))
@@ -137,8 +137,8 @@
       // libcurl counts restarts in the handle.
       if !isPristine || forbidsReuse || hasStartedAfresh { handle.plain = nil }
       if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // the receiver of the messages is gone
-      // Don't reuse a handle that remembers a refused stream, a dropped expectation or sent trailers. It would misread
-      // a lost connection, omit the next expectation, or write chunks outside their buffer.
+      // Don't reuse a handle that remembers a refused stream, a dropped expectation or sent trailers. Such a handle
+      // would misread a lost connection, omit the next expectation, or write chunks outside their buffer.
       let mayServe = isPristine || !(mayMultiplex || hasDroppedExpectation)
       if mayServe, !sendsTrailers { shard.pool.giveBack(handle) }
       guard let outgoing else { return }
@@ -152,7 +152,7 @@
       pump?.resume()
     }
 
-    // libcurl may keep data that it holds for a paused reader, and deliver it to the next one.
+    // libcurl may keep data that it holds for a paused reader, and deliver it to the next reader.
     private var isPristine: Bool {
       sendCount == 1 && pauses == 0 && incoming.withLock { $0.inbox.isWhole }
     }

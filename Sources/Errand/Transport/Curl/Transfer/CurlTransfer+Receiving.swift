@@ -26,8 +26,9 @@
       return true
     }
 
-    /// Whether a 408 means that the server closes an idle connection. It has read no request then, so any request can
-    /// be resent (RFC 9110 §15.5.9). If it keeps the connection, it has read the request, and the 408 is the response.
+    /// Whether a 408 means that the server closes an idle connection. In that case, it hasn't read a request, so any
+    /// request can be resent (RFC 9110 §15.5.9). If the server keeps the connection open, it has read the request, and
+    /// the 408 is the response.
     private var answersIdleness: Bool {
       guard head.status == 408, stream == nil, !hasStartedAfresh, isReplayable, isOnPooledConnection else {
         return false
@@ -52,7 +53,7 @@
       guard CurlLibrary.losesFirstField, head.awaitsFirstField, let first = line.first else { return }
       guard first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") else { return }
       beginsFolded = true
-      line[0] = UInt8(ascii: "\r")  // libcurl stores nothing of an empty line
+      line[0] = UInt8(ascii: "\r")  // libcurl doesn't store an empty line
     }
 
     func isWatched(reads: Bool, writes: Bool) {
@@ -67,8 +68,9 @@
       if interest.writes, verdict == CCE_OK { answered() } else { loop.settle(self) }
     }
 
-    /// Whether libcurl has stopped reading the connection, although it is not paused: the whole response was read, or
-    /// the connection is ending. 7.88 would still wait until the request is sent, forever if its source is paused.
+    /// Whether libcurl has stopped reading the connection although it is not paused: the entire response was read, or
+    /// the connection is ending. libcurl 7.88 would still wait until the request is sent, forever if the request's
+    /// source is paused.
     var isStuck: Bool {
       guard !interest.reads, sendsBody, !isSent, sendCount > 0, stream == nil, pauses & CCPAUSE_RECV == 0 else {
         return false
@@ -87,7 +89,7 @@
       return isWhole ? CCE_OK : CCE_PARTIAL_FILE
     }
 
-    /// After a 417, libcurl resends the request without its expectation if nothing of the body was sent.
+    /// After a 417, libcurl resends the request without its expectation if no part of the body was sent.
     private var mayDropExpectation: Bool {
       guard expectsContinue, let outgoing else { return false }
       return outgoing.state.withLock { $0.outbox.isUntouched }
@@ -112,7 +114,8 @@
         incoming.isConnectionReused = isConnectionReused
       }
       loop.wake(self)
-      // Bytes left over by one reading of an ambiguous response must not become the next response (RFC 9112 §6.1).
+      // The end of an ambiguous response is uncertain. Leftover bytes must not become the next response (RFC 9112
+      // §6.1).
       if head.framing.isAmbiguous { forbidReuse() }
       if head.framing.bodyLength == 0 || !mayHaveBody { answered() }
       if sendsBody, !isSent, !isAnswered { loop.early.append(self) }
@@ -146,25 +149,25 @@
     }
 
     private func receivedAll() {
-      // libcurl stops reading at the stated length. Further bytes of the same TLS record stay in the TLS library, where
-      // no socket event reports them, and would be read as the next response.
+      // libcurl stops reading at the declared length. Trailing bytes in the same TLS record stay in the TLS library,
+      // where no socket event reports them, and would be read as the next response.
       if stream == nil, hasUnread { forbidReuse() }
       answered()
     }
 
-    /// Whether the TLS library holds unread bytes of the connection, or cannot tell.
+    /// Whether the TLS library holds unread bytes of the connection, or can't tell.
     var hasUnread: Bool { origin.isSecure && ccurl_easy_tls_pending(handle.pointer) != 0 }
 
     /// Makes libcurl close the connection after this exchange. A connection that carried no request would delay the
-    /// next ones, because newer versions of libcurl wait until they know its protocol.
+    /// next exchanges, because newer versions of libcurl wait until they know the connection's protocol.
     func forbidReuse(_ isForbidden: Bool = true) {
       guard forbidsReuse != isForbidden else { return }
       forbidsReuse = isForbidden
       ccurl_easy_set_long(handle.pointer, CCOPT_FORBID_REUSE, isForbidden ? 1 : 0)
     }
 
-    /// Ends the exchange, because the whole response has arrived. The rest of the request is not sent: no server has to
-    /// read it (RFC 9113 §8.1), but libcurl would wait until it was sent.
+    /// Ends the exchange, because the entire response has arrived. The rest of the request is not sent: no server has
+    /// to read it (RFC 9113 §8.1), but libcurl would wait until it was sent.
     func answered() {
       guard sendsBody, !isSent, !isAnswered else { return }
       isAnswered = true

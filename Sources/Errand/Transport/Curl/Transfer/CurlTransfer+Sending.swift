@@ -47,7 +47,7 @@
       outgoing.state.withLock { $0.reader = reader }
     }
 
-    /// Waits for the connection, so that a body that can be read once is not used up if the request is never sent.
+    /// Waits for the connection, so a body that can only be read once is not consumed if the request is never sent.
     private func sending() async throws {
       guard let outgoing else { return }
       await answer { waiter in
@@ -60,7 +60,7 @@
       if let failure = outgoing.state.withLock({ $0.outbox.failure }) { throw failure }
     }
 
-    /// Called on the loop before the request is written. Starts to read a body that has waited for this.
+    /// Called on the loop before the request is written. Starts to read a body that was waiting for the connection.
     func beginReading() {
       guard let outgoing, let source = outgoing.source, !source.isReplayable else { return }
       let reader = outgoing.state.withLock { outgoing -> Waiter<Void>? in
@@ -103,7 +103,7 @@
           return nil
         }
       }
-      // Stop if the body was restarted, but not if the transfer is over: everything may have been sent.
+      // Stop if the body was restarted, but not if the transfer is over: the entire body may have been sent.
       if outgoing.state.withLock({ $0.readings != number }) { throw CancellationError() }
     }
 

@@ -4,8 +4,8 @@
   /// Detects HTTP/2 bodies that are truncated, although libcurl reports them as complete.
   extension CurlTransfer {
     /// Whether the body ended because its connection ended. If a protocol error ends an HTTP/2 connection, libcurl
-    /// treats that as the end of its streams. A body of stated length is counted. For any other body, the connection
-    /// must still be open, or the server must have announced its end.
+    /// treats that as the end of its streams. If the length of a body was declared, its bytes are counted. For any
+    /// other body, the connection must still be open, or the server must have announced that it would close.
     var isCutStream: Bool { endsWithConnection && !loop.sockets.isOpen(socket) }
 
     /// Whether the body may have ended with its connection, which stays open until its other streams are processed too.
@@ -16,9 +16,9 @@
       return !isAnswered && (!stream.isLast || CurlLibrary.losesLastBytes)
     }
 
-    /// Whether the end of a body of unknown length may be missing, because the server reset the stream before the whole
-    /// request was sent (RFC 9113 §8.1). libcurl then drops its buffered part of the response and stops reading. It
-    /// reports an error if more of the request is left to send, and a success otherwise. See
+    /// Whether the end of a body of unknown length may be missing, because the server reset the stream before the
+    /// entire request was sent (RFC 9113 §8.1). In that case, libcurl drops its buffered part of the response and stops
+    /// reading. It reports an error if more of the request is left to send, and a success otherwise. See
     /// ``CurlLibrary/losesLastBytes``.
     var mayLackItsEnd: Bool {
       guard sendsBody, hasOpenEnd, !isAnswered, CurlLibrary.losesLastBytes else { return false }

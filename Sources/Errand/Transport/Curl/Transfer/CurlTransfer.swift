@@ -2,10 +2,10 @@
   import CCurl
   import ErrandFoundation
 
-  /// A request in progress over libcurl.
+  /// A request in flight in libcurl.
   ///
-  /// Invariant behind `@unchecked Sendable`: the caller's thread sets it up and hands it to the loop. From then on, the
-  /// handle and all variables belong to the loop. Locks protect the state that both sides use.
+  /// Invariant behind `@unchecked Sendable`: the caller's thread sets up the transfer and passes it to the loop. From
+  /// then on, the handle and all variables belong to the loop. Locks protect the state that both sides use.
   final class CurlTransfer: @unchecked Sendable, Timed {
     let handle: CurlHandle
     let shard: CurlShard
@@ -18,7 +18,7 @@
     var hasAllowedAddress = false
     let sendsBody: Bool
     let sendsTrailers: Bool
-    /// Whether no other stream shares its connection: see ``CurlLibrary/mixesStreams``.
+    /// Whether no other stream shares the transfer's connection: see ``CurlLibrary/mixesStreams``.
     let isAlone: Bool
     let notesPhases: Bool
     /// `false` for HEAD, whose response has no body.
@@ -27,16 +27,16 @@
     let incoming = Lock(Incoming())
     let outgoing: Outgoing?
 
-    // The variables below belong to the loop. Those that every line and socket event uses are not checked for exclusive
-    // access: only one thread uses them, and nothing called during an access comes back to them.
+    // The variables below belong to the loop. Variables that every line and socket event uses are not checked for
+    // exclusive access: only one thread uses them, and no code called during an access uses them again.
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
-    /// Whether it can be one of several streams. If so, libcurl's debug messages are read.
+    /// Whether the transfer can be one of several streams. If so, libcurl's debug messages are read.
     let mayMultiplex: Bool
     var stream: StreamFate?
     private(set) var localPort: Int32 = 0
     var multi: CurlMulti?
     var lastMulti: CurlMulti?
-    /// The position in the queue for connections; `nil` if connections are not limited.
+    /// The position in the queue for connections, or `nil` if connections are not limited.
     var place: ConnectionLine<CurlTransfer>.Place?
     var heapIndex = -1
     private(set) var deadline = UInt64.max
@@ -48,7 +48,7 @@
     /// The number of sends without effect, because the server refused them or nothing was written.
     var refusals = 0
     var isRefused = false
-    /// When libcurl received the transfer, and when the final response began; 0 before.
+    /// When libcurl received the transfer, and when the final response began, or 0 before then.
     var startedAt: UInt64 = 0
     var answeredAt: UInt64 = 0
     @exclusivity(unchecked) var timers: TransferTimers
@@ -58,23 +58,25 @@
     /// Whether libcurl reports each line before it stores it: see ``CurlLibrary/losesFirstField``.
     var isGuarded = false
     var beginsFolded = false
-    /// Whether libcurl's message about a refused stream concerns the last send. It may keep the flag of an earlier one.
+    /// Whether libcurl's message about a refused stream concerns the last send. libcurl may keep the flag of an earlier
+    /// send.
     var trustsRefusals = true
-    /// Whether its connection also carried another stream, which may have ended the connection.
+    /// Whether the transfer's connection also carried another stream, which may have ended the connection.
     var hasCompany = false
-    /// Whether it was resent after a stale pooled connection or a refusal by the server. This happens at most once.
+    /// Whether the request was resent after a stale pooled connection or a refusal by the server. Happens at most once.
     var hasStartedAfresh = false
     var hasDroppedExpectation = false
     var forbidsReuse = false
     var opened: [Int32] = []
     /// Whether the body ends with the connection, and the TLS close alert is missing.
     var lacksAlert = false
-    /// Whether its pooled connection was rejected before the request was written, for example because of unread data.
+    /// Whether the transfer's pooled connection was rejected before the request was written, for example because of
+    /// unread data.
     var isRejected = false
-    /// Whether the whole response arrived before the whole request was sent.
+    /// Whether the entire response arrived before the entire request was sent.
     var isAnswered = false
     private(set) var isSent = false
-    /// The number of libcurl's progress reports since then; `nil` if they are not counted.
+    /// The number of libcurl's progress reports since the request was sent, or `nil` if they are not counted.
     var reportsSinceSent: Int?
     /// The value of ``connectedAt`` from before the current connection was established; `nil` unless the request waits
     /// for it. Only used without ``CurlLibrary/hasRequestCallback``.
@@ -117,9 +119,10 @@
     private static let firstWindow: Int64 = 65_535
 
     var loop: CurlLoop { shard.loop }
-    /// Whether its connection must not carry other exchanges: see ``CurlLibrary/restartsHTTP2``.
+    /// Whether the transfer's connection must not carry other exchanges: see ``CurlLibrary/restartsHTTP2``.
     var isOnlyOne: Bool { CurlLibrary.restartsHTTP2 && mayMultiplex && !origin.isSecure }
-    /// The queue in which it waits for a connection. libcurl counts connections to an HTTP proxy as the proxy's.
+    /// The queue in which the transfer waits for a connection. libcurl counts connections to an HTTP proxy per proxy,
+    /// not per origin.
     var lineKey: String { proxy.flatMap { origin.isSecure ? nil : $0 } ?? origin.description }
     var group: CurlGroup.ID { shard.group }
 
@@ -152,7 +155,8 @@
       return error
     }
 
-    /// The connection is established, and the request is about to be written. Returns `false` to prevent that.
+    /// Called when the connection is established and the request is about to be written. Returns `false` to prevent
+    /// that.
     func maySend(from port: Int32) -> Bool {
       guard sendsLeft > 0, !head.isComplete else {
         // libcurl keeps a connection that can carry streams.
@@ -182,7 +186,7 @@
       return true
     }
 
-    /// Refuses another send. If a head was received, it is the response, but libcurl has discarded its body.
+    /// Prevents another send. If a head was received, it belongs to the response, but libcurl has discarded the body.
     private func refuseSend() -> Bool {
       if head.isComplete {
         failure = TaskError(
@@ -230,7 +234,7 @@
     func rewind() -> Bool {
       guard sendsLeft > 0, let outgoing else { return false }
       guard outgoing.state.withLock({ $0.outbox.rewind() }) || restartReading() else { return false }
-      // A restarted request is not paused, and libcurl does not resume one without a connection.
+      // Clear the flag: a restarted request starts unpaused, and libcurl can't unpause one that has no connection.
       pauses &= ~CCPAUSE_SEND
       isSent = false
       return true

@@ -1,8 +1,9 @@
 #if os(Linux)
   /// Checks the lines of a response head. Skips interim responses, and a 417 if the request is resent. Pure.
   ///
-  /// libcurl passes on lines that RFC 9112 forbids: folded lines as separate fields, names with whitespace, bare CR. If
-  /// a value can be read in two ways, a peer can smuggle a field, so the head is refused. Folded lines are joined.
+  /// libcurl lets through lines that RFC 9112 forbids: folded lines (as separate fields), names containing whitespace,
+  /// and bare CRs. If a value can be read in two ways, a peer can smuggle a field, so the head is rejected. Folded
+  /// lines are joined.
   struct HeadLines {
     /// The maximum size of a head in bytes, including interim responses.
     static let largestHead = 256 << 10
@@ -20,7 +21,7 @@
     struct Rules {
       /// Whether a 417 is not final, because the request is resent without its expectation.
       var answers417 = false
-      /// Whether the response came over HTTP/2 or later, so that libcurl wrote its lines.
+      /// Whether the response came over HTTP/2 or later, in which case libcurl generated its lines.
       var isMultiplexed = false
     }
 
@@ -177,7 +178,7 @@
       return line.part(0..<count)
     }
 
-    /// For error messages, with question marks for unprintable bytes.
+    /// An excerpt for error messages, with question marks for unprintable bytes.
     static func excerpt(_ bytes: Bytes) -> String {
       let text = bytes.trimmed.prefix(60).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
       return String(decoding: text, as: UTF8.self) + (bytes.count > 60 ? "…" : "")

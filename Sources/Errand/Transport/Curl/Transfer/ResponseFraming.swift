@@ -1,13 +1,13 @@
 #if os(Linux)
   /// The header fields that determine the end of a response body (RFC 9112 §6).
   ///
-  /// libcurl reads numbers up to the first invalid byte, takes the last of several lengths, and ignores unknown
-  /// codings. Two readers of a message must agree on its end, so ambiguous fields are refused here.
+  /// libcurl reads numbers up to the first invalid byte, uses the last of several lengths, and ignores unknown codings.
+  /// Two readers of a message must agree on its end, so ambiguous fields are rejected here.
   struct ResponseFraming: Equatable {
     private(set) var contentLength: Int64?
     private(set) var isChunked = false
 
-    /// Whether both fields are present. The coding counts, and the connection is not reused (RFC 9112 §6.1).
+    /// Whether both fields are present. The coding takes precedence, and the connection is not reused (RFC 9112 §6.1).
     var isAmbiguous: Bool { isChunked && contentLength != nil }
 
     var isOpenEnded: Bool { !isChunked && contentLength == nil }
@@ -30,7 +30,7 @@
       }
     }
 
-    /// Returns the reason if the value is refused.
+    /// Returns the reason if the value is rejected.
     mutating func take(_ field: Field, _ value: Bytes) -> String? {
       switch field {
       case .contentLength: takeLength(value)

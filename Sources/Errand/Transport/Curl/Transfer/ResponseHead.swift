@@ -9,7 +9,7 @@
 
     private typealias Bytes = UnsafeRawBufferPointer
 
-    /// `nil` if `bytes` don't begin with a status line. Lines end in CRLF or LF (RFC 9112 §2.2).
+    /// Parses a head. Returns `nil` if `bytes` don't begin with a status line. Lines end in CRLF or LF (RFC 9112 §2.2).
     init?(_ bytes: [UInt8]) {
       let head = bytes.withUnsafeBytes { bytes -> ResponseHead? in
         var lines = Lines(bytes)
@@ -39,7 +39,7 @@
       self.headers = headers
     }
 
-    /// Invalid lines are skipped.
+    /// Parses header fields. Skips invalid lines.
     static func fields(_ bytes: [UInt8]) -> HTTPHeaders {
       bytes.withUnsafeBytes { bytes in
         var lines = Lines(bytes)
@@ -73,10 +73,11 @@
       return headers
     }
 
-    /// Decodes UTF-8 or else Latin-1, without surrounding whitespace.
+    /// Decodes UTF-8, or Latin-1 if the bytes are not valid UTF-8, without surrounding whitespace.
     ///
     /// Latin-1 would be sent back as different bytes. In `ETag` and `Set-Cookie`, invalid bytes become replacement
-    /// characters instead, so that the value is not sent back. In URIs, they are percent-encoded (RFC 9110 §5.5).
+    /// characters instead, which prevents the value from being sent back. In URIs, they are percent-encoded (RFC 9110
+    /// §5.5).
     private static func text(_ bytes: Bytes, of name: HTTPHeaderName? = nil) -> String {
       var (start, end) = (0, bytes.count)
       while start < end, isSpace(bytes[start]) { start += 1 }

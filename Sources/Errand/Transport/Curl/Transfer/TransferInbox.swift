@@ -3,8 +3,8 @@
 
   /// The unread part of a response, which the loop fills and a single reader empties. Pure bookkeeping.
   ///
-  /// It holds at most ``highWater`` bytes plus one chunk. Then the connection is paused, until the reader has reduced
-  /// it to ``lowWater`` bytes. This limits the memory of a stream.
+  /// It holds at most ``highWater`` bytes plus one chunk. When it is full, the connection is paused until the reader
+  /// has reduced it to ``lowWater`` bytes. This limits the memory of a stream.
   struct TransferInbox {
     static let highWater = 512 << 10
     static let lowWater = 128 << 10
@@ -100,7 +100,7 @@
       }
     }
 
-    /// The whole body, if it is complete and consists of at most one chunk, as in a small response. Otherwise `nil`.
+    /// The entire body, if it is complete and consists of at most one chunk, as in a small response. Otherwise `nil`.
     mutating func readWhole() -> Data? {
       guard case .success = outcome, pieces.count - firstPiece <= 1 else { return nil }
       guard case .take(let piece) = read().step else { return nil }

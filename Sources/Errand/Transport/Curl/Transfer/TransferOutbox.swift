@@ -1,7 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The part of a request body that libcurl has not taken yet. Pure bookkeeping.
+  /// The part of a request body that libcurl has not read yet. Pure bookkeeping.
   struct TransferOutbox {
     static let highWater = 256 << 10
 
@@ -14,7 +14,7 @@
 
     let statedLength: Int64?
     private var pieces: [Data] = []
-    /// The first chunk that was not fully taken, and the number of bytes taken from it.
+    /// The first chunk that has not been fully read, and the number of bytes read from it.
     private var first = 0
     private var offset = 0
     private var buffered = 0
@@ -36,7 +36,7 @@
       isFinished = true
     }
 
-    /// Whether the whole body was taken. Its source may not have reported its end yet.
+    /// Whether the entire body has been read. Its source may not have reported its end yet.
     var isDrained: Bool { (isFinished || received == statedLength) && buffered == 0 && failure == nil }
 
     var isUntouched: Bool { received - Int64(buffered) == 0 }
@@ -84,7 +84,7 @@
       return .pause
     }
 
-    /// Removes taken chunks in batches, once they are the majority.
+    /// Removes chunks that have been read, in batches, when they are the majority.
     private mutating func passPiece() {
       pieces[first] = Data()
       first += 1

@@ -2,7 +2,7 @@
   /// The time limits of a transfer, in nanoseconds of the monotonic clock. Pure: the current instant is an argument.
   struct TransferTimers {
     private enum Stage {
-      /// Waiting for a connection, because the limit is reached.
+      /// Waiting for a connection, because the connection limit has been reached.
       case waiting
       case connecting
       case sending
@@ -33,7 +33,7 @@
     private var attemptStart: UInt64
     private var stageStart: UInt64
     private var lastActivity: UInt64
-    /// Whether a slow reader has paused the transfer, so that the peer cannot continue. A slow source does not count.
+    /// Whether a slow reader has paused the transfer, so the peer can't continue. A slow source doesn't count.
     var isHeld = false
 
     /// `waits` is whether the transfer may have to wait for a connection first.
@@ -53,7 +53,7 @@
       lastActivity = start
     }
 
-    /// Ends the wait for a connection, because one is being made.
+    /// Ends the wait for a connection, because a connection is being made.
     mutating func connecting(at now: UInt64) {
       if case .waiting = stage { enter(.connecting, at: now) }
     }
@@ -65,7 +65,7 @@
       enter(sendsBody ? .sending : .awaitingResponse, at: now)
     }
 
-    /// The last byte of the request was passed to libcurl.
+    /// Called when the last byte of the request has been passed to libcurl.
     mutating func sent(at now: UInt64) {
       if case .sending = stage { enter(.awaitingResponse, at: now) }
     }
@@ -74,7 +74,7 @@
 
     mutating func moved(at now: UInt64) { lastActivity = now }
 
-    /// The next timer to fire, with its instant and limit; `nil` if none is running.
+    /// The next timer to fire, with its instant and limit, or `nil` if none is running.
     var next: (instant: UInt64, timer: Timeouts.Timer, limit: UInt64)? {
       var next: (instant: UInt64, timer: Timeouts.Timer, limit: UInt64)?
       func consider(_ limit: UInt64?, from instant: UInt64, _ timer: Timeouts.Timer) {
