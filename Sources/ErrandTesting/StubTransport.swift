@@ -12,10 +12,11 @@ public struct StubTransport: Transport {
   /// Creates a transport that calls `answer` for every request, and rethrows its errors.
   public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.answer = answer }
 
-  /// `true`: it never connects to an address.
+  /// `true`, because the transport never connects to an address.
   public var checksAddresses: Bool { true }
 
-  /// Returns the closure's response. Throws the closure's errors, and `CancellationError` if the task is cancelled.
+  /// Returns the closure's response. Throws any error thrown by the closure, and `CancellationError` if the task is
+  /// cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
     return try await answer(request)
@@ -23,7 +24,7 @@ public struct StubTransport: Transport {
 }
 
 extension HTTPResponse {
-  /// A response with a JSON body.
+  /// Returns a response with a JSON body.
   public static func json(
     _ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:], for request: HTTPRequest
   )
@@ -34,7 +35,7 @@ extension HTTPResponse {
     return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(text.utf8)))
   }
 
-  /// A response without a body.
+  /// Returns a response without a body.
   public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [:], for request: HTTPRequest) -> HTTPResponse
   {
     HTTPResponse(status, url: request.url, headers: headers)
