@@ -5,7 +5,7 @@ import ErrandFoundation
 struct BenchOptions {
   let scenario: any Scenario
   let url: URL
-  /// Whether the command line has a URL.
+  /// Whether the command line contains a URL.
   let hasURL: Bool
   private(set) var requests: Int
   private(set) var concurrency: Int
@@ -13,19 +13,19 @@ struct BenchOptions {
   var authorities: URL?
   /// The folder for a log of all calls, or `nil`.
   private(set) var log: URL?
-  /// The file for spans of all calls, `-` to drop them, or `nil`.
+  /// The file for the spans of all calls, `-` to discard the spans, or `nil`.
   private(set) var spans: String?
-  /// The number of recordings that a folder keeps.
+  /// The maximum number of recordings in a folder.
   private(set) var recordings = 1000
-  /// The seed of random numbers.
+  /// The seed for random numbers.
   private(set) var seed = 1
   /// The maximum duration of a run.
   private(set) var seconds = 3600
-  /// The number of ranges of a file fetched concurrently.
+  /// The number of ranges of a file that are fetched concurrently.
   private(set) var ranges = 1
   /// The number of the first exchange.
   private(set) var first = 0
-  /// The kinds of mutations to leave out, and the only ones to use, separated by commas.
+  /// The kinds of mutations to exclude, and those to use exclusively, separated by commas.
   private(set) var without = ""
   private(set) var only = ""
 
@@ -83,7 +83,7 @@ struct BenchOptions {
     self.url = url
   }
 
-  /// A copy with another number of requests.
+  /// Returns a copy with a different number of requests.
   func with(requests: Int) -> BenchOptions {
     var copy = self
     copy.requests = requests

@@ -1,6 +1,6 @@
 /// A scenario's result: one line of JSON, and its failures.
 protocol BenchReport: CustomStringConvertible, Sendable {
-  /// Why the run failed, or empty.
+  /// The reasons why the run failed. Empty if it succeeded.
   var failures: [String] { get }
 }
 

@@ -45,7 +45,7 @@ struct CacheLoad: Sendable {
     try await GetPage(server: server, path: "\(key)").caching(.reload).run()
   }
 
-  /// Reads the stored response. Returns false if the cache has none, and throws if it is corrupt.
+  /// Reads the stored response. Returns `false` if the cache does not contain it, and throws if it is corrupt.
   func check(_ key: Int) async throws -> Bool {
     let response: TaskResponse<Data>
     do {
@@ -60,7 +60,7 @@ struct CacheLoad: Sendable {
   }
 }
 
-/// Stores and reads responses in the folder of `--file` endlessly. Made to be killed while it writes.
+/// Stores and reads responses in the `--file` folder endlessly. Intended to be killed while it writes.
 struct CacheWriteScenario: Scenario {
   let isEmbedded = true
   let defaultConcurrency = 4

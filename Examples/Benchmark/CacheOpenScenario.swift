@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Opens a folder of `--requests` stored responses (default 100,000) and finds one. Exits with 1 if that takes more
-/// than half a second.
+/// Opens a folder with `--requests` stored responses (default 100,000) and looks up one of them. Exits with 1 if this
+/// takes more than half a second.
 struct CacheOpenScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 100_000
@@ -32,7 +32,7 @@ struct CacheOpenScenario: Scenario {
   }
 }
 
-/// How long it took to open and to count a folder, as one line of JSON.
+/// The time taken to open a folder and to count its responses, as one line of JSON.
 struct CacheOpenReport: BenchReport {
   let entries: Int
   let bytes: Int

@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Compares the cost of a small fresh response from a cache, without decoding, to the same request to `--url`. Exits
-/// with 1 if it is more than a fifth.
+/// Compares the cost of serving a small fresh response from a cache, without decoding, to the same request to `--url`.
+/// Exits with 1 if it exceeds a fifth of the request's cost.
 struct CacheScenario: Scenario {
   let defaultRequests = 20_000
   let defaultConcurrency = 8
@@ -27,7 +27,7 @@ struct CacheScenario: Scenario {
     let servers = [network, memory, disk]
     for server in servers { _ = try await cost(options.with(requests: 100), server) }
     var costs: [[Double]] = [[], [], []]
-    // Alternate, so that a change of the machine's load affects each server.
+    // Alternate the servers, so that a change in the machine's load affects all of them.
     for _ in 0..<Self.rounds {
       for (index, server) in servers.enumerated() { costs[index].append(try await cost(options, server)) }
     }
@@ -64,7 +64,7 @@ struct CacheScenario: Scenario {
 struct CacheReport: BenchReport {
   let requests: Int
   let concurrency: Int
-  /// For the server, the memory and the disk.
+  /// The times for the server, the memory cache and the disk cache.
   let microseconds: [Double]
 
   private var ratio: Double { microseconds[1] / microseconds[0] }

@@ -50,7 +50,7 @@ final class ChildProcess: Sendable {
     close(output)
   }
 
-  /// The next piece of its standard output, or empty at the end.
+  /// The next chunk of its standard output. Empty at the end.
   func nextOutput() -> Data {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     let count = read(output, &buffer, buffer.count)
@@ -67,7 +67,7 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Its peak memory in megabytes, or 0 if the system does not report it.
+  /// Its peak memory in megabytes. 0 if the system does not report it.
   var peakMegabytes: Double {
     let text = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -75,7 +75,7 @@ final class ChildProcess: Sendable {
     return (kilobytes ?? 0) * 1024 / 1e6
   }
 
-  /// The exit code if the process has exited, or `nil`.
+  /// The exit code. `nil` if the process has not exited yet.
   func ended() -> Int32? {
     var status: Int32 = 0
     return waitpid(number, &status, WNOHANG) == number ? (status & 0x7F == 0 ? status >> 8 & 0xFF : -1) : nil
@@ -118,7 +118,7 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Neither end is inherited by other children, which would keep it open.
+  /// Creates a pipe. Other children must not inherit its ends, because that would keep the pipe open.
   private static func makePipe() throws -> (reader: Int32, writer: Int32) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw BenchError("no pipe: \(String(cString: strerror(errno)))") }

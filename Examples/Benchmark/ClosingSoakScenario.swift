@@ -2,9 +2,9 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Many TLS calls to a server that closes connections at random: announced, after a response, while idle, before a
-/// response, in its head or body, or with a reset. The number of descriptors must not grow, no POST may be received
-/// twice, and every body must be correct.
+/// Makes many TLS calls to a server that closes connections at random: with an announcement, after a response, while
+/// idle, before a response, in its head or body, or with a reset. The number of descriptors must not grow, no POST may
+/// be received twice, and every body must be correct.
 struct ClosingSoakScenario: Scenario {
   let defaultRequests = 200_000
   let defaultConcurrency = 16
@@ -61,7 +61,7 @@ struct ClosingSoakScenario: Scenario {
   }
 }
 
-/// The results, with the number of descriptors after each twentieth.
+/// The results, with the number of descriptors after each twentieth of the calls.
 struct ClosingSoakReport: BenchReport {
   let concurrency: Int
   var calls = 0

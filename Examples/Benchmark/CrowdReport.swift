@@ -4,10 +4,10 @@ struct CrowdReport: BenchReport {
   let concurrency: Int
   let crowd: Int
   let kinds: [CrowdKind]
-  /// The CPU time of a request in microseconds, round by round.
+  /// The CPU time per request in microseconds, for each round.
   var costs: [CrowdKind: [Double]] = [:]
 
-  /// The maximum cost of a request relative to one without the crowd.
+  /// The maximum cost of a request relative to a request without the crowd.
   static let limit = 1.10
 
   private func cost(_ kind: CrowdKind) -> Double { Self.median(costs[kind] ?? []) }

@@ -1,12 +1,12 @@
 import Errand
 import ErrandFoundation
 
-/// The cost of an inactive crowd: busy requests alone, next to 2,000 idle connections, and next to 2,000 streams whose
-/// body stalls after the head. Neither crowd may increase the CPU time per request by more than a tenth.
+/// Measures the cost of an inactive crowd: busy requests alone, next to 2,000 idle connections, and next to 2,000
+/// streams whose body stalls after the head. Neither crowd may increase the CPU time per request by more than a tenth.
 ///
-/// The servers run in their own processes, so only the client's CPU time counts. The three kinds alternate, each with
-/// its own transport that is gone before the next, and a ratio is the median over the rounds, because machines are
-/// noisy.
+/// The servers run in their own processes, so only the client's CPU time counts. The three kinds alternate. Each uses
+/// its own transport, which is released before the next kind starts. A ratio is the median over the rounds, because
+/// machines are noisy.
 struct CrowdScenario: Scenario {
   let defaultRequests = 15_000
   let defaultConcurrency = 64
@@ -60,7 +60,7 @@ enum CrowdKind: String, CaseIterable {
     guard self != .nobody else { return [] }
     var options = TransferOptions()
     options.isLongLived = self == .stalledStreams
-    // Idle connections get their response once the whole crowd is connected, so none is reused.
+    // Idle connections receive their response only when the entire crowd is connected, so none of them is reused.
     let path = self == .stalledStreams ? "stalled" : "later"
     let request = HTTPRequest(.get, remote.appendingPathComponent(path), options: options)
     let bodies = try await withThrowingTaskGroup(of: HTTPResponseBody.self) { group in

@@ -2,10 +2,10 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// The overhead of server and manager: trivial tasks over a stub transport in a window.
+/// Measures the overhead of server and manager by running trivial tasks over a stub transport in a window.
 ///
 /// `--requests` sets the number of tasks (default one million). Exits with 1 if a task costs more than 1.2 times as
-/// much as in a run of a hundredth of that number, or if memory grows by more than eight megabytes.
+/// much as in a run with a hundredth of that number, or if memory grows by more than eight megabytes.
 struct ManagerScenario: Scenario {
   struct Trivial: ServerGETTask, PayloadDownloadingTask {
     typealias DownloadPayload = Data
@@ -32,7 +32,7 @@ struct ManagerScenario: Scenario {
     let memory = ProcessUsage.now.peakMegabytes
     let large = try await cost(of: options.requests) { try await tasks($0, on: server) }
     let growth = ProcessUsage.now.peakMegabytes - memory
-    // Before and after, so that a change of the machine's load does not count.
+    // Measure before and after, so that a change in the machine's load has no effect.
     for _ in 0..<6 { small.append(try await cost(of: few) { try await tasks($0, on: server) }) }
     small.sort { $0.processorMicroseconds < $1.processorMicroseconds }
     return ManagerReport(

@@ -12,13 +12,13 @@ struct ProcessFootprint: Sendable {
     return ProcessFootprint(residentMegabytes: residentMegabytes, descriptors: open)
   }
 
-  /// The footprint after the allocator has released unused memory. The rest is in use or leaked.
+  /// The footprint after the allocator has released unused memory. The remaining memory is in use or leaked.
   static var trimmed: ProcessFootprint {
     trimAllocator()
     return now
   }
 
-  /// The footprint once loops and servers have closed their descriptors.
+  /// Returns the footprint when loops and servers have closed their descriptors.
   static func settled(atMost descriptors: Int) async -> ProcessFootprint {
     var footprint = ProcessFootprint.trimmed
     for _ in 0..<40 {
@@ -48,7 +48,7 @@ extension ProcessFootprint {
     }
   }
 
-  /// Calls glibc's `malloc_trim`, which Swift's overlay does not have. Does nothing elsewhere.
+  /// Calls glibc's `malloc_trim`, which is missing from Swift's overlay. Does nothing on other platforms.
   private static func trimAllocator() {
     typealias Trim = @convention(c) (Int) -> Int32
     guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "malloc_trim") else { return }
@@ -72,7 +72,7 @@ extension ProcessFootprint {
 #else
   extension ProcessFootprint {
     static var residentMegabytes: Double {
-      // "size resident shared …" in pages.
+      // The content is "size resident shared …", in pages.
       guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return 0 }
       let fields = text.split(separator: " ")
       guard fields.count > 1, let pages = Double(fields[1]) else { return 0 }

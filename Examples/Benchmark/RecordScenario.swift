@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Records calls to the folder of `--file` without a network. Made to be killed while it writes.
+/// Records calls to the `--file` folder without a network. Intended to be killed while it writes.
 struct RecordScenario: Scenario {
   let isEmbedded = true
 

@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// This program as a server in another process. It stops with ``stop()`` or when this process exits.
+/// This program as a server in another process. It stops when ``stop()`` is called or when this process exits.
 final class RemoteProcess {
   let url: URL
   private let process: ChildProcess
 
-  /// Starts the process with a scenario that serves.
+  /// Starts the process with a scenario that acts as a server.
   init(_ scenario: String = "serve") throws {
     process = try ChildProcess([URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path, scenario])
     let line = String(decoding: process.nextOutput(), as: UTF8.self).filter { !$0.isNewline }

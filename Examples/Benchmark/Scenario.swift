@@ -17,7 +17,7 @@ extension Scenario {
   var isEmbedded: Bool { false }
 }
 
-/// `Transport.send` and collecting the body, without a server or manager.
+/// Calls `Transport.send` and collects the body, without a server or manager.
 struct TransportScenario: Scenario {
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let transport = try options.transport()
@@ -30,7 +30,7 @@ struct TransportScenario: Scenario {
   }
 }
 
-/// A typed task through `Server` and `TaskManager` with their defaults.
+/// Runs a typed task with a `Server` and a `TaskManager` with default settings.
 struct TaskScenario: Scenario {
   struct Widget: TaskPayload {
     let id: Int
@@ -69,7 +69,7 @@ struct TaskScenario: Scenario {
   }
 }
 
-/// A streamed download whose chunks are counted and dropped.
+/// A streamed download whose chunks are counted and discarded.
 struct StreamScenario: Scenario {
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let server = try options.server()
@@ -120,7 +120,7 @@ struct UploadScenario: Scenario {
 }
 
 extension BenchOptions {
-  /// A server at the URL's origin with defaults and enough slots for the concurrency.
+  /// Returns a server at the URL's origin with default settings and enough slots for the concurrency.
   func server(recorders: [any CallRecorder] = [], observers: [any TaskObserver] = []) throws -> Server {
     guard let remote = URL(string: "/", relativeTo: url)?.absoluteURL else { throw BenchError("no remote in \(url)") }
     var configuration = ServerConfiguration()

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// The peer of ``CrowdScenario``: a server in its own process, until its standard input ends.
+/// The peer of ``CrowdScenario``: a server in its own process, which runs until its standard input ends.
 struct ServeScenario: Scenario {
   let isEmbedded = true
 

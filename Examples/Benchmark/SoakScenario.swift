@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Many calls in sequence. Memory must not grow after the first tenth.
+/// Makes many calls in sequence. Memory must not grow after the first tenth.
 struct SoakScenario: Scenario {
   let defaultRequests = 1_000_000
   let defaultConcurrency = 16
@@ -31,7 +31,7 @@ struct SoakScenario: Scenario {
   }
 }
 
-/// The results of a soak test, with the resident megabytes after each twentieth.
+/// The results of a soak test, with the resident megabytes after each twentieth of the calls.
 struct SoakReport: BenchReport {
   let concurrency: Int
   var requests = 0

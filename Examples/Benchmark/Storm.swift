@@ -19,7 +19,7 @@ struct Storm: Sendable {
       manager: TaskManager(limits: ThrottleLimits(perHost: concurrency)))
   }
 
-  /// Responses are immediate, delayed, dripping and long, so that cancelling meets every stage.
+  /// Responses are immediate, delayed, slow or long, so that cancellation happens at every stage.
   private static func makeRemote() throws -> MockServer {
     let remote = try MockServer(keeping: 0)
     remote.route(.get, "/now", answer: .json(#"{"id":7}"#))
@@ -31,7 +31,7 @@ struct Storm: Sendable {
     return remote
   }
 
-  /// Runs the storm and waits for its end as long as there is progress.
+  /// Runs the storm and waits for its end, provided that it makes progress.
   func blow() async throws -> StormReport {
     let share = (requests + concurrency - 1) / concurrency
     let workers = (0..<concurrency).map { index in

@@ -2,23 +2,23 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Cancels calls at random over real sockets through the whole stack. None may hang, leak its slot, memory or
-/// connection, or end with anything but success or `CancellationError`.
+/// Cancels calls at random over real sockets through the entire stack. No call may hang, leak its slot, memory or
+/// connection, or end with anything except success or `CancellationError`.
 ///
-/// The server is in the process. Cancellation follows a fixed seed, but interleaving varies.
+/// The server runs in this process. Cancellation follows a fixed seed, but interleaving varies.
 struct StormScenario: Scenario {
   let defaultRequests = 100_000
   let defaultConcurrency = 64
   let isEmbedded = true
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
-    // The first storm, as long as the second, fills pools and caches and spreads the heap. The footprint must not grow
-    // after it.
+    // The first storm is as long as the second. It fills pools and caches and spreads the heap. The footprint must not
+    // grow afterwards.
     let first = try await Storm(options).blow()
     let before = await ProcessFootprint.settled(atMost: 0)
     let start = ContinuousClock.now
     var report = try await Storm(options).blow()
-    report.add(first)  // its errors count too
+    report.add(first)  // include its errors
     report.seconds = (ContinuousClock.now - start) / .seconds(1)
     let after = await ProcessFootprint.settled(atMost: before.descriptors)
     report.descriptorsLost = after.descriptors - before.descriptors
@@ -47,7 +47,7 @@ struct StormReport: BenchReport {
     slotsLost += other.slotsLost
   }
 
-  /// The allowed growth in megabytes: the allocator's slack, not a leak that grows with the requests.
+  /// The allowed growth in megabytes. It covers the allocator's slack, but not a leak that grows with the requests.
   static let tolerance = 5.0
 
   var failures: [String] {

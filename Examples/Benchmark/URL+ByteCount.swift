@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension URL {
-  /// The size of a file, or 0 if it does not exist. Foundation's attribute types differ between platforms.
+  /// A file's size, or 0 if the file does not exist. Foundation's attribute types differ between platforms.
   var byteCount: Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0

@@ -3,7 +3,7 @@ import PackageDescription
 
 // Connects Errand with other packages. This is a separate package because Errand has no dependencies.
 
-// The settings are those of Errand's manifest.
+// The settings are the same as in Errand's manifest.
 let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),  // SE-0480
   .enableUpcomingFeature("ExistentialAny"),  // SE-0335

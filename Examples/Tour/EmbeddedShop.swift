@@ -21,7 +21,7 @@ struct EmbeddedShop: Sendable {
     server.route(.get, "/sign") { _ in Self.answer(Sign(shop: name, text: sign)) }
     server.route(.get, "/widgets/:id") { request in
       let widget = shelf.withLock { $0[Self.id(of: request)] }
-      // Long enough to see the window of tasks at work.
+      // Use a delay that is long enough to see the window of tasks at work.
       return Self.answer(widget).after(.milliseconds(20))
     }
     server.route(.get, "/newest") { _ in
@@ -59,7 +59,7 @@ struct EmbeddedShop: Sendable {
   private static func id(of request: MockRequest) -> Int { Int(request.parameters["id"] ?? "") ?? 0 }
 
   private static func payload<Payload: Decodable>(of request: MockRequest) -> Payload? {
-    try? JSONDecoder().decode(Payload.self, from: request.body)  // an invalid payload is answered with 400
+    try? JSONDecoder().decode(Payload.self, from: request.body)  // an invalid payload gets a 400
   }
 
   private static func answer<Payload: Encodable>(_ payload: Payload?, status: HTTPStatus = .ok) -> MockAnswer {

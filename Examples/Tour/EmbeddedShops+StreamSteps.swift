@@ -98,7 +98,7 @@ extension EmbeddedShops {
     }
   }
 
-  /// The rest of a file, whose connection breaks after `count` bytes.
+  /// Returns the rest of a file as a response whose connection breaks after `count` bytes.
   private static func cut(_ data: Data, from first: Int, after count: Int) -> MockAnswer {
     let rest = data.dropFirst(first)
     let status =

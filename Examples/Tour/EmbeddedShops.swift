@@ -1,10 +1,10 @@
 import Errand
 import ErrandTesting
 
-/// Three shops inside the tour, and a server connected to the chosen shop.
+/// Three shops inside the tour, and a server connected to the selected shop.
 struct EmbeddedShops: Sendable {
   let all: [EmbeddedShop]
-  /// The server of the steps. As the first server, it is the default of every task.
+  /// The server used by the steps. Because it is created first, it is every task's default.
   let shop: Server
   /// The shop selected by the environment.
   let chosen: EmbeddedShop
@@ -13,7 +13,7 @@ struct EmbeddedShops: Sendable {
 
   /// Opens the shops.
   ///
-  /// Throws `TaskError` with code `.unknownRemote` if the environment names another one.
+  /// Throws `TaskError` with code `.unknownRemote` if the environment selects an unknown shop.
   init(writing page: PagePlace? = nil) throws {
     self.page = page
     let local = try EmbeddedShop("local", shortName: "loc", sign: "The shop under your desk.", discount: 1)

@@ -6,7 +6,7 @@ import Errand
   import Foundation
 #endif
 
-/// `swift run errand-tour`: the whole product in a few seconds, with built-in shops.
+/// `swift run errand-tour`: the entire product in a few seconds, with built-in shops.
 @main
 struct ErrandTour {
   static func main() async {
@@ -32,7 +32,7 @@ struct ErrandTour {
     }
   }
 
-  /// Runs the whole tour and writes the page of its calls to `file`, with their HAR next to it.
+  /// Runs the entire tour and writes the page with its calls to `file`, with their HAR next to it.
   private static func walk(writing file: URL?, on page: Page) async throws {
     let place = file.map { PagePlace(file: $0) }
     let shops = try EmbeddedShops(writing: place)
@@ -47,7 +47,7 @@ struct ErrandTour {
   }
 }
 
-/// The files for the page of the tour's calls and for their HAR.
+/// The files for the page with the tour's calls and for their HAR.
 struct PagePlace: Sendable {
   let file: URL
 

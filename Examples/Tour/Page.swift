@@ -17,7 +17,7 @@ struct Page: Sendable {
   let isTerminal: Bool
   let hasColors: Bool
 
-  /// The standard output, without colors if it is not a terminal or `NO_COLOR` is set.
+  /// Standard output, without colors if it is not a terminal or `NO_COLOR` is set.
   static let standardOutput: Page = {
     let environment = ProcessInfo.processInfo.environment
     let isTerminal = isatty(1) == 1 && environment["TERM"] != "dumb"
@@ -38,7 +38,7 @@ struct Page: Sendable {
   /// Prints what happened.
   func say(_ text: String) { line("  → \(text)") }
 
-  /// Prints foreign text: an echo or a record.
+  /// Prints quoted text, such as an echo or a record.
   func quote(_ text: String) {
     var rows = text.split(separator: "\n", omittingEmptySubsequences: false)
     while rows.last?.isEmpty == true { rows.removeLast() }
@@ -47,7 +47,7 @@ struct Page: Sendable {
 
   func done(_ time: Duration) { line("  \(styled("✓", .green)) \(styled(time.inWords, .dim))") }
 
-  /// Prints progress: one changing line on a terminal, elsewhere a line per quarter.
+  /// Prints progress: a single updated line on a terminal, or a line per quarter elsewhere.
   func progress(_ count: Int, of total: Int, _ remark: String) {
     let text = "\(count)/\(total)\(remark)"
     guard isTerminal else {
@@ -89,7 +89,7 @@ struct Page: Sendable {
 }
 
 extension Duration {
-  /// Formatted for people: `4 ms`, `1.25 s`.
+  /// The duration formatted for people, such as `4 ms` or `1.25 s`.
   var inWords: String {
     let milliseconds = Double(components.seconds) * 1000 + Double(components.attoseconds) / 1e15
     if milliseconds < 10 { return "\((milliseconds * 10).rounded() / 10) ms" }

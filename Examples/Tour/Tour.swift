@@ -4,7 +4,7 @@ struct Tour: Sendable {
   let steps: [TourStep]
   let farewell: String
 
-  /// Runs every step. Throws ``TourFailure`` at the first one that fails.
+  /// Runs every step. Throws ``TourFailure`` if a step fails.
   func walk(on page: Page) async throws {
     page.line("\n\(greeting)")
     let start = ContinuousClock.now
@@ -29,7 +29,7 @@ struct TourStep: Sendable {
   let title: String
   /// The relevant lines. A test checks that the tour also runs them.
   let code: String
-  /// Runs the step, prints what happened, and throws if that is wrong.
+  /// Runs the step, prints what happened, and throws if the result is wrong.
   let run: @Sendable (Page) async throws -> Void
 }
 

@@ -7,7 +7,7 @@
 /// The command line's options.
 enum TourOptions: Equatable {
   case help
-  /// The whole tour. Its calls are written to `page`, if set.
+  /// The entire tour. Its calls are written to `page`, if set.
   case embedded(page: URL?)
   case url(URL)
 
@@ -44,7 +44,7 @@ enum TourOptions: Equatable {
   }
 }
 
-/// A command line that says nothing sensible.
+/// An invalid command line.
 struct TourMisuse: Error, CustomStringConvertible {
   let description: String
 }

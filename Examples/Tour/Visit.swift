@@ -6,7 +6,7 @@ import Errand
   import Foundation
 #endif
 
-/// The read-only steps with a server given by its URL.
+/// The read-only steps, run with a server given by its URL.
 struct Visit: Sendable {
   let url: URL
   let server: Server
@@ -14,7 +14,7 @@ struct Visit: Sendable {
   init(_ url: URL) {
     self.url = url
     var configuration = ServerConfiguration()
-    // A typed http:// is intentional.
+    // If the user typed http://, that is intentional.
     if url.scheme == "http", let host = url.host(percentEncoded: false) { configuration.insecureHosts = [host] }
     configuration.maxLoggedDownloadSize = 400
     server = Server(remote: Remote(url), configuration: configuration)

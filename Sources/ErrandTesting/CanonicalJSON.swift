@@ -5,7 +5,7 @@ enum CanonicalJSON: Codable {
   case null
   case bool(Bool)
   case number(Decimal)
-  /// A number out of the range of `Decimal`.
+  /// A number outside the range of `Decimal`.
   case extreme(Double)
   case string(String)
   case array([CanonicalJSON])
@@ -43,7 +43,7 @@ enum CanonicalJSON: Codable {
     }
   }
 
-  /// JSON without whitespace and with sorted keys. Invalid JSON is returned unchanged.
+  /// Returns JSON without whitespace and with sorted keys. Invalid JSON is returned unchanged.
   static func text(of data: Data) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

@@ -1,6 +1,6 @@
 package import Errand
 
-/// Checks the events of all calls of all servers created in its scope, without storing them.
+/// Checks the events of all calls to all servers created in its scope, without storing the events.
 ///
 ///     let audit = EventAudit()
 ///     try await audit.watching { … }
@@ -15,13 +15,13 @@ package final class EventAudit: TaskObserver {
 
   package func observe(_ event: TaskEvent) { balance.withLock { $0.note(event) } }
 
-  /// Runs `body`. Every server that it creates reports to this audit.
+  /// Runs `body`. Every server created by `body` reports to this audit.
   package func watching(_ body: () async throws -> Void) async rethrows {
     try await SurroundingObservers.$current.withValue(SurroundingObservers.current + [self], operation: body)
   }
 
   package var isAtRest: Bool { balance.withLock { $0.isAtRest } }
 
-  /// The moments that did not end, ended without a start, or came too late; empty if everything is correct.
+  /// The moments that did not end, ended without starting, or arrived too late. Empty if everything is correct.
   package var problems: [String] { balance.withLock { $0.problems } }
 }

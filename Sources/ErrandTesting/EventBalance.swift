@@ -1,10 +1,11 @@
 import Errand
 
-/// Checks that everything started in a call ends exactly once, before the call, and that no event follows its end.
+/// Checks that everything that starts in a call ends exactly once, before the call ends, and that no events follow its
+/// end.
 struct EventBalance {
   private struct Open {
     var brackets: [String: Int] = [:]
-    /// The attempts that were started, to detect a second start.
+    /// The attempts that have started, to detect a second start.
     var begun: Set<String> = []
   }
 
@@ -16,13 +17,13 @@ struct EventBalance {
 
   var isBalanced: Bool { isAtRest && faults.isEmpty }
 
-  /// The faults, and everything that has not ended; empty if everything is correct.
+  /// The faults, and everything that has not ended. Empty if everything is correct.
   var problems: [String] {
     faults
       + calls.flatMap { call, open in open.brackets.keys.map { "call \(call): \($0) has not ended" } }.sorted()
   }
 
-  /// Checks an event. The events of a call must be passed in order.
+  /// Checks an event. A call's events must be passed in order.
   mutating func note(_ event: TaskEvent) {
     let call = event.call
     guard !ended.contains(call) else { return faults.append("call \(call): '\(event.moment)' came after its end") }
@@ -38,13 +39,13 @@ struct EventBalance {
     }
   }
 
-  /// Something that one moment opens and another one closes.
+  /// Something that one moment opens and another moment closes.
   private struct Bracket {
     let name: String
     let opens: Bool
     let isUnique: Bool
 
-    /// `nil` if the moment opens and closes nothing.
+    /// `nil` if the moment doesn't open or close anything.
     init?(_ moment: CallMoment) {
       let (name, opens, isUnique): (String, Bool, Bool)
       switch moment {

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Records the events of an observer, and checks that everything that started has ended.
+/// Records the events of calls, and checks that everything that started has ended.
 ///
 ///     let recorder = EventRecorder()
 ///     await shop.update { $0.observers = [recorder] }
@@ -42,10 +42,11 @@ public final class EventRecorder: TaskObserver, Sendable {
     events.filter { call == nil || $0.call == call }.map { $0.moment.description }
   }
 
-  /// Whether everything that started has ended, exactly once and before its call, and no call had events after its end.
+  /// Whether everything that started has ended exactly once, before its call ended, and no call had events after its
+  /// end.
   public var isBalanced: Bool { state.withLock { $0.balance.isBalanced } }
 
-  /// The moments that did not end, ended without a start, or came too late; empty if everything is correct.
+  /// The moments that did not end, ended without starting, or arrived too late. Empty if everything is correct.
   public var problems: [String] { state.withLock { $0.balance.problems } }
 
   /// Waits until no call is running. A streamed call ends shortly after its body. Returns immediately if the

@@ -1,6 +1,7 @@
 import Dispatch
 
-/// Whether `condition` becomes true in time, checked every millisecond. Use it if no event reports the change.
+/// Returns whether `condition` becomes true in time, checking it every millisecond. Use it if no event reports the
+/// change.
 ///
 /// - Parameters:
 ///   - limit: The time after which it gives up, so that a test fails instead of hanging. Defaults to 10 s. Pass more to
@@ -19,9 +20,9 @@ package func eventually(
   return true
 }
 
-/// Yields the thread `times` times, each time until other work that was ready has run.
+/// Yields the thread `times` times, each time until other work that is ready has run.
 ///
-/// A loop of `Task.yield()` would keep one of Swift's few threads busy, and the awaited work may run last.
+/// A loop of `Task.yield()` would keep one of Swift's few threads busy, and the awaited work might run last.
 package func giveWay(_ times: Int = 1) async {
   for _ in 0..<times {
     await withCheckedContinuation { continuation in

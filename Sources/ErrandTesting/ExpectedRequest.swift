@@ -5,13 +5,13 @@ public import ErrandFoundation
 public struct ExpectedRequest: Sendable {
   /// The expected body.
   public enum Body: Sendable, Hashable {
-    /// Any body, or none.
+    /// Any body, or no body.
     case any
     /// No body.
     case empty
     /// The text in UTF-8.
     case text(String)
-    /// The JSON, regardless of whitespace and the order of keys.
+    /// A JSON body, compared regardless of whitespace and the order of keys.
     case json(String)
     /// The bytes.
     case data(Data)
@@ -19,10 +19,10 @@ public struct ExpectedRequest: Sendable {
 
   /// The method.
   public var method: HTTPMethod
-  /// The path below the remote with its query, escaped: `/widgets/7?full=1`. Or the whole URL, as for a task without a
-  /// path: `https://api.test/graphql`.
+  /// The escaped path below the remote, with its query, such as `/widgets/7?full=1`. For a task without a path, the
+  /// complete URL, such as `https://api.test/graphql`.
   public var target: String
-  /// Header fields that must be present with these values. Others are allowed.
+  /// Header fields that must be present with these values. Other fields are allowed.
   public var headers: HTTPHeaders
   /// The body.
   public var body: Body

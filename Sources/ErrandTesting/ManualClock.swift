@@ -1,6 +1,6 @@
 import Errand
 
-/// A clock controlled by a test. Sleeping tasks wake up when the test has advanced the time far enough.
+/// A clock controlled by a test. Sleeping tasks wake up when the test has advanced the clock far enough.
 ///
 ///     let clock = ManualClock()
 ///     let manager = TaskManager(clock: CallClock(clock))
@@ -8,14 +8,14 @@ import Errand
 ///     await clock.sleepers(count: 1)                              // the call waits for its second attempt
 ///     clock.advance(by: .seconds(1))
 ///
-/// If a test does not depend on timing, use ``Mode/autoAdvancing``, which needs no calls to advance the clock.
+/// If a test does not depend on timing, use ``Mode/autoAdvancing``, so that you don't need to advance the clock.
 public final class ManualClock: Clock, Sendable {
-  /// How the time advances.
+  /// How the clock advances.
   public enum Mode: Sendable, Hashable {
-    /// The test advances the time with ``ManualClock/advance(by:)``.
+    /// The test advances the clock with ``ManualClock/advance(by:)``.
     case manual
-    /// Every sleep advances the time to its end and returns immediately. A time limit that runs concurrently with the
-    /// work, such as a deadline, therefore expires immediately.
+    /// Every sleep advances the clock to the end of the sleep and returns immediately. Therefore, a time limit that
+    /// runs concurrently with the work, such as a deadline, expires immediately.
     case autoAdvancing
   }
 
@@ -24,10 +24,10 @@ public final class ManualClock: Clock, Sendable {
     /// The time since the clock was created.
     public let offset: Duration
 
-    /// An instant offset by a duration.
+    /// Returns an instant offset by a duration.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The duration from this instant to another one.
+    /// Returns the duration from this instant to another.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
     /// Whether the first instant is earlier.
@@ -68,13 +68,13 @@ public final class ManualClock: Clock, Sendable {
   /// The current instant.
   public var now: Instant { state.withLock { $0.now } }
 
-  /// Zero: any duration can be represented.
+  /// Zero, because any duration can be represented.
   public var minimumResolution: Duration { .zero }
 
   /// The number of sleeping tasks.
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// Advances the time and wakes the sleepers that are due, earliest first.
+  /// Advances the clock and wakes the sleepers that are due, earliest first.
   public func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)

@@ -6,7 +6,8 @@ extension MockAnswer {
     var headers = headers
     switch content {
     case .whole(let body), .truncated(let body, after: _):
-      // RFC 9110 §8.6: never with 1xx and 204. With 304, it is the length of the 200, unknown if the body is empty.
+      // RFC 9110 §8.6: never with 1xx and 204. With 304, it is the length of the 200, which is unknown if the body is
+      // empty.
       let isUnsaid = status == .notModified && body.isEmpty
       if status.kind != .informational, status != .noContent, !isUnsaid {
         headers.setDefault("\(body.count)", for: .contentLength)
@@ -21,7 +22,7 @@ extension MockAnswer {
     return Data(text.utf8)
   }
 
-  /// The chunks of the body to send; empty if HTTP allows no body (RFC 9112 §6.3).
+  /// Returns the chunks of the body to send. Empty if HTTP does not allow a body (RFC 9112 §6.3).
   func pieces(of content: Content, method: HTTPMethod) -> MockPieces {
     let isBodiless = method == .head || status == .noContent || status == .notModified || status.kind == .informational
     let limit = pace?.bytes ?? .max

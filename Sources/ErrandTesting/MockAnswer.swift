@@ -1,14 +1,14 @@
 public import Errand
 public import ErrandFoundation
 
-/// The answer of a ``MockServer`` to a request: a response or a simulated failure.
+/// A ``MockServer``'s answer to a request: a response or a simulated failure.
 ///
 ///     server.enqueue(.status(503, headers: ["Retry-After": "1"]))
 ///     server.enqueue(.json(#"{"id":7}"#).after(.milliseconds(50)))
 ///     server.enqueue(.data(photo, type: "image/jpeg").throttled(bytes: 1000, every: .milliseconds(10)))
 ///
-/// A response gets `Content-Type` and the body's length, unless its header fields already contain them. A 304 without a
-/// body gets no length, which would be that of the 200 response (RFC 9110 §8.6).
+/// A response gets `Content-Type` and the body's length, unless its header fields already include them. A 304 without a
+/// body gets no length, because that would be the length of the 200 response (RFC 9110 §8.6).
 public struct MockAnswer: Sendable {
   enum Conduct: Sendable {
     case respond(Content)
@@ -96,12 +96,12 @@ extension MockAnswer {
   /// Reads the request and never responds, until the client closes the connection or the server stops.
   public static let hang = MockAnswer(.hang)
 
-  /// Sends the `Content-Length` of `body`, but closes the connection after its first `count` bytes.
+  /// Sends the `Content-Length` of `body`, but closes the connection after the first `count` bytes.
   public static func truncated(body: Data, after count: Int, type: MediaType = .octetStream) -> MockAnswer {
     MockAnswer(.respond(.truncated(body, after: max(count, 0))), type: type)
   }
 
-  /// Sends raw bytes, including the head, which need not be valid HTTP. Then closes the connection.
+  /// Sends raw bytes, including the head, which do not have to be valid HTTP. Then closes the connection.
   public static func raw(_ bytes: Data) -> MockAnswer { MockAnswer(.raw(bytes)) }
 }
 
@@ -114,7 +114,7 @@ extension MockAnswer {
   /// Sends the head immediately, and waits before the first byte of the body.
   public func bodyAfter(_ delay: Duration) -> MockAnswer { with { $0.bodyDelay = delay } }
 
-  /// Adds a header field. Existing fields of that name are kept.
+  /// Adds a header field. Existing fields with the same name are kept.
   public func header(_ name: HTTPHeaderName, _ value: String) -> MockAnswer {
     with { $0.headers.add(value, for: name) }
   }
@@ -122,15 +122,15 @@ extension MockAnswer {
   /// Sends `Connection: close`, and closes the connection after the response.
   public func closing() -> MockAnswer { with { $0.isClosing = true } }
 
-  /// Responds as soon as the request's head has arrived. Sends no `100 Continue`; the body is read and discarded
+  /// Responds as soon as the request's head has arrived. Doesn't send `100 Continue`. The body is read and discarded
   /// afterwards. With ``closing()``, the client sees the end of the response while it is still sending.
   ///
-  /// Only for answers that are known before the request: queued ones, and those of ``MockServer/route(_:_:answer:)``.
-  /// The closure of a route is only called when the body is complete.
+  /// Only for answers that are known before the request: queued answers, and those from
+  /// ``MockServer/route(_:_:answer:)``. A route's closure is only called when the body is complete.
   public func earlyAnswer() -> MockAnswer { with { $0.isEarly = true } }
 
   /// Sends the body in parts of at most `bytes` bytes, with a pause after each. Chunked bodies are split into chunks of
-  /// at most that size, so a large number means one pause per chunk.
+  /// at most this size, so a large number means one pause per chunk.
   public func throttled(bytes: Int, every pause: Duration) -> MockAnswer {
     with { $0.pace = Pace(bytes: max(bytes, 1), pause: pause) }
   }

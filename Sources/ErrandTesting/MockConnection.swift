@@ -27,7 +27,7 @@ struct MockConnection {
     }
   }
 
-  /// Answers one request. False if the connection must be closed.
+  /// Answers one request. Returns `false` if the connection must be closed.
   private mutating func serve(_ head: MockRequestHead) -> Bool {
     var request = MockRequest(head, connectionIndex: index, indexOnConnection: requestCount)
     requestCount += 1
@@ -51,7 +51,7 @@ struct MockConnection {
     return false
   }
 
-  /// Reads the body. If it is incomplete, records the request as it is and returns false.
+  /// Reads the body. If the body is incomplete, records the request without the rest and returns `false`.
   private mutating func readBody(of request: inout MockRequest, _ head: MockRequestHead) -> Bool {
     if head.expectsContinue, !parser.hasUnreadBytes {
       guard socket.transmit(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return false }
@@ -74,7 +74,8 @@ struct MockConnection {
     }
   }
 
-  /// Reads and discards the body of a request that was already answered. False if it is incomplete.
+  /// Reads and discards the body of a request that has already been answered. Returns `false` if the body is
+  /// incomplete.
   private mutating func skipBody() -> Bool {
     while true {
       switch nextEvent() {
@@ -85,7 +86,7 @@ struct MockConnection {
     }
   }
 
-  /// Reads until there is an event; `.incomplete` if the connection was closed.
+  /// Reads until there is an event. Returns `.incomplete` if the connection was closed.
   private mutating func nextEvent() -> MockRequestParser.Event {
     while true {
       let event = parser.next()
@@ -114,7 +115,7 @@ struct MockConnection {
     return false
   }
 
-  /// Sends a response in as few writes as its delays allow. False if the client disconnected.
+  /// Sends a response in as few writes as its delays allow. Returns `false` if the client disconnected.
   private func respond(_ answer: MockAnswer, _ content: MockAnswer.Content, to head: MockRequestHead) -> Bool {
     var output = answer.head(of: content)
     var delay = answer.bodyDelay

@@ -2,10 +2,10 @@ import Dispatch
 import Errand
 import ErrandFoundation
 
-/// The state shared by a server and its threads. The threads hold this and not the server, so that the server can be
-/// released while they run, and stop them.
+/// The state shared by a server and its threads. The threads retain this object but not the server, so the server can
+/// be released while they run, which stops them.
 final class MockHost: Sendable {
-  /// The host whose request this thread is serving. A handler that stops the server must not wait for it.
+  /// The host whose request this thread is serving. A handler that stops the server must not wait for its own thread.
   @TaskLocal private static var served: ObjectIdentifier?
 
   let script = Lock(MockScript())
@@ -32,11 +32,12 @@ final class MockHost: Sendable {
     }
   }
 
-  /// Stops all threads. If `waits` is true, waits up to five seconds for them, because a route's handler may be slow.
+  /// Stops all threads. If `waits` is true, waits up to five seconds for them to end, because a route's handler may be
+  /// slow.
   func stop(waits: Bool) {
     let arrivals = ledger.withLock { ledger -> [MockLedger.Arrival]? in
       let arrivals = ledger.stop()
-      // Under the lock: a socket that has left the ledger may be closed and its descriptor reused.
+      // Do this under the lock: a socket that has left the ledger may be closed and its descriptor reused.
       if arrivals != nil { for socket in ledger.sockets { socket.interrupt() } }
       return arrivals
     }
@@ -56,7 +57,8 @@ final class MockHost: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         let arrivals = ledger.withLock { $0.wait(id, for: awaited, continuation) }
         resume(arrivals)
-        // If it was cancelled or stopped before it was in the ledger, nothing else removes it.
+        // If the task was cancelled or the server stopped before the waiter was in the ledger, nothing else removes the
+        // waiter.
         if Task.isCancelled { giveUp(id, because: CancellationError()) }
         if ledger.withLock({ $0.isStopped }) { giveUp(id, because: MockServerError.stopped) }
       }
@@ -88,7 +90,7 @@ final class MockHost: Sendable {
     socket.release()
   }
 
-  /// Runs `body` on a new thread, because it blocks. False if no thread can be created.
+  /// Runs `body`, which blocks, on a new thread. Returns `false` if no thread can be created.
   private func onThread(_ body: @escaping @Sendable () -> Void) -> Bool {
     let threads = threads
     threads.enter()

@@ -1,13 +1,13 @@
-/// The requests that a server has received, and the tasks that wait for some.
+/// The requests that a server has received, and the tasks that wait for requests.
 struct MockLedger: Sendable {
   enum Awaited: Equatable {
-    /// The next request that was not returned yet.
+    /// The next request that has not been returned yet.
     case request
     /// Exactly this number of open connections.
     case openConnections(Int)
   }
 
-  /// A waiter to resume. `request` is `nil` if it did not wait for one.
+  /// A waiter to resume. `request` is `nil` if the waiter did not wait for a request.
   struct Arrival: Sendable {
     let continuation: CheckedContinuation<MockRequest?, any Error>
     let request: MockRequest?
@@ -39,7 +39,8 @@ struct MockLedger: Sendable {
     return arrivals()
   }
 
-  /// Records an accepted connection. Returns its index; `nil` if the server has stopped and it must be closed.
+  /// Records an accepted connection. Returns its index, or `nil` if the server has stopped and the connection must be
+  /// closed.
   mutating func open(_ socket: MockSocket) -> (index: Int, arrivals: [Arrival])? {
     guard !isStopped else { return nil }
     sockets.insert(socket)
@@ -53,7 +54,7 @@ struct MockLedger: Sendable {
     return arrivals()
   }
 
-  /// Stops the server. Returns the remaining waiters; `nil` if it was already stopped.
+  /// Stops the server. Returns the remaining waiters, or `nil` if the server has already stopped.
   mutating func stop() -> [Arrival]? {
     guard !isStopped else { return nil }
     isStopped = true

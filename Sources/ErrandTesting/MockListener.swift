@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The listening socket of a server, and the pipe that wakes its thread.
+/// A server's listening socket, and the pipe that wakes its thread.
 struct MockListener: Sendable {
   let port: UInt16
   /// The write end of the pipe. Closing it ends ``accept()``.
@@ -23,12 +23,12 @@ struct MockListener: Sendable {
     for number in [descriptor, wakeUpReader, wakeUp] { Self.keepFromChildren(number) }
   }
 
-  /// Waits for the next connection; `nil` after ``wakeUp`` was closed.
+  /// Waits for the next connection. Returns `nil` after ``wakeUp`` was closed.
   func accept() -> MockSocket? {
     while true {
       guard wait(for: descriptor, timeout: -1) else { return nil }
       if let socket = acceptNow() { return socket }
-      // The client disconnected, or the process is out of descriptors. In that case, wait to avoid a busy loop.
+      // The client disconnected, or the process is out of descriptors. In the latter case, wait to avoid a busy loop.
       if errno == EMFILE || errno == ENFILE, !wait(for: -1, timeout: 10) { return nil }
     }
   }
@@ -39,7 +39,7 @@ struct MockListener: Sendable {
     close(wakeUpReader)
   }
 
-  /// Waits until `number` is readable or the timeout expires. False if the thread was woken up to stop.
+  /// Waits until `number` is readable or the timeout expires. Returns `false` if the thread was woken up to stop.
   private func wait(for number: Int32, timeout: Int32) -> Bool {
     var items = [
       pollfd(fd: number, events: Int16(POLLIN), revents: 0),
@@ -56,7 +56,8 @@ struct MockListener: Sendable {
     guard number >= 0 else { return nil }
     Self.keepFromChildren(number)
     MockPlatform.silenceBrokenPipe(number)
-    // Head and body may be two writes. Nagle's algorithm would delay the second one until the first is acknowledged.
+    // Head and body may be separate writes. Nagle's algorithm would delay the second write until the first is
+    // acknowledged.
     var isOn: Int32 = 1
     setsockopt(number, MockPlatform.tcp, TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
     return MockSocket(descriptor: number)

@@ -9,7 +9,7 @@
     static let sendFlags: Int32 = 0
     static let peekFlags = MSG_PEEK | MSG_DONTWAIT
 
-    /// Makes a broken connection an error instead of a signal.
+    /// Makes a broken connection cause an error instead of a signal.
     static func silenceBrokenPipe(_ descriptor: Int32) {
       var isOn: Int32 = 1
       setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
@@ -28,7 +28,7 @@
     static let sendFlags = Int32(MSG_NOSIGNAL)
     static let peekFlags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
 
-    /// Does nothing: `sendFlags` suppresses the signal.
+    /// Does nothing, because `sendFlags` suppresses the signal.
     static func silenceBrokenPipe(_: Int32) {}
 
     static func accept(_ descriptor: Int32) -> Int32 { Musl.accept(descriptor, nil, nil) }
@@ -44,7 +44,7 @@
     static let sendFlags = Int32(MSG_NOSIGNAL)
     static let peekFlags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
 
-    /// Does nothing: `sendFlags` suppresses the signal.
+    /// Does nothing, because `sendFlags` suppresses the signal.
     static func silenceBrokenPipe(_: Int32) {}
 
     static func accept(_ descriptor: Int32) -> Int32 { Glibc.accept(descriptor, nil, nil) }

@@ -5,7 +5,7 @@ public import ErrandFoundation
 public struct MockRequest: Sendable, Hashable {
   /// The method.
   public let method: HTTPMethod
-  /// The target as sent: path and query, still escaped.
+  /// The target as sent: the path and query, still escaped.
   public let target: String
   /// The header fields, in the order received.
   public let headers: HTTPHeaders
@@ -13,15 +13,16 @@ public struct MockRequest: Sendable, Hashable {
   public internal(set) var body = Data()
   /// The number of body bytes received, including those beyond the limit of ``body``.
   public internal(set) var bodyLength = 0
-  /// Whether the body was received completely. False if the client disconnected or the answer did not wait for it.
+  /// Whether the entire body was received. `false` if the client disconnected or the answer did not wait for the body.
   public internal(set) var isBodyComplete = false
   /// The trailer fields after a chunked body (RFC 9112 §7.1.2).
   public internal(set) var trailers = HTTPHeaders()
-  /// The index of the connection, starting at 0 for the first one that the server accepted.
+  /// The index of the connection. The first connection that the server accepted has index 0.
   public let connectionIndex: Int
   /// The index of the request on its connection, starting at 0.
   public let indexOnConnection: Int
-  /// The values of the route's placeholders: `["id": "7"]` for `/widgets/:id`. The value of `*` has the key `"*"`.
+  /// The values of the route's placeholders, such as `["id": "7"]` for `/widgets/:id`. The value of `*` has the key
+  /// `"*"`.
   public internal(set) var parameters: [String: String] = [:]
 
   static let bodyLimit = 64 << 20

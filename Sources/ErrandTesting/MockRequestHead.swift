@@ -1,14 +1,14 @@
 import Errand
 
-/// The request line and header fields of a request.
+/// A request's request line and header fields.
 struct MockRequestHead: Sendable, Equatable {
   var method: HTTPMethod
   var target: String
-  /// Whether the client uses HTTP/1.0, so that the connection ends after the response.
+  /// Whether the client uses HTTP/1.0, which means that the connection ends after the response.
   var isVersion1_0 = false
   var headers: HTTPHeaders = [:]
 
-  /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
+  /// Whether the client waits for `100 Continue` before sending the body (RFC 9110 §10.1.1).
   var expectsContinue: Bool { headers[.expect]?.lowercased() == "100-continue" }
 
   /// Whether the connection ends after the response (RFC 9112 §9.3).

@@ -15,7 +15,7 @@ extension MockRequestParser {
     return .head(head)
   }
 
-  /// The next line of a chunked body, without its line break; `nil` if it is incomplete.
+  /// Returns the next line of a chunked body, without its line break, or `nil` if the line is incomplete.
   mutating func nextLine() throws(Malformed) -> String? {
     guard let end = try find([0x0D, 0x0A]) else { return nil }
     defer {
@@ -70,7 +70,7 @@ extension MockRequestParser {
   private static func field(_ line: String) throws(Malformed) -> HTTPHeaders.Field {
     guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw Malformed("a field “\(line)”") }
     let name = HTTPHeaderName(String(line[..<colon]))
-    // RFC 9112 §5.1: no whitespace between name and colon. Names with whitespace are invalid.
+    // RFC 9112 §5.1: no whitespace is allowed between name and colon. Names with whitespace are invalid.
     guard name.isValid else { throw Malformed("a field “\(line)”") }
     let value = line[line.utf8.index(after: colon)...].utf8
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
@@ -79,7 +79,7 @@ extension MockRequestParser {
     return HTTPHeaders.Field(name, String(Substring(trimmed[..<end])))
   }
 
-  /// The framing of the body (RFC 9112 §6.3).
+  /// Returns the stage that reads the body, depending on its framing (RFC 9112 §6.3).
   private static func stage(afterHead headers: HTTPHeaders) throws(Malformed) -> Stage {
     let length = headers[.contentLength]
     if let coding = headers[.transferEncoding] {

@@ -8,7 +8,7 @@ struct MockRequestParser {
   enum Event: Equatable {
     case head(MockRequestHead)
     case body(Data)
-    /// The end of the request, also if it has no body.
+    /// The end of the request, even if it has no body.
     case end
     case incomplete
     /// Invalid input. Nothing after it can be parsed.
@@ -25,7 +25,7 @@ struct MockRequestParser {
     case failed(String)
   }
 
-  /// The maximum number of bytes of a head or line.
+  /// The maximum size of a head or line, in bytes.
   static let headLimit = 1 << 20
 
   var stage = Stage.head
@@ -53,7 +53,7 @@ struct MockRequestParser {
     }
   }
 
-  /// Whether there are unread bytes, of this body or the next request.
+  /// Whether there are unread bytes, from this body or the next request.
   var hasUnreadBytes: Bool { position < buffer.count }
 
   private mutating func advance() throws(Malformed) -> Event {

@@ -1,11 +1,11 @@
 import Errand
 
-/// A path of the server and its answer.
+/// A path on the server and its answer.
 struct MockRoute: Sendable {
   enum Source: Sendable {
-    /// Fixed, known before the request.
+    /// A fixed answer, known before the request.
     case answer(MockAnswer)
-    /// Created from the complete request.
+    /// An answer created from the complete request.
     case handler(@Sendable (MockRequest) -> MockAnswer)
   }
 
@@ -14,7 +14,7 @@ struct MockRoute: Sendable {
   let source: Source
   private let segments: [Substring]
 
-  /// - Parameter method: The method; `nil` for any.
+  /// - Parameter method: The method, or `nil` for any method.
   init(_ method: HTTPMethod?, _ path: String, _ source: Source) {
     self.method = method
     self.path = path
@@ -22,7 +22,7 @@ struct MockRoute: Sendable {
     segments = path.split(separator: "/")
   }
 
-  /// The values of the placeholders, or `nil` if the route does not match.
+  /// Returns the values of the placeholders, or `nil` if the route does not match.
   func match(_ method: HTTPMethod, _ other: [String]) -> [String: String]? {
     guard self.method == nil || self.method == method else { return nil }
     var parameters: [String: String] = [:]

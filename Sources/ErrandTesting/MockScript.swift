@@ -1,6 +1,6 @@
 import Errand
 
-/// The configured answers of a server: first the queued answers, then the routes.
+/// A server's configured answers: first the queued answers, then the routes.
 struct MockScript: Sendable {
   private var queue: [MockAnswer] = []
   private var routes: [MockRoute] = []

@@ -1,7 +1,8 @@
 public import Errand
 public import ErrandFoundation
 
-/// A real HTTP/1.1 server on 127.0.0.1, for tests. Sends configured answers, simulates failures, records requests.
+/// A real HTTP/1.1 server on 127.0.0.1, for tests. It sends configured answers, simulates failures and records
+/// requests.
 ///
 ///     let server = try MockServer()
 ///     server.route(.get, "/widgets/:id") { request in .json(#"{"id":\#(request.parameters["id"] ?? "0")}"#) }
@@ -10,20 +11,21 @@ public import ErrandFoundation
 ///     let widget = try await GetWidget(id: 7).download()      // a 503 first, then the route's answer
 ///     #expect(server.requestCount == 2)
 ///
-/// The server listens on a free port as soon as it is created, until it is stopped or released. Queued answers are used
-/// first, for any request. Then the routes are tried, the latest first. Requests without a route get a 404 with an
-/// explanation. Connections are kept alive. Each has its own thread, so answers can block for any time.
+/// The server listens on a free port from its creation until it is stopped or released. Queued answers are used first,
+/// for any request. Then the routes are tried, starting with the most recent. Requests without a route get a 404 with
+/// an explanation. Connections are kept alive. Each connection has its own thread, so answers can block for any time.
 ///
-/// If a route's closure refers to its own server, the server is kept alive until ``stop()``.
+/// If a route's closure refers to its own server, the server is kept alive until ``stop()`` is called.
 public final class MockServer: Sendable {
-  /// The URL of the server: `http://127.0.0.1:PORT`.
+  /// The server's URL, `http://127.0.0.1:PORT`.
   public let url: URL
   private let host: MockHost
 
   /// Starts a server.
   ///
   /// - Parameter requestLimit: The number of requests kept for ``requests`` and ``nextRequest()``. Later requests are
-  ///   answered and counted. Set it for tests with very many requests, such as benchmarks. Defaults to no limit.
+  ///   answered and counted, but not kept. Set a limit for tests with very many requests, such as benchmarks. Defaults
+  ///   to no limit.
   /// - Throws: ``MockServerError`` if no descriptor or port is available.
   public init(keeping requestLimit: Int = .max) throws {
     host = try MockHost(requestLimit: requestLimit)
@@ -51,31 +53,31 @@ public final class MockServer: Sendable {
 extension MockServer {
   /// Answers requests with a method and path by calling a closure.
   ///
-  /// A segment that begins with a colon matches any segment, and `*` at the end matches the rest; see
-  /// ``MockRequest/parameters``. If several routes match, the one added last is used. The closure is called on the
-  /// connection's thread when the request's body is complete. It can block.
+  /// A segment that begins with a colon matches any segment, and `*` at the end matches all remaining segments; see
+  /// ``MockRequest/parameters``. If several routes match, the most recently added route is used. The closure is called
+  /// on the connection's thread when the request's body is complete. It can block.
   public func route(
     _ method: HTTPMethod, _ path: String, _ handler: @escaping @Sendable (MockRequest) -> MockAnswer
   ) {
     host.script.withLock { $0.add(MockRoute(method, path, .handler(handler))) }
   }
 
-  /// Answers requests with any method and a path by calling a closure.
+  /// Answers requests with a path and any method by calling a closure.
   public func route(_ path: String, _ handler: @escaping @Sendable (MockRequest) -> MockAnswer) {
     host.script.withLock { $0.add(MockRoute(nil, path, .handler(handler))) }
   }
 
-  /// Answers requests with a method and path with a fixed answer, which can be an early one.
+  /// Answers requests with a method and path with a fixed answer, which can be an early answer.
   public func route(_ method: HTTPMethod, _ path: String, answer: MockAnswer) {
     host.script.withLock { $0.add(MockRoute(method, path, .answer(answer))) }
   }
 
-  /// Answers requests with any method and a path with a fixed answer, which can be an early one.
+  /// Answers requests with a path and any method with a fixed answer, which can be an early answer.
   public func route(_ path: String, answer: MockAnswer) {
     host.script.withLock { $0.add(MockRoute(nil, path, .answer(answer))) }
   }
 
-  /// Queues an answer for the next request that has none yet, whatever its path.
+  /// Queues an answer for the next request that has no answer yet, regardless of its path.
   public func enqueue(_ answer: MockAnswer) {
     host.script.withLock { $0.enqueue(answer) }
   }
@@ -96,22 +98,23 @@ extension MockServer {
   /// The number of open connections.
   public var openConnections: Int { host.ledger.withLock { $0.sockets.count } }
 
-  /// The maximum number of connections that were open at the same time.
+  /// The maximum number of concurrently open connections.
   public var peakConnections: Int { host.ledger.withLock { $0.peakConnections } }
 
-  /// The number of response bytes accepted by clients or network buffers. Stays the same while a client stops reading.
+  /// The number of response bytes accepted by clients or network buffers. It stays the same while a client has stopped
+  /// reading.
   public var bytesSent: Int { host.bytesSent.withLock { $0 } }
 
-  /// Returns the next request, and waits for it if necessary. The first call returns the first request, and so on.
+  /// Returns the next request, waiting for it if necessary. The first call returns the first request, and so on.
   ///
-  /// - Throws: `CancellationError` if the surrounding task is cancelled; the request is then kept for the next call.
-  ///   ``MockServerError`` if the server stops before there is a request.
+  /// - Throws: `CancellationError` if the surrounding task is cancelled, in which case the request is kept for the next
+  ///   call. ``MockServerError`` if the server stops before there is a request.
   public func nextRequest() async throws -> MockRequest {
     guard let request = try await host.wait(for: .request) else { throw MockServerError.stopped }
     return request
   }
 
-  /// Waits until exactly `count` connections are open, for example 0 after a call was cancelled.
+  /// Waits until exactly `count` connections are open, for example 0 after a call has been cancelled.
   ///
   /// - Throws: `CancellationError` if the surrounding task is cancelled, ``MockServerError`` if the server stops.
   public func waitForOpenConnections(_ count: Int) async throws {

@@ -7,7 +7,7 @@ public struct MockServerError: Error, Sendable, CustomStringConvertible {
 
   init(_ description: String) { self.description = description }
 
-  /// An error for the current value of `errno`.
+  /// Creates an error for the current value of `errno`.
   static func system(_ call: String) -> MockServerError {
     let code = errno
     return MockServerError("\(call): \(String(cString: strerror(code))) (errno \(code))")

@@ -4,7 +4,7 @@ import ErrandFoundation
 struct MockSocket: Sendable, Hashable {
   let descriptor: Int32
 
-  /// Waits for bytes and returns their number; 0 at the end or after an error.
+  /// Waits for bytes and returns how many were received. Returns 0 at the end or after an error.
   func receive(into buffer: UnsafeMutableRawBufferPointer) -> Int {
     while true {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -13,7 +13,7 @@ struct MockSocket: Sendable, Hashable {
     }
   }
 
-  /// Sends all of `data`. False if the client disconnected.
+  /// Sends all of `data`. Returns `false` if the client disconnected.
   func transmit(_ data: Data) -> Bool {
     data.withUnsafeBytes { bytes in
       var rest = bytes[...]
@@ -28,7 +28,7 @@ struct MockSocket: Sendable, Hashable {
     }
   }
 
-  /// Waits for `duration`. Returns false as soon as the connection ends.
+  /// Waits for `duration`. Returns `false` as soon as the connection ends.
   ///
   /// A half-closed connection counts as ended, so that cancelled clients are noticed. HTTP clients never half-close.
   func pause(for duration: Duration) -> Bool {
@@ -40,7 +40,7 @@ struct MockSocket: Sendable, Hashable {
       let count = poll(&item, 1, left.wholeMilliseconds)
       if count == 0 || (count < 0 && errno == EINTR) { continue }
       guard count > 0, item.revents & Int16(POLLHUP | POLLERR | POLLNVAL) == 0, hasUnreadBytes else { return false }
-      // The bytes stay unread and would end every further poll immediately.
+      // The bytes are left unread, and would end every further poll immediately.
       item.events = 0
     }
   }
@@ -52,7 +52,7 @@ struct MockSocket: Sendable, Hashable {
   }
 
   /// Closes the sending side and waits for the client to close. Closing with unread bytes would make the kernel send a
-  /// reset, which may overtake the response.
+  /// reset, which might overtake the response.
   func drainAfterLastByte() {
     shutdown(descriptor, Int32(SHUT_WR))
     drain()
@@ -75,7 +75,7 @@ struct MockSocket: Sendable, Hashable {
 }
 
 extension Duration {
-  /// For `poll`. Rounded up, so that a wait never ends early and a short one does not spin.
+  /// The timeout for `poll`, rounded up, so that a wait never ends early and a short wait does not spin.
   fileprivate var wholeMilliseconds: Int32 {
     let (seconds, attoseconds) = components
     let fraction = (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000

@@ -7,21 +7,21 @@ import ErrandFoundation
 ///       AddWidget(uploadPayload: widget),
 ///       sends: ExpectedRequest(.post, "/widgets", headers: ["Accept": "*/*"], body: .json(#"{"id":7}"#)))
 ///
-/// For a task without a path, or to check the remote as well, expect the whole URL:
+/// For a task without a path, or to check the remote as well, expect the complete URL:
 ///
 ///     try await expectTask(
 ///       FindWidgets(uploadPayload: search), sends: ExpectedRequest(.post, "https://api.test/graphql"))
 ///
-/// It catches a misspelled requirement, such as `var paht` or `let priority = 3`. Stored properties that look like a
-/// setting of the task and are ignored are differences as well, unless they are in `otherProperties`. The task's server
-/// is used with its settings, but not its transport, and its remote only if a whole URL is expected. Hooks that follow
-/// the response are not called.
+/// It detects a misspelled requirement, such as `var paht` or `let priority = 3`. An ignored stored property that looks
+/// like a setting of the task counts as a difference, unless it is listed in `otherProperties`. The task's server is
+/// used with its settings, but not its transport. Its remote is only used if a complete URL is expected. Hooks that
+/// follow the response are not called.
 ///
 /// - Parameters:
 ///   - task: The task.
 ///   - expected: The expected request.
-///   - otherProperties: The names of properties that only resemble a requirement.
-/// - Throws: ``TaskExpectationError`` with the differences, one per line. If nothing is sent, the error of the call.
+/// - otherProperties: The names of properties that only resemble a requirement.
+/// - Throws: ``TaskExpectationError`` with the differences, one per line. If nothing is sent, the call's error.
 public func expectTask(
   _ task: some ServerTask, sends expected: ExpectedRequest, otherProperties: Set<String> = []
 ) async throws {
@@ -59,11 +59,11 @@ public func expectTask(
   }
 }
 
-/// An error for a task that sent a different request than expected.
+/// An error that reports the differences between the expected and the actual request.
 public struct TaskExpectationError: Error, Sendable, CustomStringConvertible {
   /// The differences, one per line.
   public let description: String
 }
 
-/// Ends a call as soon as its request is known.
+/// Thrown to end a call as soon as its request is known.
 private struct RequestWasSent: Error {}

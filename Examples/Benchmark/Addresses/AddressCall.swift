@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// A call to a host that must not be connected to, or sometimes may.
+/// A call to a host. The policy must block some of these hosts, and may allow others.
 struct AddressCall: Sendable {
   enum Kind: String, CaseIterable, Sendable {
     /// A non-public address in one of many spellings.
@@ -19,7 +19,7 @@ struct AddressCall: Sendable {
   let url: URL
   /// The target of a redirect.
   let target: URL?
-  /// Whether it must fail because none of its targets is public.
+  /// Whether the call must fail because none of its targets is public.
   let isForbidden: Bool
 
   var urls: [URL] { [url] + (target.map { [$0] } ?? []) }
@@ -39,7 +39,7 @@ struct AddressCall: Sendable {
       let path = either.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
       return AddressCall(kind, "http://93.184.215.14/to/\(path)", to: either, isForbidden: isForbidden)
     case .proxy:
-      // A proxy call to any name is rejected, and one to a public address is allowed.
+      // A proxy call to any name is rejected. A proxy call to a public address is allowed.
       let isPublic = Int.random(in: 0..<4, using: &dice) == 0
       return AddressCall(kind, isPublic ? "http://93.184.215.14/" : either, isForbidden: !isPublic)
     }

@@ -1,19 +1,19 @@
 import Errand
 import ErrandFoundation
 
-/// The hosts of the network namespace, their DNS and a proxy: `Tests/Fuzzing/Peer/names.py`.
+/// The hosts in the network namespace, their DNS server and a proxy: `Tests/Fuzzing/Peer/names.py`.
 final class AddressPeer {
   /// The peer's counters.
   struct Summary: Decodable, Sendable {
-    /// Connections by target address; `proxy` for those to the proxy.
+    /// The connections by target address. Connections to the proxy have the key `proxy`.
     var opened: [String: Int] = [:]
-    /// Connections opened by the kernel, to any address.
+    /// The number of connections that the kernel opened, to any address.
     var begun = 0
     var questions = 0
   }
 
   static let proxy = Proxy(.http, host: "127.0.0.1", port: 3128)
-  /// The addresses that may be connected to.
+  /// The addresses to which connections are allowed.
   static let open: Set<String> = ["93.184.215.14", "2606:4700::1111", "proxy"]
 
   private let process: ChildProcess

@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// The results of calls to hosts that must not be connected to.
+/// The results of calls to hosts that the policy must block.
 struct AddressReport: BenchReport {
   let concurrency: Int
   private(set) var calls = 0
   /// The outcomes of the calls of each kind.
   private(set) var ends: [String: Int] = [:]
-  /// Calls that ended in a way they must not.
+  /// The calls that ended in a way that is not allowed.
   private(set) var wrong: [String] = []
   var seconds = 0.0
   var summary = AddressPeer.Summary()
@@ -21,7 +21,7 @@ struct AddressReport: BenchReport {
     }
   }
 
-  /// Connections to addresses that the policy forbids.
+  /// The connections to addresses that the policy blocks.
   private var forbidden: [String: Int] { summary.opened.filter { !AddressPeer.open.contains($0.key) } }
 
   var failures: [String] {

@@ -1,11 +1,12 @@
 import Errand
 import ErrandFoundation
 
-/// Calls hosts that ``AddressPolicy/publicOnly`` must block: odd literals, names that change their addresses between
+/// Calls hosts that ``AddressPolicy/publicOnly`` must block: unusual literals, names whose addresses change between
 /// lookups, redirects and proxies. The kernel counts the connections.
 ///
-/// The run has its own network namespace in which every address leads to this machine and the peer answers DNS, so a
-/// connection to any address would succeed and be counted. Needs Linux, `unshare`, `ip` and Python.
+/// The run has its own network namespace, in which this machine accepts connections to every address and the peer
+/// answers DNS queries. A connection to any address would therefore succeed and be counted. Requires Linux, `unshare`,
+/// `ip` and Python.
 struct AddressesScenario: Scenario {
   let defaultRequests = 100_000
   let defaultConcurrency = 64

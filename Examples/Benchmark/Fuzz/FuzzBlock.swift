@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Some exchanges on one transport, sequential or a few concurrently, so that each meets connections affected by
-/// earlier ones. The first gets a valid response. Repeat a block to reproduce its findings.
+/// Exchanges on one transport, sequential or a few concurrently, so that each may use connections affected by earlier
+/// exchanges. The first exchange gets a valid response. Repeat a block to reproduce its findings.
 struct FuzzBlock: Sendable {
   /// The number of exchanges.
   static let size = 16

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// An exchange with the peer. Everything about it follows from the seed and its number.
+/// An exchange with the peer. The seed and its number determine everything about it.
 struct FuzzExchange: Sendable {
   enum Use: String, CaseIterable, Sendable {
     case data, stream, file
@@ -40,7 +40,7 @@ struct FuzzExchange: Sendable {
     "\(number), \(method.rawValue) over \(line.rawValue), \(use.rawValue) of \(isCall ? "a call" : "the transport")"
   }
 
-  /// The timeouts of an attempt. The peer's stalls are longer, and valid responses are not timed.
+  /// The timeouts of an attempt. The peer's stalls are longer. Valid responses have no time limit.
   var timeouts: Timeouts {
     guard isWild else { return Timeouts(connect: .seconds(30), attempt: .seconds(30)) }
     return Timeouts(
@@ -100,7 +100,7 @@ struct FuzzExchange: Sendable {
     return data
   }
 
-  /// Downloads over an existing file, which must stay unchanged unless the download succeeds.
+  /// Downloads over an existing file, which must not change unless the download succeeds.
   private func download(_ task: some ServerTask, to file: URL) async throws -> FuzzAnswer {
     let former = Data("what was there".utf8)
     try former.write(to: file)

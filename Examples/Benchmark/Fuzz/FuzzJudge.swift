@@ -10,10 +10,10 @@ struct FuzzOutcome: Sendable {
   let elapsed: Duration
   let result: Result<FuzzAnswer, any Error>
 
-  /// How much longer than its limits an exchange may take, because the machine is busy, and slow under a sanitizer.
+  /// How much longer than its limits an exchange may take, because the machine may be busy, or slow under a sanitizer.
   static let slack = Duration.seconds(5)
 
-  /// A violation that no behavior of the peer excuses.
+  /// A violation that can't be explained by the peer's behavior.
   var finding: String? {
     if elapsed > exchange.limit + Self.slack { return "late: it took \(elapsed), and may take \(exchange.limit)" }
     guard case .failure(let error) = result else { return nil }
@@ -22,7 +22,7 @@ struct FuzzOutcome: Sendable {
     return error.code == .internal ? "internal: \(error)" : nil
   }
 
-  /// A name from a small set for the outcome.
+  /// A name for the outcome, from a small set.
   var name: String {
     switch result {
     case .success: "success"
@@ -33,7 +33,7 @@ struct FuzzOutcome: Sendable {
 
   /// The time on a clock shared with the peer.
   static var now: UInt64 {
-    // Plain numbers, because the module of `timespec`'s fields can't be imported in every build.
+    // Use plain numbers, because the module that declares `timespec`'s fields can't be imported in every build.
     var time = (seconds: 0, nanoseconds: 0)
     withUnsafeMutablePointer(to: &time) { pointer in
       pointer.withMemoryRebound(to: timespec.self, capacity: 1) { _ = clock_gettime(CLOCK_MONOTONIC, $0) }
@@ -80,7 +80,7 @@ struct FuzzJudge: Sendable {
     ]
   }
 
-  /// The printable part of a text for a header.
+  /// Returns a text's printable part, for a header.
   private static func plain(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(500).map { (32..<127).contains($0.value) ? $0 : "?" }))
   }

@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// The misbehaving server in its own process: `Tests/Fuzzing/Peer`. It stops with ``stop()`` or when this process
-/// exits.
+/// The misbehaving server in its own process: `Tests/Fuzzing/Peer`. It stops when ``stop()`` is called or when this
+/// process exits.
 final class FuzzPeer: Sendable {
   /// The protocol of a connection.
   enum Line: String, CaseIterable, Sendable {
@@ -48,7 +48,7 @@ final class FuzzPeer: Sendable {
   /// The URL of a TLS server that closes connections at random.
   func closing(_ path: String) throws -> URL { try Self.url("https", ports.closing, path) }
 
-  /// The URL of a server that behaves.
+  /// The URL of a server that behaves correctly.
   func control(_ path: String) throws -> URL { try Self.url("http", ports.control, path) }
 
   func stop() {
@@ -67,7 +67,7 @@ final class FuzzPeer: Sendable {
     return root.appendingPathComponent("Tests/Fuzzing/Peer").path
   }
 
-  /// A Python with the package `hpack`, if there is one.
+  /// Returns a Python interpreter with the package `hpack`, if there is one.
   private static func interpreter() throws -> String {
     let folders =
       (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init) + ["/usr/bin"]

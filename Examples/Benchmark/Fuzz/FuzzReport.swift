@@ -4,13 +4,13 @@ struct FuzzReport: BenchReport {
   var exchanges = 0
   var seconds = 0.0
   var collateral = 0
-  /// Findings that libcurl hides according to the guide on transports.
+  /// Findings that libcurl hides, as described in the guide on transports.
   var known = 0
   var findings: [String] = []
   /// The number of exchanges by outcome.
   var ends: [String: Int] = [:]
   var mutations: [String: Int] = [:]
-  /// The most by which an exchange exceeded its limits.
+  /// The maximum time by which an exchange exceeded its limits.
   var latest = Duration.zero
   var descriptorsLost = 0
   var slotsLost = 0

@@ -2,21 +2,21 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Mutates responses by a seed over TCP, TLS and HTTP/2, for data, streams and files, with the transport and the whole
-/// stack. None may crash, hang, be confused with another one, pass as complete, or fail with `.internal`. Afterwards,
-/// all slots and descriptors are released.
+/// Sends responses mutated by a seed over TCP, TLS and HTTP/2, for data, streams and files, to the transport and the
+/// entire stack. No exchange may crash, hang, get another exchange's response, accept an incomplete response, or fail
+/// with `.internal`. At the end, all slots and descriptors must have been released.
 ///
 ///     errand-bench fuzz --seed 7 --seconds 60
 ///     errand-bench fuzz --seed 7 --first 4096 --exchanges 16 --concurrency 1   # reproduces a finding
 ///
-/// `--without folded,cut` leaves kinds of mutations out, `--only` leaves the others out.
+/// `--without folded,cut` excludes these kinds of mutations. `--only` excludes all others.
 struct FuzzScenario: Scenario {
   let defaultRequests = Int.max
   let defaultConcurrency = 4
   let isEmbedded = true
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
-    // Otherwise the first server of the run would become the default and never be released.
+    // Otherwise the run's first server would become the default and never be released.
     _ = Server(remote: "https://bench.test", transport: StubTransport { HTTPResponse(url: $0.url) })
     let peer = try FuzzPeer(options)
     defer { peer.stop() }
@@ -29,7 +29,7 @@ struct FuzzScenario: Scenario {
     try await run.go()
     var report = run.report
     let after = await ProcessFootprint.settled(atMost: before + 1).descriptors
-    report.descriptorsLost = max(0, after - before - 1)  // the trail
+    report.descriptorsLost = max(0, after - before - 1)  // the trail file stays open
     return report
   }
 
@@ -37,7 +37,7 @@ struct FuzzScenario: Scenario {
   private static func warmUp(_ options: BenchOptions, _ peer: FuzzPeer) async throws {
     let transport = try options.transport()
     for line in peer.lines {
-      // A number that is not judged.
+      // A number that is not checked.
       let exchange = FuzzExchange(-1, seed: options.seed, line: line, isFirst: true)
       let response = try await transport.send(HTTPRequest(.get, peer.url(line, exchange.path)))
       _ = try await response.body.collect()
@@ -49,7 +49,7 @@ struct FuzzScenario: Scenario {
   }
 }
 
-/// The blocks of a run, a few concurrently, until the time is over or all are done.
+/// Runs the blocks, a few concurrently, until the time is up or all blocks are done.
 final class FuzzRun: Sendable {
   private let options: BenchOptions
   private let peer: FuzzPeer
@@ -82,7 +82,7 @@ final class FuzzRun: Sendable {
     return report
   }
 
-  /// Runs until the end or until something hangs.
+  /// Runs until all blocks are done or something hangs.
   func go() async throws {
     let start = ContinuousClock.now
     let end = start + .seconds(options.seconds)

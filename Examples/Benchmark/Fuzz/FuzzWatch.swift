@@ -1,7 +1,7 @@
 import ErrandTesting
 import ErrandFoundation
 
-/// Tracks running exchanges to find those that hang, and leaves a trail for crashes.
+/// Tracks running exchanges to find those that hang, and writes a trail for crash analysis.
 final class FuzzWatch: Sendable {
   private struct State {
     var running: [Int: (exchange: FuzzExchange, start: ContinuousClock.Instant)] = [:]
@@ -41,7 +41,7 @@ final class FuzzWatch: Sendable {
   var slotsLost: Int { state.withLock { $0.slotsLost } }
   var notes: [String] { state.withLock { $0.notes } }
 
-  /// Exchanges so far beyond their limits that they will not end.
+  /// The exchanges that have exceeded their limits by so much that they will never end.
   var hung: [String] {
     state.withLock { state in
       state.running.values.filter { ContinuousClock.now - $0.start > $0.exchange.limit + .seconds(30) }

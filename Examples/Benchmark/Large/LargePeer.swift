@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// The peer of ``LargeScenario`` in its own process. It counts the bytes it receives, and sends as many zeros as the
-/// path says. It speaks only the HTTP that the scenario uses.
+/// The peer of ``LargeScenario`` in its own process. It counts the bytes it receives, and sends the number of zeros
+/// given in the path. It only supports the subset of HTTP that the scenario uses.
 struct LargePeerScenario: Scenario {
   let isEmbedded = true
 
@@ -25,7 +25,7 @@ struct LargePeerScenario: Scenario {
     guard listens else { throw BenchError("no socket: \(String(cString: strerror(errno)))") }
     TextSink.standardOutput.write("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
     signal(SIGPIPE, SIG_IGN)  // a broken pipe only ends the connection
-    // Serve one connection after another, until the standard input ends.
+    // Serve one connection after another, until standard input ends.
     while Self.isReady(listener) {
       let connection = LargeConnection(descriptor: accept(listener, nil, nil))
       connection.serve()
@@ -34,7 +34,7 @@ struct LargePeerScenario: Scenario {
     return Served()
   }
 
-  /// Whether a client connects. False once the standard input has ended.
+  /// Whether a client is connecting. `false` when standard input has ended.
   private static func isReady(_ listener: Int32) -> Bool {
     var waits = [
       pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: 0, events: Int16(POLLIN), revents: 0),
@@ -52,7 +52,7 @@ struct LargePeerScenario: Scenario {
 private struct LargeConnection {
   let descriptor: Int32
 
-  /// Answers one request, because a client may continue on another connection while it keeps this one.
+  /// Answers a single request, because a client may continue on another connection while it keeps this one open.
   func serve() {
     var rest: [UInt8] = []
     guard let head = readHead(&rest) else { return }
@@ -64,7 +64,7 @@ private struct LargeConnection {
     }
   }
 
-  /// The head of the request. Bytes after it go to `rest`.
+  /// Reads the request's head. Bytes after the head are stored in `rest`.
   private func readHead(_ rest: inout [UInt8]) -> String? {
     var bytes: [UInt8] = []
     while true {

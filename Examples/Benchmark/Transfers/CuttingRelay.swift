@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// A port that forwards bytes to another one and back, and can cut its connections at any time.
+/// A port that forwards bytes to another port and back, and can cut its connections at any time.
 final class CuttingRelay: Sendable {
   let port: UInt16
   private let listener: Int32
@@ -13,7 +13,7 @@ final class CuttingRelay: Sendable {
   private let lastNumber = Shared(0)
   private let see: Seen
 
-  /// Gets the number of a connection and the client's bytes before they are forwarded.
+  /// Receives a connection's number and the client's bytes before they are forwarded.
   typealias Seen = @Sendable (Int, ArraySlice<UInt8>) -> Void
 
   /// Creates a relay to a local port.
@@ -42,7 +42,7 @@ final class CuttingRelay: Sendable {
 
   var bytesPassed: Int { passed.withLock { $0 } }
 
-  /// Cuts all connections. Returns false without connections.
+  /// Cuts all connections. Returns `false` if there are none.
   func cut() -> Bool {
     open.withLock { descriptors in
       for descriptor in descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -68,7 +68,7 @@ final class CuttingRelay: Sendable {
         return ends == 0
       }
       guard isLast else { return }
-      // Remove them first, because a closed descriptor may be reused immediately.
+      // Remove the sockets first, because a closed descriptor may be reused immediately.
       open.withLock { $0.subtract([client, server]) }
       close(client)
       close(server)
@@ -135,7 +135,7 @@ enum LocalSocket {
     return descriptor
   }
 
-  /// Forwards bytes until one end is gone. `see` gets them first.
+  /// Forwards bytes until one end is closed. `see` receives the bytes first.
   static func copy(_ from: Int32, _ to: Int32, _ see: (ArraySlice<UInt8>) -> Void) {
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     while true {

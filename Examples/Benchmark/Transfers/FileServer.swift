@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// An nginx that serves a folder on its own port. It stops with ``stop()``.
+/// An nginx that serves a folder on its own port. It stops when ``stop()`` is called.
 final class FileServer {
   let port: UInt16
   private let process: ChildProcess

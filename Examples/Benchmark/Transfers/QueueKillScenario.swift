@@ -2,9 +2,9 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Adds numbered tasks to the queue in the folder of `--file`, starting with `--first`, prints each number once it is
-/// stored, and delivers them to `--url`. Made to be killed while it runs. With `--requests` 1 it adds none and exits
-/// once all are delivered.
+/// Adds numbered tasks to the queue in the `--file` folder, starting with `--first`, prints each number when its task
+/// has been stored, and delivers the tasks to `--url`. Intended to be killed while it runs. With `--requests` 1, it
+/// doesn't add any tasks and exits when all have been delivered.
 struct QueueSendScenario: Scenario {
   struct Number: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
     static let typeName = "number"
@@ -37,8 +37,8 @@ struct QueueSendScenario: Scenario {
   }
 }
 
-/// Kills a program that stores and delivers tasks at `--requests` random moments (default 200). Exits with 1 if a task
-/// is lost, arrives with two keys or arrives out of order.
+/// Kills a program that stores and delivers tasks, at `--requests` random moments (default 200). Exits with 1 if a task
+/// is lost, arrives with two different keys or arrives out of order.
 struct QueueKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 200
@@ -76,7 +76,7 @@ struct QueueKillScenario: Scenario {
         report.kills += 1
         report.kept.formUnion(said)
       }
-      next = (said.last ?? next) + 2  // the next one may have been stored without being reported
+      next = (said.last ?? next) + 2  // the next task may have been stored without being reported
     }
     guard try start(first: 0, requests: 1).wait() == 0 else { throw BenchError("the rest was not delivered") }
     return report.withLock { $0 }
@@ -86,9 +86,9 @@ struct QueueKillScenario: Scenario {
 /// The stored and received tasks, as one line of JSON.
 struct QueueKillReport: BenchReport {
   var kills = 0
-  /// The numbers that the queue has reported as stored.
+  /// The numbers of the tasks that the queue has reported as stored.
   var kept: Set<Int> = []
-  /// The keys by number: one each if all went well.
+  /// The keys by number. There must be exactly one key for each.
   private var keys: [Int: Set<String>] = [:]
   private var numbers: [String: Int] = [:]
   private var last: [Int: Int] = [:]

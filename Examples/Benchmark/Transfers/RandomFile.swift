@@ -2,9 +2,9 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Large files without repetition.
+/// Large files without repeated content.
 enum RandomFile {
-  /// Writes a file that any user can read, because a server may run as another user.
+  /// Writes a file that every user can read, because a server may run as another user.
   static func write(_ size: Int, to file: URL) throws {
     let descriptor = open(file.path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
     defer { close(descriptor) }

@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Downloads `--url` to `--file` in `--ranges` concurrent ranges and resumes earlier runs. Made to be killed while it
-/// runs.
+/// Downloads `--url` to `--file` in `--ranges` concurrent ranges, and continues earlier runs. Intended to be killed
+/// while it runs.
 struct TransferGetScenario: Scenario {
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     guard let file = options.file else { throw BenchError("transfer-get needs --file") }

@@ -19,14 +19,14 @@ struct TransferKillScenario: Scenario {
     defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let original = folder.appendingPathComponent("large")
     try RandomFile.write(options.concurrency << 20, to: original)
-    // Slow enough for a hundred interruptions, unless the disk is slower.
+    // The rate is low enough for a hundred interruptions, unless the disk is slower.
     signal(SIGPIPE, SIG_IGN)  // the relay may write to killed processes
     let nginx = try FileServer(serving: folder, bytesPerSecond: (64 << 20) / options.ranges)
     defer { nginx.stop() }
     let report = Shared(TransferKillReport(megabytes: options.concurrency, ranges: options.ranges))
     let part = place.deletingLastPathComponent().appendingPathComponent(".large.errand-part")
     let relay = try CuttingRelay(to: nginx.port) { _, bytes in
-      // Count the bytes that are already there and requested again.
+      // Count bytes that are already present but requested again.
       let text = String(decoding: bytes, as: UTF8.self)
       guard text.hasPrefix("GET ") else { return }
       report.withLock { $0.note(text, there: PartialRanges(part)) }
@@ -119,7 +119,7 @@ struct TransferKillReport: BenchReport {
   var kills = 0
   var cuts = 0
   var requests = 0
-  /// The bytes requested again although present: in total, and the maximum per request.
+  /// The bytes that were present but requested again: in total, and the maximum per request.
   var resent = 0
   var mostResent = 0
   /// The bytes of all responses, including heads and lost bytes.

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A tuspyserver with uvicorn on its own port. It stops with ``stop()`` or when this process exits.
+/// A tuspyserver with uvicorn on its own port. It stops when ``stop()`` is called or when this process exits.
 final class TusServer {
   let port: UInt16
   /// The folder of its uploads.
@@ -32,7 +32,7 @@ final class TusServer {
     }
   }
 
-  /// The non-empty uploads. A process killed before it knows its upload's URL leaves an empty one.
+  /// The non-empty uploads. A process that is killed before it knows its upload's URL leaves an empty upload.
   func files() throws -> [URL] {
     let names = try FileManager.default.contentsOfDirectory(atPath: uploads.path).filter { $0.utf8.count == 32 }
     return names.map { uploads.appendingPathComponent($0) }.filter { $0.byteCount > 0 }
@@ -47,8 +47,9 @@ final class TusServer {
 
   func stop() { process.terminate() }
 
-  /// Writes uploads on separate threads; otherwise a request that waits for an earlier one blocks both. Its own lock
-  /// admits two if a third has waited, because each release removes the lock file, so an in-memory lock replaces it.
+  /// Writes uploads on separate threads. Otherwise, a request that waits for an earlier one would block both.
+  /// tuspyserver's own lock admits two requests if a third has waited, because each release removes the lock file, so
+  /// it is replaced by an in-memory lock.
   private static let script = #"""
     import asyncio, collections, contextlib, os, sys, threading, uvicorn
     from fastapi import FastAPI

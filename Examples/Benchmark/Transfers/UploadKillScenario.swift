@@ -26,7 +26,7 @@ struct UploadKillScenario: Scenario {
     var random = SeededGenerator(seed: UInt64(options.seed))
     while report.withLock({ $0.kills < options.requests || $0.cuts < options.requests }) {
       try await trial(file, relay, options.requests, report, &random)
-      // If a process is killed after its last response and the next one starts over, there are two complete files.
+      // If a process is killed after its last response and the next process starts over, there are two complete files.
       let stored = try tus.files()
       guard !stored.isEmpty, try stored.allSatisfy({ try RandomFile.isSame(file, $0) }) else {
         throw BenchError("the server has \(stored.map(\.byteCount)) bytes, and not those of the file")
@@ -78,27 +78,27 @@ struct UploadKillScenario: Scenario {
 
 /// The results, as one line of JSON.
 struct UploadKillReport: BenchReport {
-  /// The size of a piece. The last one has up to 2,500 bytes more.
+  /// The size of a chunk. The last chunk has up to 2,500 more bytes.
   static let piece = 8 << 20
 
   let megabytes: Int
   var uploads = 0
-  /// The number of complete files at the server.
+  /// The number of complete files on the server.
   var files = 0
   var kills = 0
   var cuts = 0
   var pieces = 0
-  /// The bytes sent twice: in total, and the maximum at once.
+  /// The bytes sent twice: in total, and the maximum per interruption.
   var resent = 0
   var mostResent = 0
   var peakMegabytes = 0.0
-  /// The end positions of connections that send a piece, and the furthest position of the upload.
+  /// The end positions of connections that are sending a chunk, and the upload's furthest position.
   private var positions: [Int: Int] = [:]
   private var furthest = 0
 
   init(megabytes: Int) { self.megabytes = megabytes }
 
-  /// Records what a client sends. Each request starts with its own read, because the previous response has arrived.
+  /// Records what a client sends. Each request starts in a new read, because the previous response has arrived.
   mutating func note(_ connection: Int, _ bytes: ArraySlice<UInt8>) {
     let isChunk = bytes.starts(with: "PATCH ".utf8)
     if isChunk || bytes.starts(with: "HEAD ".utf8) || bytes.starts(with: "POST ".utf8) {

@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Uploads `--file` to `--url` by tus in pieces of `--concurrency` MiB and resumes earlier runs. Made to be killed
-/// while it runs.
+/// Uploads `--file` to `--url` with tus in chunks of `--concurrency` MiB, and continues earlier runs. Intended to be
+/// killed while it runs.
 struct UploadPutScenario: Scenario {
   struct AddFile: ServerPOSTTask {
     let server: Server

@@ -1,11 +1,11 @@
-/// The state of slots, running calls and waiters. Pure: it starts nothing, waits for nothing and takes no locks.
+/// The state of slots, running calls and waiters. Pure: it starts no tasks, never waits and takes no locks.
 ///
 /// Waiters are ordered by priority, then by arrival. A waiter gains one priority every ``ThrottleLimits/ageing``.
-/// Waiters for a host that is full, or at its rate limit, do not block those for other hosts.
+/// Waiters for a host that is full or has reached its rate limit do not block waiters for other hosts.
 ///
-/// The cost of a waiter does not grow with the line. A host that could start a call is in `ready`, once for the first
-/// waiter of each of its lines. A host that only needs a token is in `starved`. Outdated entries are skipped when they
-/// are reached.
+/// The cost of a waiter does not depend on the length of the queue. A host that could start a call appears in `ready`
+/// once for the first waiter at each priority. A host that only needs a token is in `starved`. Outdated entries are
+/// skipped when they are reached.
 struct Admission {
   typealias Ticket = Int
 
@@ -40,11 +40,12 @@ struct Admission {
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
-  /// Requests a slot for `host`. The ticket is the place in line if the call has to wait. Tickets must be increasing.
+  /// Requests a slot for `host`. If the call has to wait, the ticket is its place in the queue. Tickets must be
+  /// increasing.
   mutating func enter(
     _ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero
   ) -> Decision {
-    // Mutate in place: copying a host's lines is O(n).
+    // Mutate in place: copying a host's queues is O(n).
     let place = hosts.enter(host)
     if hasRoomOverall, hosts[place].waiting == 0, canStart(hosts[place], at: now) {
       hosts[place].start(at: now, limits.rate)
@@ -68,7 +69,7 @@ struct Admission {
     return waiting > 0 ? admit(at: now) : []
   }
 
-  /// Removes a waiter that gives up. Returns `false` if it no longer waits.
+  /// Removes a waiter that gives up. Returns `false` if it is no longer waiting.
   mutating func abandon(_ ticket: Ticket, host: Origin, at now: Duration = .zero) -> Bool {
     guard let place = hosts.place(of: host), hosts[place].remove(ticket) else { return false }
     waiting -= 1
@@ -88,7 +89,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// Checks the hosts whose ``nextWake`` has come, and returns the waiters that may start.
+  /// Checks the hosts whose ``nextWake`` has passed, and returns the waiters that may start.
   mutating func wake(at now: Duration) -> [Ticket] {
     while let first = starved.first, first.time <= now {
       starved.removeFirst()
@@ -97,7 +98,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// The next time at which a call may start only because time has passed.
+  /// The next time at which a call may start without any other change.
   var nextWake: Duration? { starved.first?.time }
 
   var hostCount: Int { hosts.count }
@@ -160,11 +161,12 @@ extension Admission {
     return started
   }
 
-  /// Of the first waiters that could start, the one with the highest current priority, then the oldest.
+  /// Returns the waiter that may start next: the one with the highest current priority or, within a priority, the
+  /// oldest.
   private mutating func best(at now: Duration) -> (Ready, level: Int)? {
     var best: (entry: Ready, level: Int, rank: Int)?
     for level in ready.indices {
-      // Within a priority, the oldest waiter has also gained the most.
+      // Within a priority, the oldest waiter has also aged the most.
       guard let (entry, waiter) = first(level, at: now) else { continue }
       let rank = rank(level, of: waiter, at: now)
       if let best, (best.rank, -best.entry.ticket) > (rank, -entry.ticket) { continue }
@@ -173,7 +175,7 @@ extension Admission {
     return best.map { ($0.entry, $0.level) }
   }
 
-  /// The first waiter of a priority that could start. Removes earlier entries that can't.
+  /// Returns the first waiter at a priority that could start. Removes earlier entries that can't start.
   private mutating func first(_ level: Int, at now: Duration) -> (Ready, WaitingLine.Waiter)? {
     while let entry = ready[level].first {
       if let place = hosts.place(of: entry.host), let waiter = hosts[place].candidate(entry.ticket, level) {
@@ -195,7 +197,7 @@ extension Admission {
     return gained >= Double(highest) ? highest : min(highest, level + Int(gained))
   }
 
-  /// Occasionally removes hosts with nothing left to remember.
+  /// Occasionally removes hosts that have no state left.
   private mutating func sweep(at now: Duration) {
     guard threshold.isExceeded(by: hosts.count) else { return }
     for origin in hosts.origins {

@@ -1,13 +1,13 @@
 /// Hands out slots. Owns an ``Admission``.
 ///
-/// A slot covers one exchange, and no app code is awaited inside it. Longer work, such as a body that the caller reads,
-/// holds a ``StreamPermit`` instead.
+/// A slot covers one exchange, during which no app code is awaited. Longer work, such as reading a streamed body, holds
+/// a ``StreamPermit`` instead.
 final class AdmissionGate: Sendable {
   private struct State {
     var admission: Admission
     var nextTicket = 0
     var waiters = TicketWaiters()
-    /// The timer for the next time at which the rate limit allows a call.
+    /// The timer for the next time at which the rate limit allows a call to start.
     var alarm: (time: Duration, work: Task<Void, Never>)?
 
     /// Admits waiters, and returns those that are already suspended.
@@ -16,7 +16,7 @@ final class AdmissionGate: Sendable {
     }
   }
 
-  /// Runs a wait in line. Throws if its time is over or the call is cancelled.
+  /// Runs a wait in the queue. Throws if the time limit expires or the call is cancelled.
   typealias Line = (_ wait: @escaping @Sendable () async throws -> Void) async throws -> Void
 
   private let clock: CallClock
@@ -32,7 +32,7 @@ final class AdmissionGate: Sendable {
   /// Runs one exchange in a slot of its host. There is no other way to hold a slot.
   ///
   /// `line` runs the wait if all slots are taken. `exchange` must not await app code. Throws ``TaskError`` with code
-  /// `.queueFull` if too many calls are waiting, and what `line` and `exchange` throw.
+  /// `.queueFull` if too many calls are waiting, or any error thrown by `line` or `exchange`.
   func withSlot<Result>(
     at host: Origin, _ priority: CallPriority, line: Line, exchange: () async throws -> Result
   ) async throws -> Result {
@@ -41,8 +41,8 @@ final class AdmissionGate: Sendable {
     return try await exchange()
   }
 
-  /// Returns a permit for a stream at `host`. It is released with its last reference.
-  /// Throws what ``withSlot(at:_:line:exchange:)`` throws.
+  /// Returns a permit for a stream at `host`, which is released when its last reference is. Throws the same errors as
+  /// ``withSlot(at:_:line:exchange:)``.
   func permit(at host: Origin, _ priority: CallPriority, line: Line) async throws -> StreamPermit {
     try await enter(host, priority, line)
     return StreamPermit(self, host)
@@ -62,7 +62,7 @@ final class AdmissionGate: Sendable {
     }
   }
 
-  /// A place in line; `nil` if a slot was free, which is now taken.
+  /// Enters the queue and returns a ticket. Returns `nil` if a slot was free and has been taken.
   private func ticket(_ host: Origin, _ priority: CallPriority) throws -> Admission.Ticket? {
     let now = clock.now
     let (ticket, decision) = state.withLock { state in
@@ -94,7 +94,7 @@ final class AdmissionGate: Sendable {
       limits: admission.limits, running: admission.running, waiting: admission.waiting, hosts: admission.counts)
   }
 
-  /// Waits in line. If the surrounding task is cancelled first, leaves the line and throws `CancellationError`.
+  /// Waits in the queue. If the surrounding task is cancelled first, leaves the queue and throws `CancellationError`.
   private func wait(_ ticket: Admission.Ticket, _ host: Origin) async throws {
     let isAdmitted = await answer { waiter in
       state.withLock { $0.waiters.keep(waiter, ticket) }
@@ -112,7 +112,8 @@ final class AdmissionGate: Sendable {
     waiter?.resume(returning: false)
   }
 
-  /// Leaves the line after a wait has ended or never begun. Returns whether the waiter was admitted in the meantime.
+  /// Leaves the queue after a wait has ended or never started. Returns whether the waiter has been admitted in the
+  /// meantime.
   private func giveUp(_ ticket: Admission.Ticket, _ host: Origin) -> Bool {
     let now = clock.now
     return state.withLock { state in
@@ -132,7 +133,7 @@ final class AdmissionGate: Sendable {
     for waiter in started { waiter.resume(returning: true) }
   }
 
-  /// Updates the timer for the next time at which the rate limit allows a call.
+  /// Updates the timer for the next time at which the rate limit allows a call to start.
   private func setAlarm() {
     let now = clock.now
     let old = state.withLock { state -> Task<Void, Never>? in
@@ -158,8 +159,8 @@ final class AdmissionGate: Sendable {
   }
 }
 
-/// The right to have one open stream at a host: a body that the caller reads, or one that the app produces while it is
-/// sent. Released with its last reference.
+/// Permission to keep one stream open at a host: a body that the caller reads, or one that the app produces while it is
+/// sent. Released when its last reference is.
 final class StreamPermit: Sendable {
   private let gate: AdmissionGate
   private let host: Origin

@@ -2,11 +2,11 @@
 struct HostAdmission {
   var running = 0
   var meter = RateMeter()
-  /// When the host is checked again, because it has no token until then.
+  /// The time at which the host is checked again. It has no token until then.
   var wakesAt: Duration?
-  /// The waiting line of each priority; empty until a call waits.
+  /// The queue for each priority. Empty until a call waits.
   private var lines: [WaitingLine] = []
-  /// For each priority, the ticket under which the host was announced as ready.
+  /// For each priority, the ticket of the waiter for which the host was last announced as ready.
   private var announced: [Admission.Ticket?] = []
   private(set) var waiting = 0
 
@@ -32,7 +32,7 @@ struct HostAdmission {
     return false
   }
 
-  /// The first waiter of a line, if it is still the announced one.
+  /// The first waiter in a queue, if it is still the announced one.
   func candidate(_ ticket: Admission.Ticket, _ level: Int) -> WaitingLine.Waiter? {
     guard waiting > 0, announced[level] == ticket, let first = lines[level].first, first.ticket == ticket else {
       return nil
@@ -46,7 +46,7 @@ struct HostAdmission {
     announced[level] = nil
   }
 
-  /// Returns the first waiters that were not announced yet, and marks them as announced.
+  /// Returns the first waiters that have not been announced yet, and marks them as announced.
   mutating func announce() -> [(ticket: Admission.Ticket, level: Int)] {
     var news: [(ticket: Admission.Ticket, level: Int)] = []
     for level in lines.indices {
@@ -60,9 +60,8 @@ struct HostAdmission {
   mutating func withdraw(_ level: Int) { announced[level] = nil }
 }
 
-/// The state of every known host, found by origin once and then by index.
-///
-/// A dictionary of states would allocate on every in-place change.
+/// The state of every known host. A host is looked up by origin once, and by index from then on. A dictionary of states
+/// would allocate on every in-place change.
 struct HostTable {
   private var places: [Origin: Int] = [:]
   private var states: [HostAdmission] = []
@@ -74,7 +73,7 @@ struct HostTable {
 
   func place(of host: Origin) -> Int? { places[host] }
 
-  /// The index of a host's state, which is created if needed.
+  /// Returns the index of a host's state. Creates the state if needed.
   mutating func enter(_ host: Origin) -> Int {
     if let place = places[host] { return place }
     let place = free.popLast() ?? states.count
@@ -98,11 +97,11 @@ struct HostTable {
   subscript(_ host: Origin) -> HostAdmission? { places[host].map { states[$0] } }
 }
 
-/// A token bucket, stored as the time at which it is full again (the "generic cell rate algorithm").
+/// A token bucket, stored as the time at which it will be full again (the "generic cell rate algorithm").
 struct RateMeter {
   private var fullAt: Duration = .zero
 
-  /// The time of the next token; not after now if one is available.
+  /// The time at which the next token is available. Not in the future if one is available now.
   func nextToken(_ limit: RateLimit) -> Duration {
     limit.isNone ? .zero : fullAt - limit.reserve
   }
@@ -112,7 +111,8 @@ struct RateMeter {
     if !limit.isNone { fullAt = max(fullAt, now) + limit.interval }
   }
 
-  /// Switches to another limit. Keeps the number of missing tokens, up to one burst. Without a limit, none are missing.
+  /// Switches to another limit. Keeps the number of missing tokens, up to one burst. No tokens are missing if either
+  /// limit is off.
   mutating func change(from old: RateLimit, to new: RateLimit, at now: Duration) {
     guard old != new else { return }
     guard !old.isNone, !new.isNone, fullAt > now else {

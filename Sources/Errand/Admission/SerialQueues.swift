@@ -11,21 +11,21 @@ final class SerialQueues: Sendable {
   private struct Holding {
     let queues: ObjectIdentifier
     let name: String
-    /// Ends when the call leaves the queue. An unstructured task that the call started may live longer.
+    /// Ends when the call leaves the queue. An unstructured task that the call started may outlive it.
     let turn: EndFlag
   }
 
   private let state = Lock(State())
 
-  /// The queues that the surrounding call and its parent calls hold.
+  /// The queues held by the surrounding call and its parent calls.
   @TaskLocal private static var held: [Holding] = []
 
   /// Runs `body` with exclusive access to `queue`, or immediately if `queue` is `.none`.
   ///
-  /// Calls `onWait` when a wait begins and when it ends. Throws what `body` throws, `CancellationError` if cancelled
-  /// while waiting, and ``TaskError`` with code `.reentrantQueue` if the surrounding call holds the queue already,
-  /// which would be a deadlock.
-  @inline(__always)  // calls without a queue should not pay for one
+  /// Calls `onWait` when a wait begins and when it ends. Throws any error thrown by `body`, `CancellationError` if
+  /// cancelled while waiting, or ``TaskError`` with code `.reentrantQueue` if the surrounding call already holds the
+  /// queue, because waiting would be a deadlock.
+  @inline(__always)  // calls without a queue should not pay for this
   func withExclusiveAccess<Result>(
     _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
     body: () async throws -> Result
@@ -52,7 +52,7 @@ final class SerialQueues: Sendable {
     return try await Self.$held.withValue(Self.heldNow + [holding]) { try await body() }
   }
 
-  /// Throws ``TaskError`` with code `.reentrantQueue` if the surrounding call holds the queue.
+  /// Throws ``TaskError`` with code `.reentrantQueue` if the surrounding call already holds the queue.
   func refuseIfHeld(_ name: String) throws {
     guard Self.heldNow.contains(where: { $0.queues == ObjectIdentifier(self) && $0.name == name }) else { return }
     throw TaskError(
@@ -61,8 +61,8 @@ final class SerialQueues: Sendable {
       phase: .waiting)
   }
 
-  /// Runs `body`, which starts work that the surrounding call does not wait for. That work holds none of the call's
-  /// queues.
+  /// Runs `body`, which starts work that the surrounding call does not wait for. The work doesn't hold any of the
+  /// call's queues.
   static func leavingHeld<Result>(_ body: () -> Result) -> Result {
     held.isEmpty ? body() : $held.withValue([], operation: body)
   }
@@ -71,10 +71,10 @@ final class SerialQueues: Sendable {
 
   private static var heldNow: [Holding] { held.isEmpty ? [] : held.filter { !$0.turn.hasEnded } }
 
-  /// Enters a queue. Returns a ticket to wait with; `nil` if the queue was free and is now held.
+  /// Enters a queue. Returns a ticket to wait with, or `nil` if the queue was free and is now held.
   private func enter(_ name: String) -> Ticket? {
     state.withLock { state in
-      // Mutate in place: copying a line is O(n).
+      // Mutate in place: copying a queue is O(n).
       guard state.lines[name] != nil else {
         state.lines[name] = WaitingLine()
         return nil
@@ -96,7 +96,7 @@ final class SerialQueues: Sendable {
 
   private func abandon(_ ticket: Ticket, _ name: String) {
     decide(false) { state in
-      // A waiter that was already admitted is not removed: it leaves the queue itself.
+      // An already admitted waiter isn't removed here; it leaves the queue on its own.
       state.lines[name]?.remove(ticket) == true ? ticket : nil
     }
   }

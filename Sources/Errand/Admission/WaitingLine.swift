@@ -1,6 +1,5 @@
-/// Waiters, first come, first served.
-///
-/// A waiter that gives up leaves a gap that is skipped later, so that the cost of a waiter does not grow with the line.
+/// Waiters at one priority, first come, first served. A waiter that gives up leaves a gap that is skipped later, so
+/// removing it is cheap however long the queue is.
 struct WaitingLine {
   struct Waiter {
     let ticket: Admission.Ticket
@@ -25,7 +24,7 @@ struct WaitingLine {
     take(at: head)
   }
 
-  /// Removes a waiter anywhere in the line. Returns `false` if it is not in the line.
+  /// Removes a waiter anywhere in the queue. Returns `false` if it is not in the queue.
   mutating func remove(_ ticket: Admission.Ticket) -> Bool {
     var low = head
     var high = waiters.count

@@ -1,11 +1,11 @@
-/// A runner of many tasks: a ``TaskManager`` runs each task on the task's own server, a ``Server`` runs all on itself.
+/// Runs many tasks. A ``TaskManager`` runs each task on its own server, and a ``Server`` runs all tasks on itself.
 public protocol BatchRunner: Sendable {
-  /// The server that runs all tasks. `nil` to run each task on its own server.
+  /// The server that runs all tasks. `nil` if each task runs on its own server.
   var batchServer: Server? { get }
 }
 
 extension TaskManager: BatchRunner {
-  /// `nil`: each task runs on its own server.
+  /// `nil`, so each task runs on its own server.
   public nonisolated var batchServer: Server? { nil }
 }
 
@@ -15,7 +15,7 @@ extension Server: BatchRunner {
 }
 
 extension BatchRunner {
-  /// Runs many tasks, up to `limit` at a time, and passes their results to a closure.
+  /// Runs many tasks, up to `limit` concurrently, and passes their results to a closure.
   ///
   ///     let total = try await shop.withResults(of: orders.map(GetOrder.init), limit: 8) { results in
   ///       await results.reduce(0) { $0 + ((try? $1.result.get())?.total ?? 0) }
@@ -23,7 +23,7 @@ extension BatchRunner {
   ///
   /// All tasks have ended when this method returns. `body` can stop reading early, by leaving its loop or by throwing,
   /// which cancels the remaining tasks. Tasks are taken from the sequence lazily, at most twice `limit` ahead of the
-  /// results read, so that a million tasks need no more memory than that.
+  /// results that have been read, so memory use does not depend on the number of tasks.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
@@ -32,7 +32,7 @@ extension BatchRunner {
   ///   - order: The order of the results. Defaults to `.finished`.
   ///   - body: Reads the results.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or `CancellationError` if cancelled before all results were read.
+  /// - Throws: Any error thrown by `body`, or `CancellationError` if cancelled before all results were read.
   public func withResults<Tasks: Sequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
     _ body: @Sendable (TaskResults<Tasks.Element, Never>) async throws -> Value
@@ -40,12 +40,12 @@ extension BatchRunner {
     try await scoped(TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order), body)
   }
 
-  /// The results of many tasks, up to `limit` of which run at a time.
+  /// The results of many tasks, up to `limit` of which run concurrently.
   ///
   ///     for await (task, result) in shop.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
   ///
-  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, it receives the tasks in flight as
-  /// `.failure(CancellationError())`, at least one result. To wait until all tasks have ended, use
+  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, it receives at least one of the tasks in
+  /// flight as `.failure(CancellationError())`. To wait until all tasks have ended, use
   /// `withResults(of:limit:order:_:)`.
   ///
   /// - Parameters:
@@ -60,11 +60,11 @@ extension BatchRunner {
     TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order)
   }
 
-  /// Downloads the payloads of many tasks, up to `limit` at a time, or throws the first error.
+  /// Downloads the payloads of many tasks, up to `limit` concurrently, or throws the first error.
   ///
   ///     let widgets = try await shop.downloads(of: (1...20).map(GetWidget.init), limit: 4)
   ///
-  /// The first failure cancels the other tasks. They have ended when this method throws.
+  /// The first failure cancels the other tasks. All tasks have ended when this method throws.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
@@ -79,19 +79,19 @@ extension BatchRunner {
 }
 
 extension BatchRunner {
-  /// Runs many tasks from an asynchronous sequence, up to `limit` at a time, and passes their results to a closure.
+  /// Runs many tasks from an asynchronous sequence, up to `limit` concurrently, and passes their results to a closure.
   ///
-  /// Use it for tasks that are read from a file or a database, or are discovered while others run. All tasks have ended
-  /// when this method returns.
+  /// Use it for tasks that are read from a file or a database, or that are discovered while other tasks run. All tasks
+  /// have ended when this method returns.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
   ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
   ///     unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
-  ///   - body: Reads the results. An error of `tasks` follows the last one.
+  /// - body: Reads the results. If `tasks` throws, its error follows the last result.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or `CancellationError` if cancelled before all results were read.
+  /// - Throws: Any error thrown by `body`, or `CancellationError` if cancelled before all results were read.
   public func withResults<Tasks: AsyncSequence & SendableMetatype, Value: Sendable>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished,
     _ body: @Sendable (TaskResults<Tasks.Element, any Error>) async throws -> Value
@@ -99,34 +99,35 @@ extension BatchRunner {
     try await scoped(TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order), body)
   }
 
-  /// The results of many tasks from an asynchronous sequence, up to `limit` of which run at a time.
+  /// The results of many tasks from an asynchronous sequence, up to `limit` of which run concurrently.
   ///
-  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, it receives the tasks in flight as
-  /// `.failure(CancellationError())`, at least one result.
+  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, it receives at least one of the tasks in
+  /// flight as `.failure(CancellationError())`.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
   ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
   ///     unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
-  /// - Returns: The results. An error of `tasks` follows the last one.
+  /// - Returns: The results. If `tasks` throws, its error follows the last result.
   public func results<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished
   ) -> TaskResults<Tasks.Element, any Error> where Tasks.Element: PayloadDownloadingTask {
     TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order)
   }
 
-  /// Downloads the payloads of many tasks from an asynchronous sequence, up to `limit` at a time, or throws the first
-  /// error.
+  /// Downloads the payloads of many tasks from an asynchronous sequence, up to `limit` concurrently, or throws the
+  /// first error.
   ///
-  /// The first failure of a task or of the sequence cancels the other tasks. They have ended when this method throws.
+  /// The first failure of a task or of the sequence cancels the other tasks. All tasks have ended when this method
+  /// throws.
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
   ///   - limit: The maximum number of tasks that run at once. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
-  /// - Throws: The error of the first task to fail or of `tasks`, whichever comes first, or `CancellationError` if the
-  ///   surrounding Swift task is cancelled.
+  /// - Throws: The first error thrown by a task or by `tasks`, or `CancellationError` if the surrounding Swift task is
+  ///   cancelled.
   public func downloads<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8
   ) async throws -> [Tasks.Element.DownloadPayload] where Tasks.Element: PayloadDownloadingTask {

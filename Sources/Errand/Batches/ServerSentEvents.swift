@@ -1,9 +1,9 @@
 public import ErrandFoundation
 
-/// The events of a server-sent event stream, across reconnects. Created by ``ServerTask/events(until:upTo:)``.
+/// The events of a server-sent event stream, across reconnections. Created by ``ServerTask/events(until:upTo:)``.
 ///
-/// When a connection ends, the stream reconnects with `Last-Event-ID` (HTML Standard §9.2.3), after the delay set by
-/// the server or three seconds. Each connection is its own call, with the task's retries, limits and hooks.
+/// When a connection ends, the stream reconnects with `Last-Event-ID` (HTML Standard §9.2.3), after the server's delay
+/// or three seconds. Each connection is its own call, with the task's retries, limits and hooks.
 public struct ServerSentEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = ServerSentEvent
@@ -18,7 +18,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     self.limit = limit
   }
 
-  /// Creates an iterator. It opens the first connection when the first event is requested.
+  /// Creates an iterator, which opens the first connection when the first event is requested.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan, until: terminator, upTo: limit) }
 
   /// Reads events and reconnects when necessary. Releasing the iterator ends the transfer.
@@ -28,16 +28,16 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var parser: EventStreamParser
     private var events: ArraySlice<ServerSentEvent> = []
     private var chunks: HTTPResponseBody.AsyncIterator?
-    /// The origins of the current connection, including redirects.
+    /// The current connection's origins, including redirects.
     private var origins: Set<Origin> = []
     /// The origins of the connection that sent the last event ID.
     private var numberedBy: Set<Origin> = []
-    /// Whether the request can be sent again even if the server sends no event IDs.
+    /// Whether the request can be resent even if the server does not send event IDs.
     private var mayRepeat = false
     private var hasEnded = false
-    /// Whether there was a connection before.
+    /// Whether there was an earlier connection.
     private var isAgain = false
-    /// The call of the current or last connection.
+    /// The call of the current or most recent connection.
     private var origin = EventOrigin()
     /// The number of consecutive connections without data.
     private var idleConnections = 0
@@ -50,11 +50,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       parser = EventStreamParser(limit: limit)
     }
 
-    /// The next event. `nil` after the server ended the stream with a 204 or the terminator, or by closing a connection
-    /// that must not be followed by another.
+    /// Returns the next event. Returns `nil` after the server has ended the stream with a 204, with the terminator, or
+    /// by closing a connection after which the stream must not reconnect.
     ///
-    /// - Throws: ``TaskError`` if a connection fails permanently or is not an event stream; with code `.bodyTooLarge`
-    ///   if an event is too long. `CancellationError` if the surrounding Swift task is cancelled.
+    /// - Throws: ``TaskError`` if a connection fails permanently or is not an event stream, or with code
+    ///   `.bodyTooLarge` if an event is too long; `CancellationError` if the surrounding Swift task is cancelled.
     public mutating func next() async throws -> ServerSentEvent? {
       while !hasEnded {
         if var event = events.popFirst() {
@@ -83,7 +83,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       events = []
     }
 
-    /// Ends the stream. Returns the error for the reader, with the details of the call.
+    /// Ends the stream. Returns the error for the reader, with the call's details.
     private mutating func ended(by error: any Error) -> any Error {
       end()
       guard let limit = error as? HTTPBodyLimitError else { return origin.explained(error) }
@@ -132,7 +132,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// The error for an end without the terminator, or after too many connections without data. `nil` for a normal end.
+    /// The error if the stream ended without the terminator, or after too many connections without data. `nil` for a
+    /// normal end.
     private func earlyEnd(isExpected: Bool) -> TaskError? {
       if let terminator {
         return TaskError(
@@ -156,11 +157,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         $0.headers.setDefault("no-store", for: .cacheControl)
         $0.headers.setDefault("no-cache", for: .pragma)
         if !id.isEmpty { $0.headers[.lastEventID] = id }
-        // The request can be sent again, so each attempt of this call can be retried too.
+        // The request can be resent, so each attempt of this call can be retried too.
         if isAgain, $0.idempotency == .automatic { $0.idempotency = .safeToRepeat }
       }
       if !id.isEmpty { plan.eventOrigins = numberedBy }
-      origin = EventOrigin()  // errors from here on do not belong to the last call
+      origin = EventOrigin()  // errors from here on do not belong to the previous call
       do {
         let (response, call) = try await Call.perform(plan, .stream) { outcome in
           try outcome.call.handOver(outcome.response)
@@ -178,7 +179,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// HTML §9.2.3: only a 200 of this type is an event stream. Do not reconnect after anything else.
+    /// HTML §9.2.3: only a 200 with this type is an event stream. Do not reconnect after any other response.
     private static func check(_ response: HTTPResponse, _ plan: TaskPlan) throws {
       if response.status != .ok, plan.acceptedStatuses.areUsual {
         response.body.cancel()
@@ -195,18 +196,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 }
 
 extension ServerTask {
-  /// Runs the task and returns the events as the server sends them.
+  /// Runs the task and returns the events as they arrive.
   ///
   ///     for try await event in Prices().events() { show(try event.decoded(Price.self)) }
   ///
   /// When a connection ends or breaks, the stream reconnects with `Last-Event-ID`. The delay is three seconds, unless
-  /// the server sets another one; the limits are 0.1 seconds and ten minutes. The stream reconnects only if the request
-  /// can be sent twice or the server sends event IDs. It gives up after as many consecutive connections without data as
-  /// the retry policy allows attempts. With ``RetryPolicy/never`` there is only one connection.
+  /// the server sets a different delay, which is limited to between 0.1 seconds and ten minutes. The stream reconnects
+  /// only if the request can be resent or the server sends event IDs. The maximum number of consecutive connections
+  /// without data is the retry policy's number of attempts. With ``RetryPolicy/never`` there is only one connection.
   ///
-  /// A connection without data for ``Timeouts/idle`` counts as broken. If that is not set, the limit is the task's
-  /// `timeout`, then ``ServerConfiguration/defaultTimeout``, 30 seconds. Comments count as data. A slow reader makes
-  /// the server wait. Leaving the loop early ends the transfer.
+  /// A connection without data for ``Timeouts/idle`` counts as broken. If that limit is not set, the task's `timeout`
+  /// applies, or else ``ServerConfiguration/defaultTimeout``, which is 30 seconds by default. Comments count as data. A
+  /// slow reader applies backpressure to the server. Leaving the loop early ends the transfer.
   ///
   /// - Parameters:
   ///   - terminator: The data of an event that ends the stream, such as `[DONE]`. The loop does not receive it. A
@@ -216,7 +217,7 @@ extension ServerTask {
     ServerSentEvents(plan, until: terminator, upTo: limit)
   }
 
-  /// The events with their data decoded. Decodes JSON unless `decoder` is something else.
+  /// The events with their data decoded, by default from JSON.
   public func events<Value: Decodable & Sendable>(
     of type: Value.Type, decoder: any PayloadDecoder = JSONDecoder(), until terminator: String? = nil,
     upTo limit: Int = 1 << 20

@@ -2,7 +2,7 @@ public import ErrandFoundation
 
 /// The pages of a paginated resource, each requested by its own call. Created by ``PayloadDownloadingTask/pages()``.
 public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// The payload of a page and its response.
+  /// A page's payload and response.
   public typealias Element = TaskResponse<Described.DownloadPayload>
 
   /// Returns the reference to the page after the given one, or `nil` after the last.
@@ -19,7 +19,7 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
   /// Creates an iterator that starts at the first page.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan, next) }
 
-  /// Yields page after page. Each page is requested only when the loop reaches it.
+  /// Iterates over the pages. A page is requested only when the loop reaches it.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let plan: TaskPlan
     private let next: Next
@@ -33,11 +33,11 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       self.next = next
     }
 
-    /// The next page. `nil` after the last.
+    /// Returns the next page, or `nil` after the last.
     ///
-    /// - Throws: ``TaskError`` if the page cannot be loaded; with code `.badResponse` if the previous page links to
-    ///   another origin or to an earlier page, or if its `Link` field cannot be parsed. Errors thrown by a hook or by
-    ///   the closure. `CancellationError` if the surrounding Swift task is cancelled.
+    /// - Throws: ``TaskError`` if the page can't be loaded, or with code `.badResponse` if the previous page links to
+    ///   another origin or to an earlier page, or if its `Link` field can't be parsed; any error thrown by a hook or
+    ///   the closure; `CancellationError` if the surrounding Swift task is cancelled.
     public mutating func next() async throws -> Element? {
       guard !hasEnded else { return nil }
       hasEnded = true  // any error ends the sequence
@@ -69,8 +69,8 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       }
     }
 
-    /// Resolves the link to the next page. The task's headers and credentials are only for its own origin, so a link is
-    /// also rejected if any redirect of the page led to another origin.
+    /// Resolves the link to the next page. The task's headers and credentials must only be sent to its own origin, so a
+    /// link is also rejected if any of the page's redirects led to another origin.
     private mutating func target(of reference: String, in page: HTTPResponse) throws -> LinkedURL {
       let redaction = plan.server.configuration.redaction
       guard let url = LinkedURL.resolved(reference, against: page.url) else {
@@ -94,10 +94,10 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       return linked
     }
 
-    /// A URL without its fragment, which is not sent to the server.
+    /// Returns a URL without its fragment, which is not sent to the server.
     private static func mark(of url: URL) -> String { String(url.absoluteString.prefix { $0 != "#" }) }
 
-    /// The error for an invalid link, with the details of the call that loaded the page.
+    /// Returns the error for an invalid link, with the details of the call that loaded the page.
     private func refusal(_ page: HTTPResponse, _ words: String) -> TaskError {
       let error = TaskError(.badResponse, words, phase: .finishing).with(page, Data(), plan.server.configuration)
       var explained = (page.maker as? Call)?.explained(error) as? TaskError ?? error
@@ -112,10 +112,10 @@ extension PayloadDownloadingTask {
   ///
   ///     for try await page in ListWidgets().pages() { all += page.payload }
   ///
-  /// Each page is its own call, with the first call's settings and another URL, and is requested only when the loop
-  /// reaches it. If you know the pages in advance, `server.results(of:)` requests several concurrently.
+  /// Each page is its own call, with the first call's settings and a different URL, and is requested only when the loop
+  /// reaches it. If you know the pages in advance, `server.results(of:)` can request several concurrently.
   ///
-  /// A page without such a link is the last one. If its `Link` field cannot be parsed, the loop throws instead of
+  /// A page without such a link is the last. If a page's `Link` field can't be parsed, the loop throws instead of
   /// ending.
   public func pages() -> TaskPages<Self> {
     TaskPages(plan) { page in try Link.next(in: page.response) }
@@ -125,8 +125,8 @@ extension PayloadDownloadingTask {
   ///
   ///     let pages = ListWidgets().pages { $0.payload.next.flatMap { URL(string: $0) } }
   ///
-  /// - Parameter next: Returns the URL of the page after the given one, absolute or relative to it, or `nil` after the
-  ///   last. Throw an error if you cannot read the link, because `nil` ends the loop.
+  /// - Parameter next: Returns the URL of the next page, absolute or relative to the given page, or `nil` after the
+  ///   last. Throw an error if you can't read the link, because `nil` ends the loop.
   public func pages(
     following next: @escaping @Sendable (TaskResponse<DownloadPayload>) throws -> URL?
   ) -> TaskPages<Self> {

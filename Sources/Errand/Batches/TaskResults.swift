@@ -1,9 +1,9 @@
 /// The results of many tasks, each with its task.
 ///
 /// Results arrive as the tasks finish or in the order of the tasks; see ``ResultOrder``. With several readers, each
-/// result goes to only one reader. An error of a task is part of its result. An error of the source ends the results:
-/// no more tasks are started, the results of the running ones arrive, and then the error is thrown. `Failure` is the
-/// type of that error, and `Never` for a synchronous sequence.
+/// result goes to only one reader. A task's error is part of its result. An error thrown by the source ends the
+/// results: no more tasks are started, the results of the running tasks arrive, and then the error is thrown. `Failure`
+/// is the type of that error; it is `Never` for a synchronous sequence.
 public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: AsyncSequence, Sendable {
   /// A task as declared, without modifiers, and its result.
   public typealias Element = (task: Described.Unmodified, result: Result<Described.DownloadPayload, any Error>)
@@ -24,13 +24,13 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
   /// The current progress.
   public var progress: TaskBatchProgress { desk.progress }
 
-  /// Reads results.
+  /// Iterates over the results.
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let results: TaskResults
 
-    /// The next result. `nil` after the last. If the surrounding Swift task is cancelled, the running tasks arrive as
-    /// `.failure(CancellationError())`, at least one, and then `nil`.
-    /// Throws the error of the source.
+    /// Returns the next result, or `nil` after the last. If the surrounding Swift task is cancelled, at least one of
+    /// the running tasks arrives as `.failure(CancellationError())`, followed by `nil`. Throws any error thrown by the
+    /// source.
     public mutating func next() async throws(Failure) -> Element? {
       let outcome = await withTaskCancellationHandler {
         await results.desk.nextResult()
@@ -49,8 +49,8 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
 public enum ResultOrder: Sendable {
   /// As the tasks finish. No result waits for a slow task.
   case finished
-  /// In the order of the tasks. Early results wait for the ones before them and occupy places in the window, so a slow
-  /// task holds up the rest once the window is full.
+  /// In the order of the tasks. Early results wait for the ones before them and take up space in the window, so a slow
+  /// task delays the others when the window is full.
   case submitted
 }
 
@@ -59,7 +59,7 @@ final class TaskResultsDriver: Sendable {
   private let work: Task<Void, Never>
   private let onRelease: @Sendable () -> Void
 
-  /// `onRelease` is called when nothing can read the results anymore.
+  /// Creates a driver. `onRelease` is called when nothing can read the results anymore.
   init(_ work: Task<Void, Never>, onRelease: @escaping @Sendable () -> Void) {
     self.work = work
     self.onRelease = onRelease
@@ -72,8 +72,9 @@ final class TaskResultsDriver: Sendable {
 
   func cancel() { work.cancel() }
 
-  /// Runs `body`, which reads the results. Cancellation cancels the tasks. They have ended when this method returns.
-  /// Rethrows the errors of `body`, and throws `CancellationError` if a cancellation kept results from it.
+  /// Runs `body`, which reads the results. Cancellation cancels the tasks. All tasks have ended when this method
+  /// returns. Rethrows errors from `body`, and throws `CancellationError` if `body` missed results because of a
+  /// cancellation.
   func scoped<Described, Failure, Value: Sendable>(
     _ desk: TaskWindowDesk<Described, Failure>, _ body: () async throws -> Value
   ) async throws -> Value {

@@ -1,12 +1,12 @@
 /// Decides how far a batch of tasks can run ahead of its reader, and in which order results are read. Pure.
 ///
-/// The owner runs at most `limit` tasks at a time. At most twice as many are taken from the source without being read,
-/// so that memory does not depend on the number of tasks.
+/// The owner runs at most `limit` tasks concurrently. At most twice as many tasks can be running or unread, so memory
+/// use does not depend on the number of tasks.
 struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   enum Step: Sendable {
     case outcome(Outcome)
     case wait
-    /// The source failed. Reported once.
+    /// The source has failed. Reported once.
     case failure(Failure)
     case over
   }
@@ -15,7 +15,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   enum SourceFailure: Sendable {
     /// After all outcomes.
     case last
-    /// At once, discarding the outcomes.
+    /// Immediately, discarding the outcomes.
     case first
   }
 
@@ -24,7 +24,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   private let sourceFailure: SourceFailure
   private let expected: Int
 
-  /// The unread outcomes by position: in the source, or in the order of finishing.
+  /// The unread outcomes, keyed by their position in the source or in the order of completion.
   private var held: [Int: Outcome] = [:]
   private var taken = 0
   private var finished = 0
@@ -34,7 +34,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   private var failure: Failure?
   private(set) var isClosed = false
 
-  /// An empty window. `expected` is 0 if the source does not know its length.
+  /// Creates an empty window. `expected` is 0 if the source does not know its length.
   init(limit: Int, order: ResultOrder, sourceFailure: SourceFailure = .last, expected: Int = 0) {
     self.limit = min(max(1, limit), .max / 2)
     self.order = order
@@ -64,13 +64,13 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     if !isClosed { held[turn] = outcome }
   }
 
-  /// Ends the source, which is exhausted or has failed.
+  /// Ends the source, which has been exhausted or has failed.
   mutating func endSource(_ failure: Failure? = nil) {
     isSourceOver = true
     self.failure = failure ?? self.failure
   }
 
-  /// Ends the reading and discards all outcomes.
+  /// Closes the window to readers and discards all outcomes.
   mutating func close() {
     isClosed = true
     held = [:]
@@ -106,16 +106,16 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
 ///       print(results.progress)  // 120 of 200 finished, 8 under way, 1 failed
 ///     }
 ///
-/// It counts tasks, not bytes, and is a snapshot: read it again to update it.
+/// The progress counts tasks, not bytes. It is a snapshot: read it again for newer numbers.
 public struct TaskBatchProgress: Hashable, Sendable, CustomStringConvertible {
   /// The number of tasks started.
   public let started: Int
-  /// The number of tasks that have ended, with or without success, whether or not their results were read.
+  /// The number of tasks that have ended, successfully or not, even if their results have not been read.
   public let finished: Int
   /// The number of finished tasks that failed or were cancelled.
   public let failed: Int
-  /// The total number of tasks. Collections provide it in advance. For other sequences, it is `nil` until the sequence
-  /// has ended.
+  /// The total number of tasks. A collection provides the total in advance. For other sequences, it is `nil` until the
+  /// sequence has ended.
   public let total: Int?
 
   /// The number of tasks in flight, including those that wait for a slot.
@@ -124,7 +124,7 @@ public struct TaskBatchProgress: Hashable, Sendable, CustomStringConvertible {
   /// The fraction of tasks that have finished, from 0 to 1. `nil` if the total is unknown.
   public var fraction: Double? { total.map { $0 == 0 ? 1 : Double(finished) / Double($0) } }
 
-  /// A single line: `120 of 200 finished, 8 under way, 1 failed`.
+  /// A single line, such as `120 of 200 finished, 8 under way, 1 failed`.
   public var description: String {
     let count = total.map { "\(finished) of \($0) finished" } ?? "\(finished) finished"
     return count + (running > 0 ? ", \(running) under way" : "") + (failed > 0 ? ", \(failed) failed" : "")

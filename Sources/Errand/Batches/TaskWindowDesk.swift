@@ -1,7 +1,7 @@
 /// Runs a batch of tasks in a ``TaskWindow`` and keeps their outcomes for the readers.
 final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: Sendable {
   struct Outcome: Sendable {
-    /// The position of the task in the source, from 0.
+    /// The task's position in the source, starting at 0.
     let place: Int
     let task: Described.Unmodified
     let result: Result<Described.DownloadPayload, any Error>
@@ -11,7 +11,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   private struct State {
     var window: Window
-    /// The source loop, while it waits for room.
+    /// The source loop, while it waits for room in the window.
     var taker: Waiter<Void>?
     var readers: [Int: Waiter<Void>] = [:]
     var nextReader = 0
@@ -46,7 +46,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   // MARK: Running
 
-  /// Takes tasks from the source when there is room, and runs them. Returns when all have ended or were cancelled.
+  /// Takes tasks from the source when there is room, and runs them. Returns when all tasks have ended.
   @concurrent func run(_ source: TaskSource<Described, Failure>) async {
     let limit = state.withLock { $0.window.limit }
     await withTaskGroup(of: Void.self) { group in
@@ -76,7 +76,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     }
   }
 
-  /// Ends the batch after a cancellation. `source` is `nil` if it was exhausted before. The reader learns of the
+  /// Ends the batch after a cancellation. `source` is `nil` if it is already exhausted. The reader learns about the
   /// cancellation from at least one task, or from the returned error.
   private func cut(_ source: TaskSource<Described, Failure>?) async throws(Failure) -> Failure? {
     let isTold = state.withLock { state in
@@ -105,7 +105,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   private func finish(_ outcome: Outcome, isFailed: Bool) {
     let reader = state.withLock { state in
       state.window.finish(outcome.place, outcome, isFailed: isFailed)
-      // A task that cancelled itself says nothing about the others.
+      // If a task cancelled itself, the batch was not cancelled.
       if Task.isCancelled, case .failure(let error) = outcome.result, error is CancellationError {
         state.cancelled += 1
       }
@@ -122,7 +122,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     for reader in readers { reader.resume() }
   }
 
-  /// Returns `false` if no more tasks are taken.
+  /// Waits for room in the window. Returns `false` if no more tasks are taken.
   private func waitForRoom() async -> Bool {
     if state.withLock({ $0.window.hasRoom }) { return true }
     await answer { waiter in
@@ -143,8 +143,8 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   // MARK: Reading
 
-  /// The next outcome. `nil` at the end. Throws the failure of the source. A cancelled reader cancels the tasks, which
-  /// end at once, and still reads their outcomes.
+  /// Returns the next outcome, or `nil` at the end. Throws the source's error. If the reader is cancelled, the tasks
+  /// are cancelled, end immediately, and their outcomes are still returned.
   func next() async throws(Failure) -> Outcome? {
     while true {
       let (step, taker, readers) = state.withLock { state -> (Window.Step, Waiter<Void>?, [Waiter<Void>]) in
@@ -171,8 +171,8 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     do throws(Failure) { return .success(try await next()) } catch { return .failure(error) }
   }
 
-  /// All payloads, in the order of the source. Throws the first failure, and `CancellationError` if the surrounding
-  /// task is cancelled.
+  /// Returns all payloads, in the order of the source. Throws the first failure, or `CancellationError` if the
+  /// surrounding task is cancelled.
   func payloads() async throws -> [Described.DownloadPayload] {
     var payloads: [Described.DownloadPayload?] = []
     while let outcome = try await next() {
@@ -189,7 +189,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
       state.nextReader += 1
       return state.nextReader
     }
-    // No `onCancel`: a cancelled reader cancels the tasks, and their outcomes wake it.
+    // `onCancel` is not needed: a cancelled reader cancels the tasks, and their outcomes wake it.
     await answer { waiter in
       state.withLock { state -> Void? in
         guard !state.window.hasStep else { return () }
@@ -199,7 +199,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     }
   }
 
-  /// Ends the reading: discards the results and wakes the waiting readers.
+  /// Closes the batch to readers: discards the results and wakes the waiting readers.
   func close() {
     let (taker, readers) = state.withLock { state in
       state.window.close()
@@ -210,10 +210,10 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   }
 }
 
-/// The source of a batch: a synchronous or an asynchronous sequence.
+/// A batch's source: a synchronous or an asynchronous sequence.
 struct TaskSource<Described: Sendable, Failure: Error> {
-  /// The next task. `nil` at the end.
-  // Not on the caller's actor, because `next(isolation:)` needs newer systems.
+  /// Returns the next task, or `nil` at the end. Does not run on the caller's actor, because `next(isolation:)`
+  /// requires newer systems.
   let next: @concurrent () async throws(Failure) -> Described?
   /// The number of tasks according to the sequence, or 0 if unknown.
   let expected: Int

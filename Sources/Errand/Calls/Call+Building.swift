@@ -11,7 +11,7 @@ extension Call {
       phase: .preparing)
   }
 
-  /// The request as the task and the server describe it now, after both preflights.
+  /// Builds the request from the task's and the server's current settings, and runs both preflights.
   ///
   /// - Parameter isAgain: Whether this is a rebuild, so that the header fields of the plan may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
@@ -47,8 +47,8 @@ extension Call {
     return request
   }
 
-  /// The body of the request. With an `Idempotency-Key`, multipart boundaries are derived from the key, because a
-  /// server that knows the key expects the same bytes again.
+  /// Returns the request's body. With an `Idempotency-Key`, multipart boundaries are derived from the key, because a
+  /// server that has seen the key expects identical bytes.
   private func uploadBody(_ encoder: any BodyEncoder) async throws -> HTTPBody {
     guard let idempotencyKey else { return try await plan.task.uploadBody(encoder: encoder) }
     return try await MultipartForm.$boundaries.withValue(BoundarySequence(idempotencyKey)) {
@@ -56,7 +56,7 @@ extension Call {
     }
   }
 
-  /// The compressed body; `nil` if it is shorter than the threshold of the task or the server, or already compressed.
+  /// Returns the compressed body. `nil` if it is below the threshold of the task or the server, or already compressed.
   private func packed(_ body: HTTPBody, _ headers: HTTPHeaders) throws -> HTTPBody? {
     guard let threshold = plan.gzipUploadThreshold ?? snapshot.configuration.gzipUploadThreshold, !body.isEmpty,
       !headers.contains(.contentEncoding), try body.checkedLength().map({ $0 >= threshold }) ?? (threshold < .max)
@@ -64,15 +64,16 @@ extension Call {
     return try body.gzipped()
   }
 
-  /// Encodes the task's parameters into the body if the method sends one and it is empty, otherwise into the query.
+  /// Encodes the task's parameters into the body if the method sends them there and the body is empty, otherwise into
+  /// the query.
   private func place(
     _ parameters: any Encodable & Sendable, in url: inout URL, or body: inout HTTPBody, _ encoder: any BodyEncoder
   ) async throws {
-    // Parameters meant for a body may be secret: they must not move into the URL, which is logged.
+    // Parameters meant for a body may be secret: they must not end up in the URL, which is logged.
     if plan.omitsBody, plan.task.httpMethod.sendsParametersInBody { return }
     if body.isEmpty, !plan.omitsBody, plan.httpMethod.sendsParametersInBody {
       body = try await PayloadCoding.encode(parameters, with: encoder)
-    } else if plan.linkedURL == nil {  // the URL of a linked page has its query already
+    } else if plan.linkedURL == nil {  // a linked page's URL already has its query
       let query = try TaskError.encoding("the parameters", of: type(of: plan.task)) {
         try HTTPQuery(encoding: parameters, (encoder as? FormEncoder)?.style ?? FormStyle())
       }
@@ -80,7 +81,8 @@ extension Call {
     }
   }
 
-  /// The header fields. The plan's replace the server's, and those for the body and the idempotency key are added.
+  /// Returns the header fields: the server's, overridden by the plan's, plus those for the body and the idempotency
+  /// key.
   private func headers(at url: URL, _ body: HTTPBody, again isAgain: Bool) async throws -> HTTPHeaders {
     var headers = snapshot.headers
     if snapshot.hasOwnHeaders {
@@ -95,14 +97,14 @@ extension Call {
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
     let own = isStale ? try plan.presentHeaders : plan.headers
     headers.replace(with: own)
-    // The body's media type replaces the server's; one set by the task takes precedence.
+    // The body's media type overrides the server's. One set by the task takes precedence.
     if let type = body.mediaType, !type.isStated(by: own) { headers[.contentType] = type.rawValue }
     if plan.idempotency == .key, let idempotencyKey { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
     return headers
   }
 
   private func options(for method: HTTPMethod, _ headers: HTTPHeaders, _ body: HTTPBody) -> TransferOptions {
-    // Most calls share these options: each change makes a copy.
+    // Most calls share these options, and each change makes a copy.
     let mayRepeat = body.isReplayable && plan.idempotency.allowsRepetition(of: method, headers)
     var options = mayRepeat ? snapshot.repeatableOptions : snapshot.options
     let isOfStreams = !delivery.isInMemory || !body.isInMemory || plan.isChunk
@@ -117,7 +119,7 @@ extension Call {
     return options
   }
 
-  /// Removes the credentials that a preflight added: header fields, the URL's and those for challenges.
+  /// Removes the credentials that a preflight added: in header fields, in the URL and for challenges.
   private func withoutSecrets(_ request: HTTPRequest, of before: HTTPRequest) -> HTTPRequest {
     let redaction = snapshot.configuration.redaction
     var request = request
@@ -135,12 +137,12 @@ extension Call {
     if !request.body.isInMemory, request.options.timeouts == timeouts { request.options.timeouts = streamTimeouts }
   }
 
-  /// The request without the server's own header fields if it now goes to another origin.
+  /// Returns the request, without the server's own header fields if it now goes to another origin.
   func keepingHeadersHome(_ request: HTTPRequest) -> HTTPRequest {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
   }
 
-  /// Sets what may be recorded of a request that a step has created from scratch.
+  /// Sets which parts of a request may be recorded if a step created it from scratch.
   func showing(_ request: HTTPRequest) -> HTTPRequest {
     guard request.options.showing == nil else { return request }
     var request = request
@@ -154,14 +156,14 @@ extension Call {
     var request = request
     request.headers = HTTPHeaders(
       request.headers.filter { field in
-        // A field that the task or a step sets goes to any origin.
+        // A field set by the task or a step may be sent to any origin.
         ServerSnapshot.publicHeaders.contains(field.name) || !own.fields.contains(field)
           || plan.headers.contains(field.name)
       })
     return request
   }
 
-  /// Throws if the request must not or cannot be sent, and returns its origin.
+  /// Returns the request's origin. Throws if the request must not or can't be sent.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
     if case .file = delivery, request.method == .head {
@@ -182,7 +184,7 @@ extension Call {
 }
 
 extension MediaType {
-  /// Whether the task's `Content-Type` can describe a body of this type. A multipart type needs its boundary.
+  /// Whether the task's `Content-Type` can describe a body of this type. A multipart type needs the body's boundary.
   fileprivate func isStated(by headers: HTTPHeaders) -> Bool {
     guard let stated = headers[.contentType].map({ MediaType($0) }) else { return false }
     return !essence.hasPrefix("multipart/") || stated.parameter("boundary") != nil
@@ -193,8 +195,8 @@ extension MediaType {
 extension HTTPRequest {
   func isRepeatable(_ idempotency: Idempotency) -> Bool { idempotency.allowsRepetition(of: method, headers) }
 
-  /// This request with the changes that steps made from `before` to `after`, part by part and field by field.
-  /// Everything else stays as it is here.
+  /// Returns this request with the changes that steps made from `before` to `after`, compared part by part and field by
+  /// field. Everything else is unchanged.
   func applying(changesFrom before: HTTPRequest, to after: HTTPRequest) -> HTTPRequest {
     var request = self
     if before.method != after.method { request.method = after.method }
@@ -203,7 +205,7 @@ extension HTTPRequest {
     request.options = options.applying(changesFrom: before.options, to: after.options)
     guard before.headers != after.headers else { return request }
     request.headers = headers.applying(changesFrom: before.headers, to: after.headers)
-    // A `Content-Length` is that of the previous body.
+    // `Content-Length` belongs to the previous body.
     if before.body.isSame(as: after.body) { request.headers.remove(.contentLength) }
     return request
   }

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension Call {
-  /// Reads the rest of an attempt's body as the call's delivery requires, and returns the transfer timings. The body of
-  /// the outcome can be read again.
+  /// Reads the rest of an attempt's body as the delivery requires, and returns the transfer timings. The outcome's body
+  /// can be read again.
   func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
     if let failure = outcome.response.body.failure { throw failure }
     if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
@@ -20,7 +20,7 @@ extension Call {
     return outcome.response.body.timings
   }
 
-  /// Reads the body of an accepted response as the delivery requires, unless the exchange has read it.
+  /// Reads an accepted response's body as the delivery requires, unless the exchange has already read it.
   func read(_ outcome: inout Outcome) async throws {
     let body = outcome.response.body
     switch delivery {
@@ -52,7 +52,7 @@ extension Call {
     }
   }
 
-  /// The outcome of the per-call steps. Its body is still unread, unless it is in the call's file.
+  /// Returns the outcome of the per-call steps. Its body is still unread, unless it is in the call's file.
   func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
     try checkCancellation()
     var outcome = Outcome(self, response)
@@ -60,10 +60,10 @@ extension Call {
     return outcome
   }
 
-  /// Reads the part of an error response's body that errors keep. Read errors are ignored.
+  /// Reads the part of an error response's body that is kept in errors. Read errors are ignored.
   func excerpt(of body: HTTPResponseBody) async -> Data {
     let limit = snapshot.configuration.maximumErrorBodySize
-    // File downloads and streams have no time limit for the whole body, so an excerpt of one is limited here.
+    // File downloads and streams have no time limit for the entire body, so limit reading an excerpt here.
     if !delivery.isInMemory, !body.isInMemory { return await excerptInTime(of: body, upTo: limit) }
     var data = Data()
     while data.count < limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit - data.count)) }
@@ -82,7 +82,7 @@ extension Call {
     return data.withLock { $0 }
   }
 
-  /// Reads and drops a body. Keeps it for echo and recording if it is no longer than the limit for them.
+  /// Reads and discards a body. Keeps it for echo and recording if it does not exceed their size limit.
   func drain(_ body: HTTPResponseBody) async throws -> DiscardedBody {
     var size = 0
     var shown = isShown ? Data() : nil
@@ -95,7 +95,7 @@ extension Call {
   }
 
   /// Writes a body to a temporary file that replaces the destination once complete. If anything fails, the destination
-  /// stays as it was.
+  /// is unchanged.
   @concurrent func write(_ response: HTTPResponse, to place: FilePlace) async throws -> WrittenBody {
     let file =
       switch place {
@@ -120,7 +120,7 @@ extension Call {
 }
 
 extension HTTPResponse {
-  /// Throws if a 206 body is not as long as its `Content-Range` says. The transport checks `Content-Length`.
+  /// Throws if the length of a 206 body does not match its `Content-Range`. The transport checks `Content-Length`.
   fileprivate func checkPart(size: Int) throws {
     guard status == .partialContent, let stated = sizeOfPart, stated != size else { return }
     throw TaskError(

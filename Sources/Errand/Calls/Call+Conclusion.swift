@@ -45,8 +45,8 @@ extension Call {
     }
   }
 
-  /// Passes the head of an accepted response to the `verify` hooks of the task and the server. A file download does
-  /// this before anything is written.
+  /// Passes an accepted response's head to the `verify` hooks of the task and the server. File downloads call this
+  /// before they write anything.
   func verify(_ response: HTTPResponse) throws {
     do {
       try askHooks(of: response)
@@ -63,7 +63,7 @@ extension Call {
     try snapshot.configuration.verify?(plan.task, response)
   }
 
-  /// Throws if a call that needs the whole body got a response without it, such as a 304 or an unrequested part.
+  /// Throws if a call that needs the entire body got a response without it, such as a 304 or an unrequested part.
   private func refuseStandIn(_ outcome: Outcome) throws {
     guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
@@ -107,7 +107,7 @@ extension Call {
     return error
   }
 
-  /// A payload's description; `nil` if Swift would generate it, because secrets could not be redacted by name.
+  /// A payload's description. `nil` if Swift would generate it, because secrets in it can't be redacted by name.
   private static func words(of payload: any Sendable) -> String? {
     switch Mirror(reflecting: payload).displayStyle {
     case .collection, .dictionary, .set, .optional, .tuple: nil
@@ -158,8 +158,9 @@ extension Call {
 }
 
 extension TaskError {
-  /// The error for a response whose status is not accepted. `summary` is the server's error message, redacted; `policy`
-  /// explains why a redirect was not followed. `showsFields` allows header fields such as `Allow` in the message.
+  /// Returns the error for a response with an unaccepted status. `summary` is the server's error message, redacted.
+  /// `policy` explains why a redirect was not followed. `showsFields` allows header fields such as `Allow` in the
+  /// message.
   static func badStatus(
     _ response: HTTPResponse, redaction: Redaction, summary: String = "", policy: RedirectPolicy? = nil,
     showsFields: Bool = true
@@ -193,7 +194,7 @@ extension TaskError {
 extension HTTPResponse {
   static let currentCopy = "the response has no body, because the copy that the request names is still good"
 
-  /// A description of the header field that says what the server would accept; `nil` without one.
+  /// The header field that lists what the server would accept, as text; `nil` if there is none.
   fileprivate var demand: String? {
     switch status.code {
     case 401:
@@ -207,11 +208,11 @@ extension HTTPResponse {
 }
 
 extension Redaction {
-  /// The server's error message on one line: title and detail of a problem (RFC 9457), the title of an HTML page, or
-  /// the first 200 characters of a text.
+  /// The server's error message on one line: a problem's title and detail (RFC 9457), an HTML page's title, or the
+  /// first 200 characters of text.
   func summary(of body: Data, type: MediaType?) -> String {
     guard !hidesBody(of: type) else { return "" }
-    // In UTF-16 or UTF-32, the key paths to redact would not be found.
+    // In UTF-16 or UTF-32, the key paths to redact can't be found.
     if type?.essence == MediaType.problem.rawValue, places.isEmpty || !body.contains(0),
       let problem = try? JSONDecoder().decode(ProblemDetails.self, from: hidingPlaces(in: body))  // or it is plain text
     {

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// How the body of a response is read before its slot is released.
+/// How a response's body is read before its slot is released.
 enum Intake {
   case data
-  /// Into memory, up to the size limit of error bodies. Errors while reading are ignored.
+  /// Into memory, up to the size limit for error bodies. Errors while reading are ignored.
   case excerpt
   case discard
   /// Into a temporary file that later replaces the destination.
@@ -27,10 +27,10 @@ extension Call {
     }
   }
 
-  /// Whether steps or a cache need bodies that the caller drops.
+  /// Whether steps or a cache need bodies that the caller discards.
   private var isBodyWanted: Bool { hasAppSteps || rules.caching != nil }
 
-  /// Reads the body of a response, unless the caller reads it. An error is stored in the body and thrown to its reader.
+  /// Reads a response's body, unless the caller reads it. An error is stored in the body and thrown to its reader.
   func takeIn(
     _ response: inout HTTPResponse, method: HTTPMethod, _ progress: ProgressCounter?, _ permit: StreamPermit?
   ) async {
@@ -62,17 +62,17 @@ extension Call {
 
   private func takeExcerpt(of response: inout HTTPResponse, _ method: HTTPMethod) async {
     let body = response.body
-    // The body of a followed redirect is read only so that its connection can be reused.
+    // A followed redirect's body is read only so that its connection can be reused.
     let isLeft = response.status.isRedirect && redirectPolicy.kind == .follow && response.headers.contains(.location)
     let data = isLeft ? await beginning(of: response, to: method) : await excerpt(of: body)
     response.body = HTTPResponseBody(data, trailers: body.trailers, timings: body.timings)
   }
 
-  /// The size and time limits for reading the body of a redirect, so that its connection can be reused (RFC 9112 §9.3).
-  /// Most bodies arrive with their head; for a larger or slower one, a new connection is cheaper.
+  /// The size and time limits for reading a redirect's body, so that its connection can be reused (RFC 9112 §9.3). Most
+  /// such bodies arrive with the head. If a body is larger or slower, a new connection is cheaper.
   private static let beginning = (bytes: 16 << 10, time: Duration.seconds(1))
 
-  /// Reads the beginning of a body whose response is followed by another request, and drops the rest.
+  /// Reads the beginning of a response that leads to another request, and discards the rest.
   func beginning(of response: HTTPResponse, to method: HTTPMethod?) async -> Data {
     let body = response.body
     defer { body.cancel() }

@@ -1,5 +1,5 @@
 extension Call {
-  /// Runs a call from its plan to its result. The numbers are those of the guide "How a task travels".
+  /// Runs a call from its plan to its result. The numbers match those in the guide "How a task travels".
   @concurrent static func perform<Value: Sendable>(
     _ plan: consuming TaskPlan, _ delivery: BodyDestination, finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
@@ -7,7 +7,7 @@ extension Call {
     return try await call.perform(finish: finish)
   }
 
-  /// Runs a call that can already be cancelled from outside.
+  /// Runs a call that is already visible to `cancelAll()` and handles.
   func perform<Value: Sendable>(finish: @escaping @Sendable (Outcome) async throws -> Value) async throws -> Value {
     try await run { call in  // in the call's Swift task; at its end: 10. events, recording, `didComplete` or `didFail`
       try await call.begin()  // 1. `willStart`
@@ -35,7 +35,7 @@ extension Call {
   /// 6. Makes attempts until one succeeds, or the policy, the deadline or the budget forbids a retry.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     var request = first
-    var payment: RetryPayment?  // for the next attempt; returned to the budget if nothing is sent
+    var payment: RetryPayment?  // for the next attempt; refunded if nothing is sent
     while true {
       let attempt = Attempt(of: self)
       let result = await make(attempt, request)
@@ -58,7 +58,7 @@ extension Call {
   }
 
   /// Waits for the retry delay. Returns `false` if the failure is not retried.
-  @inline(never)  // the failure path would double the stack of every call
+  @inline(never)  // inlined, the failure path would double every call's stack
   private func waitsForRetry(
     after error: TaskError, _ result: AttemptResult, of attempt: Attempt, _ request: HTTPRequest,
     _ payment: inout RetryPayment?
@@ -101,19 +101,19 @@ extension Call {
 // MARK: Steps, queue, pause
 
 extension Call {
-  /// Runs `body` with exclusive access to the call's serial queue, once the call is not paused.
+  /// Runs `body` with exclusive access to the call's serial queue, after any pause has ended.
   private func inQueue<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await manager.serialQueues.withExclusiveAccess(plan.serialQueue) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
-      // The previous call in the queue may have cancelled this one.
+      // The previous call in the queue may have cancelled this call.
       try checkCancellation()
       try await waitWhilePaused()
       return try await body()
     }
   }
 
-  /// Waits while the call is paused. Call it before building a request, so that nothing stale is sent.
+  /// Waits while the call is paused. Call this before building a request, so that nothing stale is sent.
   func waitWhilePaused() async throws {
     if let control = plan.control { try await control.gate.pass() }
   }
@@ -126,7 +126,7 @@ extension Call {
     return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }
 
-  /// Sends a request through the app's per-attempt steps, which may make calls.
+  /// Sends a request through the app's per-attempt steps, which may make calls themselves.
   private func throughSteps(
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {

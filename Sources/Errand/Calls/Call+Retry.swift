@@ -1,5 +1,5 @@
 extension Call {
-  /// The error of an attempt that a retry might fix; otherwise `nil`.
+  /// Returns the error of an attempt if a retry might succeed, otherwise `nil`.
   @inline(never)
   func retryableError(of result: AttemptResult) -> TaskError? {
     let error: TaskError
@@ -16,8 +16,8 @@ extension Call {
     return isCancelled ? nil : error
   }
 
-  /// The delay before a retry; `nil` if the failure is final. Checks the policy, then whether the request can be sent
-  /// again, the deadline and the host's retry budget. Sets `payment` if the budget was charged.
+  /// Returns the delay before a retry, or `nil` if the failure is final. Checks the policy, then whether the request
+  /// can be resent, the deadline and the host's retry budget. Sets `payment` if the budget was charged.
   func retryDelay(
     after error: TaskError, _ result: AttemptResult, of attempt: Attempt, _ request: HTTPRequest,
     _ payment: inout RetryPayment?
@@ -43,7 +43,7 @@ extension Call {
     return [record]
   }
 
-  /// The reason not to retry a request that the policy would retry; otherwise `nil`.
+  /// Returns the reason not to retry a request although the policy allows it, or `nil`.
   private func obstacle(
     to request: HTTPRequest, of attempt: Attempt, after error: TaskError, delay: Duration,
     _ payment: inout RetryPayment?
@@ -54,7 +54,7 @@ extension Call {
     if let remaining, delay >= remaining {
       return "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
     }
-    // A request that was not sent puts no load on the server. A payment whose retry was not sent is still valid.
+    // An unsent request puts no load on the server. A payment whose retry was not sent is still valid.
     guard !error.isSurelyNotSent, payment == nil, let host = Origin(request.url) else { return nil }
     payment = manager.retries.pay(for: host)
     return payment == nil ? Self.exhausted(host) : nil
@@ -72,7 +72,7 @@ extension Call {
 
   static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }
 
-  /// Waits before a retry. The end of the wait is recorded even if it throws.
+  /// Waits before a retry. Records the end of the wait even if it throws.
   func wait(_ delay: Duration, after error: TaskError) async throws {
     let reason = error.shownReason(snapshot.configuration.redaction).onOneLine
     if callsHooks { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }

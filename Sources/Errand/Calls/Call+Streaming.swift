@@ -8,7 +8,7 @@ extension Call {
   }
 
   /// Hands the body over to the caller. The call ends when the body does, and can be cancelled until then. Throws
-  /// `CancellationError` if it was cancelled before.
+  /// `CancellationError` if the call has already been cancelled.
   func handOver(_ response: HTTPResponse) throws {
     let body = response.body
     let status = response.status

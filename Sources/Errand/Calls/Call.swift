@@ -7,7 +7,7 @@ final class Call: Sendable {
   let delivery: BodyDestination
   let trace: CallTrace
   let number: Int
-  /// The limits of the call. The task's replace the server's.
+  /// The call's limits. The task's limits override the server's.
   let timeouts: Timeouts
   /// The record for echo, recording and log details; `nil` if nothing needs it.
   private let exchange: Lock<ExchangeRecord>?
@@ -18,7 +18,8 @@ final class Call: Sendable {
   let state = Lock(CallState())
   let cookieJar: CookieJar?
   let rules: CallRules
-  /// The `Idempotency-Key` of all its attempts, from the task's headers or drawn at random; `nil` if it sends none.
+  /// The `Idempotency-Key` of all attempts, from the task's headers or generated randomly. `nil` if the call doesn't
+  /// send one.
   let idempotencyKey: String?
 
   private static let lastNumber = Lock(0)
@@ -71,18 +72,18 @@ final class Call: Sendable {
     }
   }
 
-  /// Whether the hooks of the task are called. They are not for internal calls.
+  /// Whether the task's hooks are called. `false` for internal calls.
   var callsHooks: Bool { !plan.isInternal }
 
-  /// Whether the exchanges of the call are echoed, recorded or logged.
+  /// Whether the call's exchanges are echoed, recorded or logged.
   var isShown: Bool { exchange != nil }
 
   var retryPolicy: RetryPolicy { plan.retryPolicy(under: snapshot.configuration) }
 
-  /// The limits of the call when a body is read from or written to a file or a stream.
+  /// The limits for reading a body from, or writing it to, a file or a stream.
   var streamTimeouts: Timeouts { Timeouts.ofStreams(plan.timeout, plan.timeouts, snapshot.configuration) }
 
-  /// Whether the last request can be sent twice.
+  /// Whether the last request can be resent.
   var mayBeRepeated: Bool {
     state.withLock { $0.method }.map { plan.idempotency.allowsRepetition(of: $0, plan.headers) } ?? false
   }
@@ -98,7 +99,7 @@ final class Call: Sendable {
       let value = try await inOwnTask(body)
       // A streamed body reports its cancellation to its reader.
       if delivery.isStream ? Task.isCancelled : isCancelled {
-        cancel()  // ends the body, and with it the attempt, before the call
+        cancel()  // ends the body and its attempt before the call
         throw CancellationError()
       }
       if delivery.isStream { return value }  // it ends with its body
@@ -133,7 +134,7 @@ final class Call: Sendable {
     _ body: @escaping @Sendable () async throws -> Value
   ) -> Task<Value, any Error> {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return Task { try await body() } }
-    // On the caller's thread: saves a trip through the executor if nothing suspends.
+    // Start on the caller's thread: this avoids an executor hop if nothing suspends.
     return Task.immediate { try await body() }
   }
 
@@ -150,7 +151,7 @@ final class Call: Sendable {
 
   // MARK: Notes
 
-  /// Records the built request. A step or a cache may answer it, or fail, before an attempt sends it.
+  /// Records the built request. A step or a cache may answer it, or it may fail, before an attempt sends it.
   func noteBuilt(_ request: HTTPRequest) {
     state.withLock { $0.built = (request.method, request.url) }
   }
@@ -190,7 +191,7 @@ final class Call: Sendable {
   func noteFinal(_ response: HTTPResponse) {
     state.withLock { state in
       state.response = response
-      // The body of a stream holds the call: keeping it would leak both.
+      // A stream's body retains the call: storing it here would leak both.
       if delivery.isStream { state.response?.body = HTTPResponseBody() }
       state.wasPerhapsSent = true
     }
@@ -220,7 +221,7 @@ final class Call: Sendable {
     return .timeout(.call, after: timeouts.call ?? .zero, phase: phase)
   }
 
-  /// The error that the caller gets: a timeout if the deadline has passed; otherwise `error`, with details if it is a
+  /// The error thrown to the caller: a timeout if the deadline has passed, otherwise `error`, with details if it is a
   /// `TaskError`.
   func explained(_ error: any Error) -> any Error {
     if let phase = state.withLock({ $0.life.expired }), let limit = timeouts.call {
@@ -237,7 +238,7 @@ final class Call: Sendable {
     return error
   }
 
-  /// The description of any error on one line, redacted and without the request.
+  /// Describes any error on one line, redacted and without the request.
   func words(of error: any Error) -> String {
     ((error as? TaskError)?.explanation ?? snapshot.configuration.redaction(text: "\(error)")).onOneLine
   }
@@ -254,7 +255,7 @@ final class Call: Sendable {
 
   private func completed(_ error: TaskError) -> TaskError {
     var error = error
-    // An internal call fails for all the calls that wait for it, which attribute the error to themselves.
+    // An internal call fails for every call that waits for it, and each of them attributes the error to itself.
     if !plan.isInternal { own(&error) }
     if error.isUnattributed, let timer = error.timer, let limit = error.limit,
       let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)
@@ -270,8 +271,8 @@ final class Call: Sendable {
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
-    if error.attemptCount != nil { error.attemptCount = nil }  // the attempts of a transfer that this call ran
-    // The error may come from another call. Before its first attempt, this call has sent nothing.
+    if error.attemptCount != nil { error.attemptCount = nil }  // attempts of a nested transfer
+    // The error may come from another call. This call has not sent anything before its first attempt.
     let isSurelyNotSent = !wasSent && (method == nil || error.isSurelyNotSent)
     if error.isSurelyNotSent != isSurelyNotSent { error.isSurelyNotSent = isSurelyNotSent }
     return error

@@ -3,7 +3,7 @@ import ErrandFoundation
 /// Controls a call from a handle: pauses it, and receives its events and progress.
 final class CallControl: TaskObserver {
   let gate = PauseGate()
-  /// The number of the call's ``CallRegistry/Work``; `nil` if it belongs to none.
+  /// The number of the ``CallRegistry/Work`` that the call belongs to, if any.
   let work: Int?
   let onProgress: @Sendable (TransferProgress) -> Void
   private let onEvent: @Sendable (TaskEvent) -> Void
@@ -22,7 +22,7 @@ final class CallControl: TaskObserver {
   func observe(_ event: TaskEvent) { onEvent(event) }
 }
 
-/// A body that is not read while the gate is closed. The server then waits, as for any slow reader.
+/// A body that is not read while the gate is closed. Backpressure then makes the server wait.
 final class PausableBody: HTTPBodySource {
   private let body: HTTPResponseBody
   private let gate: PauseGate

@@ -1,4 +1,4 @@
-/// The life cycle of a call. A pure value: the owner performs the returned actions outside the lock.
+/// A call's life cycle. A pure value: the owner performs the returned actions outside the lock.
 struct CallLife {
   enum Cause {
     /// The caller, the manager or a handle cancelled the call.
@@ -29,7 +29,7 @@ struct CallLife {
     if case .deadline(let phase) = cause { phase } else { nil }
   }
 
-  /// Records the Swift task of the call. Returns whether it may continue; if not, the caller must cancel it.
+  /// Records the call's Swift task. Returns whether the task may continue; if not, the caller must cancel it.
   mutating func begin(_ work: any Cancellable) -> Bool {
     guard case .running = state else { return false }
     state = .running(work)
@@ -56,7 +56,7 @@ struct CallLife {
     return true
   }
 
-  /// Ends the call. Returns whether this is its first end, and what it held, for release outside the lock.
+  /// Ends the call. Returns whether this is the first time, and what the call held, which is released outside the lock.
   mutating func end() -> (isFirst: Bool, held: (any Cancellable)?) {
     defer { state = .ended(cause) }
     switch state {

@@ -1,9 +1,9 @@
 /// The calls in progress, so that they can be cancelled from outside.
 final class CallRegistry: ActivitySource {
-  /// Work that makes several calls in sequence. Cancelling it also works between two calls.
+  /// Work that makes several calls in sequence. It can also be cancelled between two calls.
   struct Work: Sendable {
     let plan: TaskPlan
-    /// Cancels the work. Returns `false` if it is over.
+    /// Cancels the work. Returns `false` if the work has ended.
     let cancel: @Sendable () -> Bool
   }
 
@@ -43,8 +43,8 @@ final class CallRegistry: ActivitySource {
 
   func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
 
-  /// Cancels the calls and the work whose plan matches, and returns how many were cancelled. Work counts once however
-  /// many calls it has; internal calls are not counted.
+  /// Cancels all calls and work whose plan matches, and returns how many were cancelled. Work counts once, however many
+  /// calls it makes. Internal calls are not counted.
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {
     let (all, works) = state.withLock { (Array($0.calls.values), $0.works) }

@@ -1,15 +1,15 @@
-/// The settings of a call, resolved once from its task, its server and its delivery when the call begins.
+/// A call's settings, resolved from its task, its server and its delivery when the call begins.
 struct CallRules: Sendable {
   let hedging: Hedging
-  /// Whether the call shares one request with concurrent calls that send the same.
+  /// Whether the call shares one request with identical concurrent calls.
   let coalesces: Bool
   let caching: Caching?
   let connectivity: ConnectivityWait?
-  /// Reports progress to the task, its handle and its observers; `nil` if none of them wants it.
+  /// Reports progress to the task, its handle and its observers. `nil` if none of them needs it.
   let progress: (@Sendable (TransferProgress) -> Void)?
   let authentication: Authentication?
 
-  // Not an initializer: that would copy the plan and the snapshot on every call.
+  // A function, not an initializer, which would copy the plan and the snapshot on every call.
   static func of(
     _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination, _ trace: CallTrace
   ) -> CallRules {
@@ -22,7 +22,7 @@ struct CallRules: Sendable {
   }
 
   private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Hedging {
-    guard delivery.isInMemory else { return .none }  // two responses can't be written to one file or reader
+    guard delivery.isInMemory else { return .none }  // two responses can't share one file or reader
     return plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
   }
 
@@ -30,7 +30,7 @@ struct CallRules: Sendable {
     let authentication =
       plan.authentication.isInherited ? snapshot.configuration.authentication : plan.authentication
     if authentication.isNone { return nil }
-    // Resolved when the call begins, because a refresh that it is part of may end earlier.
+    // Resolve this now: if the call is part of a token refresh, that refresh may end before the call does.
     let rest = authentication.outsideOfRefreshes
     return rest.isNone ? nil : rest
   }

@@ -3,27 +3,28 @@ import ErrandFoundation
 struct CallState {
   var life = CallLife()
   var deadline: Task<Void, Never>?
-  /// The header fields that the server set on any build of the request.
+  /// The header fields that the server set in any build of the request.
   var serverHeaders = HTTPHeaders()
   /// The reason why the last failure was not retried, and the policy's maximum number of attempts.
   var refusal: (reason: String, mostAttempts: Int?)?
-  /// The record entries of the shared calls that this call joined, one array per join.
+  /// The record entries of the shared calls that this call joined, one array for each.
   var shared: [[FlightRecord.Entry]] = []
   var wasPerhapsSent = false
   /// Whether a non-repeatable request was sent. A step can turn a repeatable request into one.
   var hasSentOnceOnly = false
   var method: HTTPMethod?
   var url: URL?
-  /// The method and URL of the built request; `nil` before it is built.
+  /// The built request's method and URL. `nil` until the request is built.
   var built: (method: HTTPMethod, url: URL)?
   var response: HTTPResponse?
-  /// The head of an accepted response whose processing failed or was cancelled.
+  /// The head of an accepted response that failed, or was cancelled, while being processed.
   var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
   var bytesSent = 0
-  /// The reason why the last 206 or 304 does not answer its request. Kept here in case a step replaces the response.
+  /// The reason why the last 206 or 304 does not answer its request. Stored here because a step may replace the
+  /// response.
   var unexpected: String?
   private var lastAttempt = 0
-  /// Lets the machine sleep again: the closure that `keepAwake` returned.
+  /// Allows the device to sleep again: the closure returned by `keepAwake`.
   var release: (@Sendable () -> Void)?
   /// Whether the request is conditional on the current version of the call's file.
   var hasCurrentFile = false
@@ -33,7 +34,7 @@ struct CallState {
   var fileStamp: String?
   var cacheRun: CacheRun?
 
-  /// The method and URL to display: those of the last request, or of the built one if none was sent.
+  /// The method and URL to display: the last request's, or the built request's if none was sent.
   var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
 
   mutating func beginAttempt() -> Int {
@@ -47,15 +48,15 @@ struct CallState {
     return lastAttempt
   }
 
-  /// Records the header fields that the server set on a build of the request. A step may send any build, and none of
-  /// these fields may go to another origin.
+  /// Records the header fields that the server set in a build of the request. A step may send any build, and these
+  /// fields must not be sent to another origin.
   mutating func note(serverHeaders headers: HTTPHeaders) {
     guard !serverHeaders.isEmpty else { return serverHeaders = headers }
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }
   }
 
-  /// The final state, plus references to release outside the lock. A retained Swift task keeps its result, which may
-  /// hold the call.
+  /// The final state, plus references to release outside the lock. A retained Swift task keeps its result alive, which
+  /// may hold the call.
   struct Ended {
     let shown: (method: HTTPMethod?, url: URL?)
     let response: HTTPResponse?
@@ -65,7 +66,8 @@ struct CallState {
     fileprivate let work: (any Cancellable)?
     fileprivate let cacheRun: CacheRun?
 
-    /// The state for recorders, which may keep it for a while. Omits the body, whose memory would not be accounted for.
+    /// The state for recorders, which may keep it for a while. Omits the body, because its memory would not be
+    /// accounted for.
     var head: Ended {
       var head = response
       if let response { head?.body = HTTPResponseBody(Data(), trailers: response.body.trailers) }
@@ -74,11 +76,11 @@ struct CallState {
     }
   }
 
-  /// Ends the call; `nil` if it has already ended.
+  /// Ends the call. Returns `nil` if the call has already ended.
   mutating func end() -> Ended? {
     let (isFirst, work) = life.end()
     guard isFirst else { return nil }
-    // The result may keep the call alive, and the cache run holds the call: release it to break the cycle.
+    // The result may keep the call alive, and the cache run retains the call: release the run to break the cycle.
     return Ended(
       shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline, release: release,
       work: work, cacheRun: cacheRun.take())

@@ -1,19 +1,19 @@
 package import ErrandFoundation
 
-/// The outcome of an attempt, and later of its call: the response and the body that was read.
+/// The outcome of an attempt, and later of its call: the response and the body read so far.
 struct Outcome: Sendable {
   let call: Call
   var response: HTTPResponse
   /// Whether the call accepts the status. Other statuses may be retried, and never replace a file.
   let isSuccess: Bool
-  /// The bytes of the body; empty if they were dropped, written to a file or left to a reader.
+  /// The bytes of the body. Empty if they were discarded, written to a file or left to a reader.
   var data = Data()
   var size = 0
   /// The bytes shown by echo and recording if the body is not kept.
   var shown: Data?
-  /// Whether the body was read. `false` if the caller reads it, or if a step has answered.
+  /// Whether the body has been read. `false` if the caller reads it, or if a step has answered.
   var isRead = false
-  /// The attempt, if it has not ended because its body is unread and its status is not accepted.
+  /// The attempt, if it hasn't ended because its status is not accepted and its body is unread.
   var unfinished: Attempt?
   /// Whether the `verify` hooks have accepted the head.
   var isVerified = false
@@ -37,15 +37,15 @@ struct Outcome: Sendable {
       || (statuses.isInherited && !call.snapshot.configuration.reportBadHTTPStatusAsError)
   }
 
-  /// Whether the body is the whole representation: not a 304, which refers to another copy, nor a part that was not
-  /// requested (RFC 9110 §15.3.7: a 206 answers a request with `Range`).
+  /// Whether the body is the entire representation. A 304 refers to another copy, and a part must have been requested
+  /// (RFC 9110 §15.3.7: a 206 answers a request with `Range`).
   var isWhole: Bool {
     switch response.status {
     case .notModified: false
     case .partialContent: response.unexpected == nil && call.state.withLock { $0.unexpected } == nil
-    // RFC 9110 §14.2: a server may ignore `Range`, and the caller would take the whole for the part.
+    // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the part.
     case .ok: call.plan.range?.isAll ?? true
-    // RFC 9110 §15.3.5 and §15.3.6: no body, which is not the same as an empty file.
+    // RFC 9110 §15.3.5 and §15.3.6: there is no body, which is not the same as an empty file.
     case .noContent, 205: !call.delivery.isFile
     default: true
     }
@@ -53,7 +53,7 @@ struct Outcome: Sendable {
 }
 
 extension Outcome {
-  /// Whether a part was requested and the server sent the whole, which may have any size.
+  /// Whether a part was requested but the server sent the entire body, which may have any size.
   var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
@@ -64,7 +64,7 @@ extension AttemptResult {
 
   func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
 
-  /// Keeps the better of two results, and discards the response of the other.
+  /// Keeps the better of two results, and discards the other one's response.
   mutating func replace(with other: AttemptResult, if isBetter: Bool) {
     (isBetter ? self : other).discard()
     if isBetter { self = other }
@@ -75,7 +75,7 @@ extension Call {
   /// The task's decoder, or the server's decoder for the media type.
   func decoder(for mediaType: @autoclosure () -> MediaType?) -> any PayloadDecoder {
     guard plan.decoder.isInherited else { return plan.decoder }
-    // Don't copy the configuration: that would retain all its references.
+    // Don't copy the configuration, which would retain all its references.
     guard !snapshot.configuration.decoders.isEmpty, let essence = mediaType()?.essence else {
       return snapshot.configuration.defaultDecoder
     }
@@ -100,9 +100,9 @@ extension Outcome {
   }
 }
 
-/// The destination of a file download.
+/// A file download's destination.
 package enum FilePlace: Sendable {
-  /// This file. It is replaced if it exists.
+  /// This file, which is replaced if it exists.
   case exact(URL)
   /// A file in this folder, named after the response. Existing files are kept unless `replacing` is `true`.
   case named(in: URL, replacing: Bool)
@@ -140,7 +140,7 @@ package enum BodyDestination: Sendable {
     if case .memory = self { true } else { false }
   }
 
-  /// Whether the call returns the body, so that an incomplete one is an error.
+  /// Whether the call returns the body. If so, an incomplete body is an error.
   var wantsBody: Bool {
     switch self {
     case .memory, .file: true
@@ -153,7 +153,7 @@ extension HTTPResponse {
   /// The timeline of the call that returned this response; empty if the response did not come from a call.
   public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
 
-  /// The durations and attempts, so far, of the call that returned this response. Complete for a stream once its body
-  /// was read or released.
+  /// The durations and attempts so far of the call that returned this response. Complete for a stream once its body has
+  /// been read or released.
   public var metrics: TaskMetrics { record.metrics }
 }

@@ -40,7 +40,7 @@ struct ProgressCounter {
     tell(meter.finish(at: clock.now))
   }
 
-  /// A body with the same content that is counted each time it is read from its start.
+  /// Returns a body with the same content that counts its bytes each time it is read from the start.
   private func counted(_ body: HTTPBody, by teller: ProgressTeller) -> HTTPBody {
     guard !body.isEmpty else { return body }
     let length: Int64?
@@ -67,10 +67,10 @@ struct ProgressCounter {
 private final class ProgressTeller: Sendable {
   private struct State {
     var reading = 0
-    /// `nil` before the body is read, and after its end was reported.
+    /// `nil` before the body is read, and after its end has been reported.
     var meter: ProgressMeter?
     var length: Int64?
-    /// The number of bytes handed to the sender (or about to be), and how many of them were counted.
+    /// The number of bytes that the sender has, or is about to have, received, and how many of them have been counted.
     var handed: Int64 = 0
     var counted: Int64 = 0
   }
@@ -108,8 +108,8 @@ private final class ProgressTeller: Sendable {
 
   func finish(_ reading: Int = 0) { end { $0.reading == reading } }
 
-  /// Reports the end of a body whose last bytes were handed over but perhaps not counted yet: the response may arrive
-  /// first.
+  /// Reports the end of a body whose last bytes have been handed over but possibly not counted yet, because the
+  /// response may arrive first.
   func finishWhereHandedOver() { end { $0.length == $0.handed } }
 
   private func end(where hasEnded: (State) -> Bool) {
@@ -121,7 +121,7 @@ private final class ProgressTeller: Sendable {
     }
   }
 
-  /// Reports the progress that `change` returns. Reports are serialized, so that nothing follows the end.
+  /// Reports the progress that `change` returns. Reports are serialized, so no report follows the one for the end.
   private func tell(_ change: (inout State, Duration) -> TransferProgress?) {
     let now = counter.clock.now
     telling.withLock { _ in

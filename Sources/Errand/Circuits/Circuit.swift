@@ -1,6 +1,6 @@
 /// The state machine of one host's circuit breaker.
 struct Circuit {
-  /// The permission to send an attempt. It is returned with the attempt's result.
+  /// Permission to send an attempt, returned together with the attempt's result.
   struct Permit: Equatable {
     let generation: Int
     let isProbe: Bool
@@ -8,21 +8,21 @@ struct Circuit {
 
   enum Decision: Equatable {
     case permit(Permit)
-    /// Refused for this time; zero while probes are running.
+    /// Refused for this time, which is zero while probes are running.
     case refuse(Duration)
   }
 
   enum Result {
     case success
     case failure
-    /// Says nothing about the health of the host.
+    /// Does not reveal anything about the host's health.
     case unknown
   }
 
   private enum Phase {
     case closed
     case open(until: Duration)
-    /// With the number of running probes. The last one began or ended at `since`.
+    /// Half open, with the number of running probes. A probe last began or ended at `since`.
     case halfOpen(probes: Int, since: Duration)
   }
 
@@ -43,7 +43,7 @@ struct Circuit {
     }
   }
 
-  /// Ends an attempt. Returns true if its result opened the circuit.
+  /// Records the result of an attempt. Returns `true` if the result opened the circuit.
   mutating func leave(_ permit: Permit, _ result: Result, at now: Duration, _ settings: CircuitBreaker) -> Bool {
     guard permit.generation == generation else { return false }
     switch (phase, result) {
@@ -95,7 +95,7 @@ struct Circuit {
 /// The attempts at a host, with one window per configured length, because servers that share a manager can have
 /// different windows. Every attempt counts in every window.
 struct CircuitWindows {
-  /// The maximum number of windows. Beyond that, the oldest one is removed.
+  /// The maximum number of windows. If it is exceeded, the oldest window is removed.
   static let most = 8
 
   private var windows: [(length: Duration, window: CircuitWindow)] = []
@@ -123,7 +123,7 @@ struct CircuitWindows {
   func areOver(at now: Duration) -> Bool { windows.allSatisfy { $0.window.isOver(at: now) } }
 }
 
-/// The attempts in a sliding window: calls and failures in ten slices, of which the oldest is dropped as time passes.
+/// The attempts in a sliding window: calls and failures in ten slices. The oldest slice is dropped as time passes.
 struct CircuitWindow {
   private static let slices = 10
   /// With shorter slices, the slice number could overflow.
@@ -139,7 +139,7 @@ struct CircuitWindow {
   private var newest = 0
   private let sliceLength: Duration
 
-  /// Creates a window filled with the attempts of another one.
+  /// Creates a window filled with the attempts from another one.
   init(_ length: Duration, after other: CircuitWindow?) {
     sliceLength = max(length / Self.slices, Self.shortestSlice)
     guard let other else { return }
@@ -157,7 +157,7 @@ struct CircuitWindow {
     add(Slice(calls: 1, failures: isFailure ? 1 : 0), at: Int(now / sliceLength))
   }
 
-  /// Adds to the slice with a number. Older attempts count in the newest slice.
+  /// Adds to the slice with this number. Older attempts count in the newest slice.
   private mutating func add(_ slice: Slice, at number: Int) {
     if slices.isEmpty || number - newest >= Self.slices {
       slices = [Slice()]

@@ -1,5 +1,5 @@
-/// The permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result, or
-/// without a result when the last reference is released.
+/// Permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result, or without
+/// a result when the last reference is released.
 final class CircuitPermit: Sendable {
   private let desk: CircuitRegistry
   private let host: Origin
@@ -16,7 +16,7 @@ final class CircuitPermit: Sendable {
 
   deinit { end(.unknown) }
 
-  /// Ends a probe with the status of the response, whatever happens to the body.
+  /// Ends a probe with the response's status, regardless of what happens to the body.
   func endProbe(_ status: HTTPStatus) { if permit.isProbe { end(Circuit.Result(status, .complete)) } }
 
   func end(_ result: Circuit.Result) {

@@ -28,7 +28,7 @@ final class CircuitRegistry: Sendable {
     }
   }
 
-  /// Throws like ``permit(for:_:)`` while the circuit is open, but takes no permit.
+  /// Throws like ``permit(for:_:)`` while the circuit is open, but does not acquire a permit.
   func check(_ host: Origin) throws {
     guard case .open(let time) = circuit(of: host) else { return }
     throw Self.refusal(of: host, for: time)

@@ -4,10 +4,10 @@
 /// healthy host costs nothing.
 struct RetryAccounts {
   private static let whole = 1000
-  /// The maximum number of stored hosts: hosts that fail and are never called again would stay forever.
+  /// The maximum number of stored hosts. Without it, hosts that fail and are never called again would stay forever.
   static let mostHosts = 1024
 
-  /// The maximum capacity, more than any host uses up.
+  /// The maximum capacity, which is more than any host uses up.
   private static let mostRepetitions = 1_000_000_000
 
   private let deposit: Int
@@ -33,7 +33,7 @@ struct RetryAccounts {
     used[host] = present > Self.whole ? present - Self.whole : nil
   }
 
-  /// Takes a retry from the budget. False if the budget is used up.
+  /// Takes a retry from the budget. Returns `false` if the budget is used up.
   mutating func spend(for host: Origin) -> Bool {
     if isUnlimited { return true }
     let present = used[host] ?? 0
@@ -43,7 +43,7 @@ struct RetryAccounts {
     return true
   }
 
-  /// Forgets the half of the hosts that used the least.
+  /// Removes the half of the hosts that used the least.
   private mutating func forgetFullest() {
     let middle = used.values.sorted()[used.count / 2]
     used = used.filter { $0.value > middle }
@@ -66,7 +66,7 @@ final class RetryBudgets: Sendable {
 
   func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
 
-  /// Takes a retry that is returned unless it is used. `nil` if the budget is used up.
+  /// Takes a retry, which is returned to the budget if it is not used. Returns `nil` if the budget is used up.
   func pay(for host: Origin) -> RetryPayment? { spend(for: host) ? RetryPayment(self, host) : nil }
 
   func giveBack(for host: Origin) { accounts.withLock { $0.giveBack(for: host) } }

@@ -1,4 +1,4 @@
-/// A retry taken from a host's budget. It is returned with the last reference, unless it was used.
+/// A retry taken from a host's budget. Unless it is used, it is returned when the last reference is released.
 final class RetryPayment: Sendable {
   private let desk: RetryBudgets
   private let host: Origin

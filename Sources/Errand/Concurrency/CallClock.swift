@@ -1,8 +1,9 @@
-/// The clock that calls use to wait and measure time. Wraps any `Clock` of `Duration`.
+/// The clock that calls use to wait and measure time. Wraps any `Clock` whose duration is `Duration`.
 ///
-/// Every wait of the library (back-off, deadlines, admission) uses it, so tests with a manual clock never really wait.
+/// Every wait in the library (backoff, deadlines, admission) uses this clock, so tests with a manual clock never really
+/// wait.
 public struct CallClock: Sendable {
-  /// Keeps a clock to one reference, because every call stores its clock several times.
+  /// Reduces a clock to one reference, because every call stores its clock several times.
   private final class Wrapped: Sendable {
     let elapsed: @Sendable () -> Duration
     let wait: @Sendable (Duration) async throws -> Void
@@ -20,13 +21,13 @@ public struct CallClock: Sendable {
     let origin = clock.now
     self.clock = Wrapped(
       elapsed: Self.reading(of: clock, since: origin),
-      // A server can ask for any wait with Retry-After, and the system clocks trap on waits of some centuries.
+      // A server can request any wait with Retry-After, and the system clocks trap on waits of several centuries.
       wait: { try await clock.sleep(until: clock.now.advanced(by: min($0, Self.longestWait)), tolerance: nil) })
   }
 
   /// Reads the time since `origin`. Specialized for the system clock, which is read often.
   private static func reading<C: Clock<Duration>>(of clock: C, since origin: C.Instant) -> @Sendable () -> Duration {
-    // Another clock can share the system clock's instants.
+    // Another clock may share the system clock's instants.
     guard clock is ContinuousClock, let origin = origin as? ContinuousClock.Instant else {
       return { origin.duration(to: clock.now) }
     }

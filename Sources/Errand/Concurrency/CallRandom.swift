@@ -1,8 +1,9 @@
 import ErrandFoundation
 
-/// The random numbers of a manager, from any generator. Thread-safe.
+/// A manager's source of random numbers, which uses any generator. Thread-safe.
 ///
-/// Every random number of the library (jitter, keys) comes from here, so a seeded generator makes runs reproducible.
+/// Every random number in the library (jitter, keys) comes from this type, so a seeded generator makes runs
+/// reproducible.
 public struct CallRandom: Sendable {
   private let draw: @Sendable () -> UInt64
 
@@ -15,12 +16,12 @@ public struct CallRandom: Sendable {
   /// The system's generator.
   public static let system = CallRandom(SystemGenerator())
 
-  /// A random number from 0 up to, but not including, 1.
+  /// Returns a random number in `0..<1`.
   public func unit() -> Double { Double(draw() >> 11) * 0x1p-53 }
 
   package func bits() -> UInt64 { draw() }
 
-  /// Sixteen random bytes as 32 hexadecimal digits.
+  /// Returns sixteen random bytes as 32 hexadecimal digits.
   public func key() -> String {
     [draw(), draw()].map { number in
       let digits = String(number, radix: 16)
@@ -30,10 +31,10 @@ public struct CallRandom: Sendable {
 }
 
 #if os(Linux)
-  /// The system's generator. Fetches many numbers at once because each fetch is a system call.
+  /// The system's generator. Fetches many numbers together, because each fetch is a system call.
   private struct SystemGenerator: RandomNumberGenerator, Sendable {
     private var numbers: [UInt64] = []
-    /// The maximum that `getentropy` returns at once: 256 bytes.
+    /// The maximum that `getentropy` returns in one call: 256 bytes.
     private static let count = 32
 
     mutating func next() -> UInt64 {

@@ -1,13 +1,14 @@
-/// Counts started and finished work, so that tasks can wait until everything has finished.
+/// Counts started and finished work, so that tasks can wait until all work has finished.
 ///
-/// A wait only covers work started before it. If the waiting task is cancelled, the wait ends but the work continues.
+/// A wait only covers work that started before the wait. If the waiting task is cancelled, the wait ends but the work
+/// continues.
 final class Completion: Sendable {
   private struct State {
     var begun = 0
     var ended = 0
     var waiters: [(ticket: Int, goal: Int, waiter: Waiter<Void>)] = []
     var lastTicket = 0
-    /// The tickets whose tasks were cancelled before they began to wait.
+    /// The tickets whose tasks were cancelled before they started to wait.
     var cancelled: Set<Int> = []
   }
 
@@ -21,7 +22,7 @@ final class Completion: Sendable {
 
   func begin(_ count: Int = 1) { state.withLock { $0.begun += count } }
 
-  /// Records that work has finished, in the order in which it was started.
+  /// Records that work has finished, in the order in which the work was started.
   func end(_ count: Int = 1) {
     let waiters = state.withLock { state -> [Waiter<Void>] in
       state.ended += count

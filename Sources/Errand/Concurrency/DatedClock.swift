@@ -1,17 +1,18 @@
 import ErrandFoundation
 
-/// The date according to a clock: the system date at creation, plus the time that the clock has counted since.
+/// The date according to a clock: the system date at creation, plus the time elapsed on the clock since then.
 ///
-/// Used for the expiry of tokens, cookies and stored responses. A test that moves its clock moves their dates too, and
-/// a change of the system date expires nothing early. A system date that is not set yet, as after booting a machine
-/// without a battery, is read again each time: otherwise stored values would expire before they were created.
+/// Used for the expiry of tokens, cookies and stored responses. If a test advances its clock, their expiry follows, and
+/// a change of the system date does not expire anything early. If the system date has not been set yet, as after
+/// booting a machine without a battery, it is read again each time. Otherwise, stored values would expire before they
+/// were created.
 struct DatedClock: Sendable {
   let clock: CallClock
   /// The date at the clock's zero.
   let epoch: Date
   private let machine: @Sendable () -> Date
 
-  /// 1 January 2025. An earlier system date is not set yet.
+  /// 1 January 2025. An earlier system date has not been set yet.
   private static let earliest = Date(timeIntervalSince1970: 1_735_689_600)
 
   init(_ clock: CallClock, machine: @escaping @Sendable () -> Date = { Date() }) {
@@ -22,8 +23,8 @@ struct DatedClock: Sendable {
 
   /// The current date.
   ///
-  /// Computed from the seconds since 1970, which is what files store: a date with more digits would change when it is
-  /// stored and read back, and with it the order of cookies.
+  /// Calculated from the seconds since 1970, which is what files store. A date with more digits would change when it is
+  /// stored and read back, which would also change the order of cookies.
   var now: Date {
     let isSet = epoch >= Self.earliest
     let seconds =

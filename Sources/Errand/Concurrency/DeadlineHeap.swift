@@ -1,12 +1,13 @@
 #if os(Linux)
   protocol Timed: AnyObject {
-    /// The index in the heap; -1 if it is in none.
+    /// The element's index in the heap, or -1 if it is not in a heap.
     var heapIndex: Int { get set }
-    /// The deadline. Call `update(_:)` of the heap after changing it.
+    /// The deadline. Call the heap's `update(_:)` after changing it.
     var deadline: UInt64 { get }
   }
 
-  /// A binary heap ordered by deadline. Reads the first in constant time; other operations take logarithmic time.
+  /// A binary heap ordered by deadline. Reads the first element in constant time. Other operations take logarithmic
+  /// time.
   struct DeadlineHeap<Element: Timed> {
     private(set) var elements: [Element] = []
 

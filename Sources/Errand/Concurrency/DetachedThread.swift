@@ -29,10 +29,10 @@ package enum DetachedThread {
     }
   }
 
-  /// The stack size of a thread. The default of musl, 128 KiB, is too small for a TLS handshake.
+  /// A thread's stack size. The default in musl, 128 KiB, is too small for a TLS handshake.
   private static let stackSize = 1 << 20
 
-  /// Runs `body` on a new thread. False if the system can't create one.
+  /// Runs `body` on a new thread. Returns `false` if the system can't create a thread.
   package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(Work(name, body))
     let isStarted = create(work.toOpaque())

@@ -1,4 +1,5 @@
-/// A shared flag for the end of something. A class, because generic code boxes a bare lock and looks up its metadata.
+/// A shared flag that marks the end of something. A class, because generic code boxes a bare lock and looks up its
+/// metadata.
 final class EndFlag: Sendable {
   private let state = Lock(false)
 

@@ -15,11 +15,11 @@
 
 /// A value protected by a mutex.
 ///
-/// This is the only lock of the library. Never call out while holding it: read, unlock, then act.
+/// This is the library's only lock. Never call other code while holding it: read, unlock, then act.
 ///
-/// It is a `Synchronization.Mutex`, which is stored inline and makes no call if uncontended. Apple platforms only have
-/// it in later versions than the library requires, and the thread sanitizer on Linux does not see it and reports false
-/// races. In these cases, it is an `os_unfair_lock` or a pthread mutex, on the heap.
+/// It is a `Synchronization.Mutex`, which is stored inline and makes no call if uncontended. There are two exceptions,
+/// in which it is an `os_unfair_lock` or a pthread mutex, on the heap: Apple platforms only have `Mutex` in later
+/// versions than the library requires, and the thread sanitizer on Linux does not recognize it and reports false races.
 ///
 /// Safety of `@unchecked Sendable`: the value is only accessed in ``withLock(_:)``, which holds the lock.
 package struct Lock<Value>: ~Copyable, @unchecked Sendable {

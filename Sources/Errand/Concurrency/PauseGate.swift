@@ -1,4 +1,4 @@
-/// A gate where callers wait while it is closed.
+/// A gate that holds callers while it is closed.
 package final class PauseGate: Sendable {
   private struct State {
     var isClosed = false

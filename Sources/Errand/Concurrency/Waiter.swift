@@ -1,7 +1,7 @@
 /// A task that waits for an answer. Its owner resumes it exactly once.
 package typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 
-/// Waits for an answer, or for the cancellation of the surrounding task. All waits of the library use this function.
+/// Waits for an answer, or for the cancellation of the surrounding task. All waits in the library use this function.
 ///
 ///     let isAdmitted = await answer { waiter in
 ///       state.withLock { $0.line.keep(waiter, ticket) }  // the answer, if already known
@@ -12,7 +12,7 @@ package typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 /// - Parameters:
 ///   - keep: Returns the answer if it is already known. Otherwise, stores the waiter, which must then be resumed
 ///     exactly once, even after a cancellation.
-///   - cancel: Causes the waiter to be resumed. Called at most once, from any thread, possibly before `keep`.
+/// - cancel: Causes the waiter to be resumed. Called at most once, from any thread, possibly before `keep`.
 @inline(__always)
 package func answer<Answer: Sendable>(
   _ keep: (Waiter<Answer>) -> Answer?, onCancel cancel: @Sendable () -> Void
@@ -26,7 +26,7 @@ package func answer<Answer: Sendable>(
   }
 }
 
-/// Waits for an answer, regardless of cancellation. The owner must resume the waiter in any case.
+/// Waits for an answer, regardless of cancellation. The owner must always resume the waiter.
 @inline(__always)
 package func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async -> Answer {
   await withUnsafeContinuation { waiter in
@@ -36,7 +36,7 @@ package func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async
 
 /// A running operation that can be cancelled.
 package protocol Cancellable: Sendable {
-  /// Cancels the operation. Its waiters get `CancellationError`. Can be called at any time, and repeatedly.
+  /// Cancels the operation. Its waiters receive `CancellationError`. Can be called at any time, and more than once.
   func cancel()
 }
 

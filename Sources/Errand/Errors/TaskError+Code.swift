@@ -1,9 +1,9 @@
 extension TaskError {
-  /// The kind of failure. Later versions may add codes.
+  /// A kind of failure. Later versions may add codes.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// A fixed name without dynamic text, suitable for metrics.
     public let name: String
-    /// Whether the library defines the code. The errors of other codes can contain any text.
+    /// Whether the library defines the code. Errors with other codes can contain any text.
     let isOwn: Bool
 
     /// Creates a code for custom transports and steps.
@@ -20,7 +20,7 @@ extension TaskError {
     /// The name.
     public var description: String { name }
 
-    /// Matches a ``TaskError`` of this kind: `catch TaskError.Code.badStatus`.
+    /// Matches a ``TaskError`` with this code, as in `catch TaskError.Code.badStatus`.
     public static func ~= (code: Code, error: any Error) -> Bool { (error as? TaskError)?.code == code }
 
     // Before anything is sent.
@@ -29,43 +29,43 @@ extension TaskError {
     public static let disabled = Code(own: "disabled")
     /// The server has no remote, or the task has no server.
     public static let noRemote = Code(own: "noRemote")
-    /// An environment variable names a remote that is not among the known ones.
+    /// An environment variable selects an unknown remote.
     public static let unknownRemote = Code(own: "unknownRemote")
     /// A URL is malformed.
     public static let badURL = Code(own: "badURL")
-    /// Plain HTTP to a host for which it is not allowed.
+    /// The request uses plain HTTP to a host for which it is not allowed.
     public static let insecureScheme = Code(own: "insecureScheme")
-    /// A time limit of zero or less.
+    /// A time limit is zero or less.
     public static let badLimit = Code(own: "badLimit")
-    /// An invalid method or header field.
+    /// The method or a header field is invalid.
     public static let badRequest = Code(own: "badRequest")
     /// A payload could not be encoded.
     public static let encodingFailed = Code(own: "encodingFailed")
     /// A body's file or stream could not be read.
     public static let unreadableBody = Code(own: "unreadableBody")
-    /// A body that can only be read once would have to be sent again.
+    /// The body can only be read once, but would have to be resent.
     public static let bodyNotReplayable = Code(own: "bodyNotReplayable")
-    /// A response body was read again after its loop was left early, which cancelled the transfer.
+    /// The response body was read again after its loop was left early, which cancelled the transfer.
     public static let bodyConsumed = Code(own: "bodyConsumed")
-    /// A body was shorter or longer than its stated length.
+    /// The body was shorter or longer than its declared length.
     public static let bodyLengthMismatch = Code(own: "bodyLengthMismatch")
-    /// A task waits for a serial queue that it holds itself.
+    /// A task waits for a serial queue that it already holds.
     public static let reentrantQueue = Code(own: "reentrantQueue")
     /// The queue is full (``ThrottleLimits/maximumWaiting``).
     public static let queueFull = Code(own: "queueFull")
 
-    /// The host failed too often, and its circuit breaker is open.
+    /// The host has failed too often, and its circuit breaker is open.
     public static let circuitOpen = Code(own: "circuitOpen")
-    /// A step can't be inserted because the step next to it does not exist.
+    /// A step can't be inserted because the step that it should be next to does not exist.
     public static let unknownStep = Code(own: "unknownStep")
 
     // While sending and receiving.
 
     /// The host name could not be resolved.
     public static let cannotResolveHost = Code(own: "cannotResolveHost")
-    /// The address policy does not allow the address of the host.
+    /// The address policy does not allow the host's address.
     public static let forbiddenAddress = Code(own: "forbiddenAddress")
-    /// No connection could be made.
+    /// No connection could be established.
     public static let cannotConnect = Code(own: "cannotConnect")
     /// The device is offline.
     public static let offline = Code(own: "offline")
@@ -77,9 +77,9 @@ extension TaskError {
     public static let untrustedServer = Code(own: "untrustedServer")
     /// None of the registered pins matched.
     public static let pinMismatch = Code(own: "pinMismatch")
-    /// No token is available: the refresh was refused, or returned no token.
+    /// No token is available: the refresh was refused, or did not return a token.
     public static let authenticationFailed = Code(own: "authenticationFailed")
-    /// No token can be obtained: the user has to sign in again.
+    /// No token can be obtained: the user must sign in again.
     public static let signInRequired = Code(own: "signInRequired")
     /// The proxy requires credentials.
     public static let proxyAuthenticationRequired = Code(own: "proxyAuthenticationRequired")
@@ -89,7 +89,7 @@ extension TaskError {
     public static let timedOut = Code(own: "timedOut")
     /// The server's response is not HTTP.
     public static let badResponse = Code(own: "badResponse")
-    /// The body ended before its stated length.
+    /// The body ended before its declared length.
     public static let truncatedBody = Code(own: "truncatedBody")
     /// The body is larger than allowed.
     public static let bodyTooLarge = Code(own: "bodyTooLarge")
@@ -98,24 +98,24 @@ extension TaskError {
 
     // After the response.
 
-    /// The status is not among the accepted ones.
+    /// The status is not accepted.
     public static let badStatus = Code(own: "badStatus")
-    /// The response was 304, but the call needs a body. Either the copy that the request refers to is still valid but
-    /// not cached, or the request refers to no copy and the server is wrong.
+    /// The response was 304, but the call needs a body. Either the request refers to a valid copy that is not cached,
+    /// or it does not refer to a copy and the server's response is wrong.
     public static let notModified = Code(own: "notModified")
-    /// The redirects form a loop, or exceed the limit of the policy.
+    /// The redirects form a loop, or exceed the policy's limit.
     public static let tooManyRedirects = Code(own: "tooManyRedirects")
-    /// A redirect without a usable target, or from https to http.
+    /// The redirect has no usable target, or leads from https to http.
     public static let badRedirect = Code(own: "badRedirect")
     /// The cache has no usable response, and no request is allowed.
     public static let notCached = Code(own: "notCached")
-    /// The recording being replayed has no response for the request, or can't be read.
+    /// The recording being replayed has no response to the request, or can't be read.
     public static let notRecorded = Code(own: "notRecorded")
     /// The body could not be decoded.
     public static let decodingFailed = Code(own: "decodingFailed")
-    /// A complete file does not have the expected digest.
+    /// The complete file does not have the expected digest.
     public static let digestMismatch = Code(own: "digestMismatch")
-    /// The transfer is already running, in this process or another one.
+    /// The transfer is already running, in this process or another.
     public static let transferInUse = Code(own: "transferInUse")
     /// A file could not be written.
     public static let fileNotWritable = Code(own: "fileNotWritable")
@@ -133,21 +133,21 @@ extension TaskError {
     case waiting = "while waiting for a slot"
     /// Waiting for the next attempt.
     case delaying = "while waiting to try again"
-    /// Resolving the name, connecting, and the TLS handshake.
+    /// Resolving the host name, connecting, or performing the TLS handshake.
     case connecting = "while connecting"
     /// Sending the request.
     case sending = "while sending the request"
-    /// Waiting for the head of the response.
+    /// Waiting for the response's head.
     case awaitingResponse = "while waiting for the response"
     /// Receiving the body.
     case receiving = "while receiving the body"
-    /// Checking, decoding and storing the response.
+    /// Checking, decoding or storing the response.
     case finishing = "after the response"
   }
 }
 
 extension TaskError.Phase {
-  /// The phase of a call after its last recorded moment.
+  /// Returns the phase of a call after its last recorded moment.
   init(at record: FlightRecord) {
     switch record.entries.last?.moment {
     case .callStarted, .delayEnded, .turnWaitEnded, nil: self = .preparing

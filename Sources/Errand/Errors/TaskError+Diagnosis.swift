@@ -1,10 +1,10 @@
 extension TaskError {
-  /// The most likely cause, and what to try; `nil` for custom codes.
+  /// The most likely cause, with advice. `nil` for custom codes.
   public var diagnosis: Diagnosis? { cause.map { Diagnosis($0) } }
 
   package var cause: Diagnosis.Cause? { Self.causes[code] ?? narrowedCause }
 
-  /// The codes with a single cause.
+  /// The codes that have a single cause.
   private static let causes: [Code: Diagnosis.Cause] = [
     .disabled: .disabled, .noRemote: .noRemote, .unknownRemote: .unknownRemote, .badURL: .badURL,
     .insecureScheme: .insecureScheme, .badLimit: .badLimit, .badRequest: .badRequest, .unknownStep: .badRequest,
@@ -26,7 +26,7 @@ extension TaskError {
   private var narrowedCause: Diagnosis.Cause? {
     switch code {
     case .cannotConnect: connectCause
-    // In the preparing phase, the transport lacks a feature that the settings require.
+    // In the preparing phase, the transport lacks a feature required by the settings.
     case .secureConnectionFailed where says(Self.certificatesReason): .unusableCertificates
     case .secureConnectionFailed where phase == .preparing: .transportUnavailable
     case .secureConnectionFailed: isAnsweredInPlain ? .plainServer : .tlsRefused
@@ -42,19 +42,19 @@ extension TaskError {
 
   /// The end of the reason if the body is empty.
   static let emptyBodyReason = "the body is empty, which only an optional payload allows"
-  /// The start of the reason if the certificates set for the transport are unusable.
+  /// The start of the reason if the transport's own certificates can't be used.
   static let certificatesReason = "the transport's own certificates cannot be used"
 
   private func says(_ words: String) -> Bool { reason.lowercased().contains(words.lowercased()) }
 
-  // Match whole phrases: the reason also contains the host, which may be route.example or expired.example.
+  // Match entire phrases: the reason also contains the host, which may be route.example or expired.example.
 
   private var connectCause: Diagnosis.Cause {
     if says("no route to host") || says("is unreachable") { return .unreachable }
     return says("the proxy answered") ? .badGateway : .connectionRefused
   }
 
-  // The messages of OpenSSL, GnuTLS and Secure Transport if the first byte is not TLS.
+  // The messages from OpenSSL, GnuTLS and Secure Transport if the first byte is not TLS.
   private var isAnsweredInPlain: Bool {
     ["wrong version number", "unexpected TLS packet", "packet length too long", "http request", "record overflow"]
       .contains { says($0) }
@@ -89,7 +89,7 @@ extension TaskError {
     if reason.hasSuffix(Self.emptyBodyReason) { return .emptyBody }
     let essence = headers.mediaType?.essence
     if essence == "text/html" || essence == "application/xhtml+xml" { return .pageForData }
-    // The JSON and property list decoders report nothing more about data in the wrong format.
+    // For data in the wrong format, the JSON and property list decoders don't report anything more specific.
     if case DecodingError.dataCorrupted(let context)? = underlying, context.codingPath.isEmpty,
       context.debugDescription.hasPrefix("The given data was not")
     {

@@ -2,7 +2,7 @@ extension TaskError {
   /// Whether no call has added its request or task to the error yet.
   var isUnattributed: Bool { url == nil && task == nil }
 
-  /// Names the setting that the limit came from, if it is not the limit's own.
+  /// Sets the name of the setting that the limit came from, if it differs from the limit's own setting.
   mutating func attributeLimit(to setting: String) {
     guard let timer, let name = reason.firstRange(of: timer.words) else { return }
     reason.replaceSubrange(name, with: "the time limit '\(setting)'\(timer.part)")
@@ -18,7 +18,7 @@ extension Timeouts.Timer {
     }
   }
 
-  /// The part of the call that the limit applies to; empty for an attempt or a call.
+  /// The part of the call that the limit applies to. Empty for an attempt or a call.
   fileprivate var part: String {
     switch self {
     case .queue: " (for the wait for a slot)"

@@ -1,5 +1,6 @@
 extension TaskError {
-  /// Converts an error of reading or sending a body. Cancellations and other errors are returned unchanged.
+  /// Converts an error that occurred while reading or sending a body. Cancellations and other errors are returned
+  /// unchanged.
   package static func ofTransfer(_ error: any Error) -> any Error {
     switch error {
     case HTTPBody.Failure.consumed:
@@ -19,8 +20,8 @@ extension TaskError {
     }
   }
 
-  /// Converts an error of a body that is read while it is sent. Clears `isSurelyNotSent`, which may describe a request
-  /// of the body's source.
+  /// Converts an error from a body that is read while it is sent. Clears `isSurelyNotSent`, which may describe a
+  /// request made by the body's source.
   package static func ofUpload(_ error: any Error) -> any Error {
     guard var error = ofTransfer(error) as? TaskError else { return error }
     error.isSurelyNotSent = false
@@ -29,7 +30,8 @@ extension TaskError {
 }
 
 extension HTTPBody {
-  /// The number of bytes; `nil` if unknown. Throws ``TaskError`` with code `.unreadableBody` if a file can't be read.
+  /// Returns the number of bytes, or `nil` if unknown. Throws ``TaskError`` with code `.unreadableBody` if a file can't
+  /// be read.
   func checkedLength() throws -> Int64? {
     do {
       return try length()

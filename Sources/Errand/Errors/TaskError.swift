@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// The error type of the library: the failure, where and when it happened, and the history of the call.
+/// The library's error type. It contains the failure, where and when it happened, and the history of the call.
 ///
 /// `description` is a single line that explains the failure, with secrets redacted. A cancelled call always throws
 /// `CancellationError` instead.
@@ -47,7 +47,7 @@ public struct TaskError: Error, Sendable {
     set { box = Box(newValue) }
   }
 
-  /// Creates an error, for custom transports and steps.
+  /// Creates an error for custom transports and steps.
   ///
   /// - Parameters:
   ///   - code: The kind of failure.
@@ -99,12 +99,12 @@ public struct TaskError: Error, Sendable {
     return error
   }
 
-  /// The reason with secrets redacted. The reasons of custom codes can contain secrets anywhere.
+  /// Returns the reason with secrets redacted. With a custom code, the reason can contain secrets anywhere.
   func shownReason(_ redaction: Redaction) -> String {
     code.isOwn ? redaction.hidingInURLs(of: reason) : redaction(text: reason)
   }
 
-  /// This error with `limit` as the exceeded limit, of which the current limit was the remainder.
+  /// Returns this error with `limit` as the exceeded limit. The current limit was what remained of `limit`.
   func relimited(to limit: Duration) -> TaskError {
     var error = self
     if let left = error.limit, let place = reason.firstRange(of: left.formattedSeconds) {
@@ -117,28 +117,28 @@ public struct TaskError: Error, Sendable {
   /// The kind of failure. Compare it with the constants of ``Code``.
   public var code: Code { box.details.code }
 
-  /// A description of the failure: which field, which value, and what would be valid.
+  /// A description of the failure: the affected field, its value, and what would be valid.
   public package(set) var reason: String {
     get { box.details.reason }
     set { details.reason = newValue }
   }
 
-  /// The phase of the call in which it failed.
+  /// The phase in which the call failed.
   public var phase: Phase { box.details.phase }
 
-  /// The name of the task's type, if it failed before there was a request.
+  /// The name of the task's type, if the call failed before its request was created.
   package var task: String? {
     get { box.details.task }
     set { details.task = newValue }
   }
 
-  /// The request's method, if there was a request.
+  /// The request's method, if the request was created.
   public package(set) var method: HTTPMethod? {
     get { box.details.method }
     set { details.method = newValue }
   }
 
-  /// The request's URL with secrets redacted, if there was a request.
+  /// The request's URL with secrets redacted, if the request was created.
   public package(set) var url: String? {
     get { box.details.url }
     set { details.url = newValue }
@@ -150,13 +150,13 @@ public struct TaskError: Error, Sendable {
     set { details.status = newValue }
   }
 
-  /// The header fields of the response, with secrets redacted; empty without a response.
+  /// The response's header fields, with secrets redacted. Empty without a response.
   public package(set) var headers: HTTPHeaders {
     get { box.details.headers }
     set { details.headers = newValue }
   }
 
-  /// The body of the response, up to the configured limit; empty without a response.
+  /// The response's body, up to the configured limit. Empty without a response.
   public package(set) var body: Data {
     get { box.details.body }
     set { details.body = newValue }
@@ -168,7 +168,7 @@ public struct TaskError: Error, Sendable {
   /// The duration of the time limit that was exceeded, if any.
   public var limit: Duration? { box.details.limit }
 
-  /// Whether the request is known not to have reached the server, so that any method can be retried.
+  /// Whether the request is known not to have reached the server. If so, any method can be retried.
   public package(set) var isSurelyNotSent: Bool {
     get { box.details.isSurelyNotSent }
     set { details.isSurelyNotSent = newValue }
@@ -189,8 +189,9 @@ public struct TaskError: Error, Sendable {
     set { details.elapsed = newValue }
   }
 
-  /// Why an attempt that the retry policy wanted was not made: the budget was used up, the request can't be sent twice,
-  /// the deadline was too close, or `Retry-After` asked for too long a delay. `nil` if the policy itself gave up.
+  /// The reason why the call was not retried although the retry policy allowed it: the budget was used up, the request
+  /// can't be resent, the deadline was too close, or the delay in `Retry-After` was too long. `nil` if the policy
+  /// itself gave up.
   public package(set) var retryRefusal: String? {
     get { box.details.retryRefusal }
     set { details.retryRefusal = newValue }
@@ -202,7 +203,7 @@ public struct TaskError: Error, Sendable {
     set { details.mostAttempts = newValue }
   }
 
-  /// The number of attempts of a transfer, which are separate calls; `nil` if the attempts are in the record.
+  /// The number of a transfer's attempts, which are separate calls. `nil` if the attempts are in the record.
   package var attemptCount: Int? {
     get { box.details.attemptCount }
     set { details.attemptCount = newValue }
@@ -213,51 +214,52 @@ public struct TaskError: Error, Sendable {
     set { details.timings = newValue }
   }
 
-  /// The number and request text of the call that failed; `nil` before a call has failed. The text is empty if hidden.
+  /// The number and request text of the call that failed. `nil` before a call has failed. The text is empty if hidden.
   var call: (number: Int, request: String)? {
     get { box.details.call }
     set { details.call = newValue }
   }
 
-  /// Whether the error is from another call, made by a hook or step. The code, status and body are from that call.
+  /// Whether the error comes from another call, made by a hook or step. If so, its code, status and body are that
+  /// call's.
   public internal(set) var isOfAnotherCall: Bool {
     get { box.details.isOfAnotherCall }
     set { details.isOfAnotherCall = newValue }
   }
 
-  /// Whether the time limit expired while waiting for the source of the request body.
+  /// Whether the time limit expired while waiting for the request body's source.
   package var awaitedSource: Bool {
     get { box.details.awaitedSource }
     set { details.awaitedSource = newValue }
   }
 
-  /// Whether no token could be obtained. Its source has already retried.
+  /// Whether no token could be obtained. The token's source has already retried.
   var isTokenFailure: Bool {
     get { box.details.isTokenFailure }
     set { details.isTokenFailure = newValue }
   }
 
-  /// Requests new credentials from the app after the proxy refused them; `nil` if the app can't be asked.
+  /// Requests new credentials from the app after the proxy rejected the current ones. `nil` if the app can't be asked.
   var proxyRenewal: CredentialRenewal? {
     get { box.details.proxyRenewal }
     set { details.proxyRenewal = newValue }
   }
 
-  /// The payload of the error response, if the task or server declares its type and the body could be decoded.
+  /// The error response's payload, if the task or server declares its type and the body could be decoded.
   package var payload: (any Sendable)? {
     get { box.details.payload }
     set { details.payload = newValue }
   }
 
-  /// The payload of the error response; `nil` if the body can't be decoded.
+  /// Returns the error response's payload, or `nil` if the body can't be decoded.
   ///
-  /// Returns the `ErrorPayload` of the task or server if its type matches. Otherwise, decodes the body as JSON.
+  /// If its type matches, returns the `ErrorPayload` of the task or server. Otherwise, decodes the body as JSON.
   public func payload<Payload: Decodable & Sendable>(as type: Payload.Type = Payload.self) -> Payload? {
     if let payload = payload as? Payload { return payload }
     return body.isEmpty ? nil : try? JSONDecoder().decode(type, from: body)
   }
 
-  /// A fixed name for an error, suitable for metrics: the name of the code, or of another error's type.
+  /// Returns a fixed name for an error, suitable for metrics: the code's name, or the name of another error's type.
   package static func typeName(of error: any Error) -> String {
     if error is CancellationError { return "cancelled" }
     return (error as? TaskError)?.code.name ?? "\(Swift.type(of: error))"
@@ -275,8 +277,9 @@ public struct TaskError: Error, Sendable {
   /// Whether the remote could not be reached.
   public var isOffline: Bool { code == .cannotResolveHost || code == .cannotConnect || code == .offline }
 
-  /// Whether the same request may succeed a little later: transport errors, time limits except those of the queue and
-  /// the call, and the statuses 408, 429, 502, 503 and 504. Whether it *can* be sent again also depends on the method.
+  /// Whether the same request may succeed if it is retried a little later: transport errors, time limits except those
+  /// of the queue and the call, and the statuses 408, 429, 502, 503 and 504. Whether it *can* be resent also depends on
+  /// the method.
   public var isRetryable: Bool {
     switch code {
     case .timedOut: timer != .call && timer != .queue
@@ -286,7 +289,7 @@ public struct TaskError: Error, Sendable {
     }
   }
 
-  /// The problem that the server described (RFC 9457), or `nil`.
+  /// The server's problem description (RFC 9457), if any.
   public var problem: ProblemDetails? {
     guard headers.mediaType?.essence == MediaType.problem.rawValue else { return nil }
     return try? JSONDecoder().decode(ProblemDetails.self, from: body)
@@ -294,9 +297,9 @@ public struct TaskError: Error, Sendable {
 }
 
 extension TaskError: CustomStringConvertible, LocalizedError {
-  /// A single line with the method and the URL (its first 200 characters), or the task if it failed before there was a
-  /// request. Followed by the reason, an explanation if the reason is only a status, the number of attempts, and why it
-  /// was not retried.
+  /// A single line with the method and the URL (its first 200 characters), or the task if the call failed before its
+  /// request was created. It continues with the reason, an explanation if the reason is only a status, the number of
+  /// attempts, and the reason why the call was not retried.
   public var description: String {
     var parts: [String] = []
     if let method, let url {
@@ -315,7 +318,7 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     return parts.joined(separator: ": ").onOneLine
   }
 
-  /// The reason, with an explanation if it is only a status. Does not contain the request.
+  /// The reason, with an explanation if the reason is only a status. Does not contain the request.
   package var explanation: String { meaning.map { "\(reason): \($0)" } ?? reason }
 
   private var meaning: String? {
@@ -335,7 +338,7 @@ public struct ProblemDetails: Decodable, Sendable, Hashable {
   public let type: String?
   /// A short summary of the kind of problem.
   public let title: String?
-  /// The status that the server intended.
+  /// The status set by the server.
   public let status: Int?
   /// An explanation of this occurrence.
   public let detail: String?

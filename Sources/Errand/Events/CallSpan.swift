@@ -1,11 +1,11 @@
-/// The span of a call in a trace; see ``TraceContext``.
+/// A call's span in a trace; see ``TraceContext``.
 public final class CallSpan: Sendable {
-  /// The context inside the call: its hooks, its steps, and the calls that they make.
+  /// The context inside the call, which applies to its hooks, its steps, and the calls that they make.
   public let context: TraceContext
-  /// The parent span; `nil` if the call starts the trace.
+  /// The parent span. `nil` if the call starts the trace.
   public let parent: SpanID?
 
-  /// Data that spans need and the flight record does not keep.
+  /// Data needed by spans that the flight record does not contain.
   package struct Notes: Sendable {
     package fileprivate(set) var lines: [RequestLine] = []
     package fileprivate(set) var connections: [Connection] = []
@@ -24,7 +24,7 @@ public final class CallSpan: Sendable {
     self.parent = parent
   }
 
-  /// The span of an attempt, sent in the request as the parent.
+  /// Returns an attempt's span, which the request sends as the parent.
   public func attempt(_ number: Int) -> SpanID { context.spanID.part(number) }
 
   package var notes: Notes { kept.withLock { $0 } }
@@ -37,7 +37,7 @@ public final class CallSpan: Sendable {
 
   package func note(_ connection: Connection) { kept.withLock { $0.connections.append(connection) } }
 
-  /// The span for a call that starts here; `nil` outside of a trace unless an observer starts one.
+  /// Creates the span for a call that starts here. Returns `nil` outside of a trace, unless an observer starts one.
   @inline(__always)
   package static func here(_ sampling: TraceSampling, _ random: CallRandom) -> CallSpan? {
     let parent = TraceContext.current
@@ -58,9 +58,9 @@ public final class CallSpan: Sendable {
   }
 }
 
-/// The share of new traces that an observer records.
+/// The fraction of new traces that an observer records.
 public struct TraceSampling: Sendable, Hashable {
-  /// From 0 to 1; negative if no traces are started.
+  /// From 0 to 1. Negative if no traces are started.
   private let share: Double
 
   /// Starts no traces.
@@ -68,7 +68,7 @@ public struct TraceSampling: Sendable, Hashable {
   /// Records every trace.
   public static let all = TraceSampling(share: 1)
 
-  /// Records a share of the traces, from 0 to 1, selected by trace ID.
+  /// Records a fraction of the traces, from 0 to 1, selected by trace ID.
   public static func share(_ share: Double) -> TraceSampling { TraceSampling(share: min(1, max(0, share))) }
 
   package func union(_ other: TraceSampling) -> TraceSampling { share < other.share ? other : self }

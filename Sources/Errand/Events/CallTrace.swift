@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// Keeps the flight record of a call, and notifies the observers and the log.
+/// Keeps a call's flight record, and notifies the observers and the log.
 package final class CallTrace: Sendable {
   package let call: Int
-  /// The name of the task's type; empty without observers and log.
+  /// The name of the task's type. Empty if there are no observers and no log.
   private let task: String
-  /// Whether an observer or the log receives anything before the end.
+  /// Whether an observer or the log receives anything before the call ends.
   private let isEager: Bool
   private let clock: CallClock
   private let start: Duration
@@ -16,9 +16,9 @@ package final class CallTrace: Sendable {
   package let span: CallSpan?
   private let record: Lock<FlightRecord>
   private let logged = Lock(Duration.zero)
-  /// Whether an observer or the log receives moments that the record does not keep.
+  /// Whether an observer or the log receives moments that the record does not contain.
   package let isObserved: Bool
-  /// Whether the span collects the data that the record does not keep.
+  /// Whether the span collects data that the record does not contain.
   package let keepsNotes: Bool
   /// Whether the URL is hidden from observers and the log.
   package let isHidden: Bool
@@ -69,7 +69,7 @@ package final class CallTrace: Sendable {
     tellOnly(moment, at: time)
   }
 
-  /// Reports a moment that the record does not keep.
+  /// Reports a moment that the record does not contain.
   package func tellOnly(
     _ moment: CallMoment, at time: Duration, errorType: String? = nil, record: FlightRecord? = nil
   ) {
@@ -98,7 +98,7 @@ package final class CallTrace: Sendable {
     for observer in observers where observer.wantsProgress { observer.tell(event) }
   }
 
-  /// Ends the call and returns its record. Only observers get the record with its title.
+  /// Ends the call and returns its record. Only observers receive the record with its title.
   package func end(
     _ outcome: CallOutcome, _ cause: Diagnosis.Cause? = nil, errorType: @autoclosure () -> String? = nil,
     title: @autoclosure () -> String = ""

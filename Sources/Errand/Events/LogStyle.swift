@@ -1,4 +1,4 @@
-/// The detail of a server's log, which has one line per moment of a call.
+/// The level of detail in a server's log, which has one line per moment of a call.
 public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
   /// Nothing.
   case none

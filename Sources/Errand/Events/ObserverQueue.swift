@@ -1,16 +1,16 @@
 import Dispatch
 
-/// Delivers events to one observer, in order. Uses a dispatch queue unless the observer wants inline delivery.
+/// Delivers events to one observer, in order. Uses a dispatch queue unless the observer requests inline delivery.
 ///
-/// Not a Swift task, because an observer that blocks would occupy one of the few threads that run the calls.
+/// Does not use a Swift task, because a blocking observer would occupy one of the few threads that run the calls.
 package final class ObserverQueue: Sendable {
   private struct State {
     var events: [TaskEvent] = []
     var isBusy = false
   }
 
-  /// The maximum number of queued events, not counting those being delivered. The last one is always the newest, so
-  /// that the observer receives the end of a call.
+  /// The maximum number of queued events, not counting events that are being delivered. The last queued event is always
+  /// the newest, so that the observer receives the end of a call.
   package static let capacity = 1000
 
   private let observer: any TaskObserver

@@ -1,18 +1,19 @@
-/// Observes the calls of a server. The events of each call arrive in order.
+/// Observes a server's calls. Each call's events arrive in order.
 ///
 /// Install observers in ``ServerConfiguration/observers``. Without observers, events cost nothing.
 public protocol TaskObserver: Sendable {
   /// How events are delivered. Defaults to ``ObserverDelivery/queued``.
   var delivery: ObserverDelivery { get }
 
-  /// The moments to observe. Defaults to ``ObserverInterest/all``. Moments that no observer wants are not created.
+  /// The moments to observe. Defaults to ``ObserverInterest/all``. Moments that no observer requests are not created.
   var interest: ObserverInterest { get }
 
-  /// Whether the observer receives the progress of bodies, ``CallMoment/progressed(_:)``. Defaults to `false`, because
+  /// Whether the observer receives the progress of bodies (``CallMoment/progressed(_:)``). Defaults to `false`, because
   /// counting bytes has a cost.
   var wantsProgress: Bool { get }
 
-  /// The share of calls outside of a ``TraceContext`` that start a recorded trace. Defaults to ``TraceSampling/none``.
+  /// The fraction of calls outside of a ``TraceContext`` that start a recorded trace. Defaults to
+  /// ``TraceSampling/none``.
   var traceSampling: TraceSampling { get }
 
   /// Receives an event.
@@ -39,7 +40,7 @@ public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable 
   case ends = 1
   /// The start and the end.
   case calls
-  /// All moments. Progress is only included with ``TaskObserver/wantsProgress``.
+  /// All moments. Progress is only included if ``TaskObserver/wantsProgress`` is true.
   case all
 
   /// Orders interests by the number of moments.
@@ -55,9 +56,10 @@ public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable 
 
 /// How events are delivered to an observer.
 public enum ObserverDelivery: Sendable, Hashable {
-  /// On the observer's own queue, shortly afterwards. Calls never wait for the observer. Up to 1,000 events are queued.
-  /// After that, each new event replaces the last one, and ``TaskEvent/missed`` is the number of dropped events.
+  /// On the observer's own queue, shortly after the event. Calls never wait for the observer. Up to 1,000 events are
+  /// queued. Beyond that, each new event replaces the most recent one in the queue, and ``TaskEvent/missed`` is the
+  /// number of dropped events.
   case queued
-  /// Immediately: the call continues when the observer returns. For observers that do very little.
+  /// Immediately. The call continues when the observer returns. For observers that do very little work.
   case inline
 }

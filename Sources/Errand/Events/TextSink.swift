@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// An output for human-readable text, such as echoes and log lines.
 public struct TextSink: Sendable {
-  /// Whether the output is a terminal, where echoes are coloured.
+  /// Whether the output is a terminal, in which echoes are coloured.
   public let isTerminal: Bool
   private let put: @Sendable (String) -> Void
 

@@ -1,4 +1,4 @@
-/// The state of a started task, derived from its call's events and its handle's commands. Pure.
+/// A started task's state, derived from its call's events and its handle's commands. Pure.
 struct HandleProgress {
   /// The number of runs so far. Events of earlier runs are ignored.
   private(set) var round = 1
@@ -31,7 +31,7 @@ struct HandleProgress {
     return true
   }
 
-  /// Begins the next run. Returns `false` unless the last one failed or was cancelled.
+  /// Begins the next run. Returns `false` unless the previous run failed or was cancelled.
   mutating func retry() -> Bool {
     guard underlying == .failed || underlying == .cancelled else { return false }
     round += 1

@@ -1,4 +1,4 @@
-/// The work behind a handle: the call of the current run, the waiters for its value and the readers of its events.
+/// The work behind a handle: the current run's call, the waiters for its value and the readers of its events.
 /// ``TaskHandle/retry()`` begins another run.
 final class HandleRegistry<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
@@ -32,17 +32,17 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     }
   }
 
-  /// The maximum number of events kept. Only a call that is retried for days has more.
+  /// The maximum number of events kept. Only a call that is retried for days exceeds it.
   private static var unreadEvents: Int { 1000 }
 
   private let operation: Operation
-  /// The plan of the call, and the registry through which it can be cancelled before it begins; `nil` if it is not
+  /// The call's plan, and the registry through which the call can be cancelled before it begins. `nil` if it is not
   /// registered.
   private let work: (plan: TaskPlan, calls: CallRegistry)?
   private let mayWait: @Sendable () throws -> Void
   private let state = Lock(State())
 
-  /// Creates work that runs `operation`. `mayWait` throws if waiting for it would never end.
+  /// Creates work that runs `operation`. `mayWait` throws if a wait for the work would never end.
   init(
     of work: (plan: TaskPlan, calls: CallRegistry)? = nil, mayWait: @escaping @Sendable () throws -> Void = {},
     _ operation: @escaping Operation
@@ -56,7 +56,7 @@ final class HandleRegistry<Value: Sendable>: Sendable {
 
   // MARK: Running
 
-  /// Starts the current run. The job retains this object until it ends, even without a handle.
+  /// Starts the current run. The job retains this object until it ends, even if the handle has been released.
   func start() {
     let round = state.withLock { $0.progress.round }
     let number = work.map { work in
@@ -134,8 +134,8 @@ final class HandleRegistry<Value: Sendable>: Sendable {
 
   func retain() { state.withLock { $0.handles += 1 } }
 
-  /// Counts a released handle. The last one resumes a paused call, because nothing else can and others may need its
-  /// slot.
+  /// Counts a released handle. Releasing the last handle resumes a paused call, because nothing else can, and other
+  /// calls may need its slot.
   func release() {
     let isLast = state.withLock { state in
       state.handles -= 1
@@ -146,7 +146,7 @@ final class HandleRegistry<Value: Sendable>: Sendable {
 
   // MARK: Results
 
-  /// The value of the current run. If the waiter is cancelled, it stops waiting and the run continues.
+  /// The current run's value. If the waiter is cancelled, it stops waiting and the run continues.
   func value() async throws -> Value {
     if state.withLock({ $0.result == nil }) { try mayWait() }
     let id = state.withLock { state in
@@ -174,7 +174,7 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     state.withLock { state in
       guard state.progress.round == round else { return }
       state.progress.note(event.moment)
-      if state.events.count == Self.unreadEvents { state.events.removeLast() }  // keeps the end of the call
+      if state.events.count == Self.unreadEvents { state.events.removeLast() }  // keeps the call's last event
       state.events.append(event)
       for reader in state.readers { reader.yield(event) }
       guard state.progress.state.isOver else { return }

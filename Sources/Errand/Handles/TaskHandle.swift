@@ -4,8 +4,8 @@
 ///     for await event in export.events { print(event.moment) }
 ///     let report = try await export.value
 ///
-/// The call continues if the handle is released, unless it is ``scoped``. It is throttled, retried and recorded like
-/// any other call, and `cancelAll()` and cancelling by tag or by type apply to it.
+/// The call continues if the handle is released, unless the handle is ``scoped``. It is throttled, retried and recorded
+/// like any other call, and can be cancelled with `cancelAll()`, by tag or by type.
 public final class TaskHandle<Value: Sendable>: Sendable {
   private let desk: HandleRegistry<Value>
   private let lifetime: TaskHandleLifetime
@@ -21,7 +21,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
     desk.release()
   }
 
-  /// A handle to the same call that cancels it when released. The original handle does not change.
+  /// A handle to the same call that cancels the call when released. The original handle does not change.
   public var scoped: TaskHandle<Value> { TaskHandle(desk, .scoped) }
 
   /// The state of the task.
@@ -30,7 +30,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// The result of the task, once it is available.
   ///
   /// It can be read any number of times. After ``retry()``, it is the result of the new call. If the Swift task that
-  /// waits here is cancelled, it stops waiting and the call continues.
+  /// waits for it is cancelled, only the wait ends: the call continues.
   ///
   /// Throws ``TaskError``, an error of a hook, or `CancellationError` if the call or the waiter was cancelled.
   public var value: Value {
@@ -42,45 +42,45 @@ public final class TaskHandle<Value: Sendable>: Sendable {
 
   /// The events of the call from its start. The stream ends with the call.
   ///
-  /// Every access returns a new stream. It begins with the earlier events (if there are more than 1,000, the first 999
-  /// and the last), and buffers the newest 1,000 unread events. The stream does not retain the handle: keep the handle
-  /// as long as a ``scoped`` call should run.
+  /// Every access returns a new stream. The stream begins with the earlier events (if there are more than 1,000, the
+  /// first 999 and the last), and buffers the newest 1,000 unread events. It does not retain the handle: keep a
+  /// ``scoped`` handle as long as its call should run.
   public var events: AsyncStream<TaskEvent> { desk.events() }
 
-  /// The progress of the request and response bodies, starting with the latest. The stream ends with the call.
+  /// The progress of the request and response bodies, starting with the latest update. The stream ends with the call.
   ///
   ///     for await progress in export.progress { bar.show(progress.fraction) }
   ///
-  /// Updates arrive at most 20 times a second and at the end of each body. A slow reader gets only the newest. Every
-  /// access returns a new stream, which does not retain the handle. A call that shares another call's request reports
-  /// no progress.
+  /// Updates arrive at most 20 times a second, and at the end of each body. A slow reader receives only the newest.
+  /// Every access returns a new stream, which does not retain the handle. A call that shares another call's request
+  /// does not report progress.
   public var progress: AsyncStream<TransferProgress> { desk.transfers() }
 
-  /// Cancels the call, which then throws `CancellationError`. Does nothing if the call is over.
+  /// Cancels the call, which then throws `CancellationError`. Does nothing if the call has ended.
   public func cancel() { desk.cancel() }
 
   /// Pauses the call before its next attempt and while it reads the response body.
   ///
   /// An attempt that waits for its slot or its response continues until the body arrives. The body is then left unread,
-  /// so the server has to wait. The call keeps its slot, its connection and its access to a serial queue.
+  /// so the server has to wait. The call keeps its slot, its connection and its place in a serial queue.
   ///
   /// Time limits still apply. If the attempt's limit expires during a pause, the attempt ends, and the next one waits
   /// until the call is resumed. If the call's deadline expires, the call ends. A paused call is resumed when its last
   /// handle is released, because nothing else could resume it.
   ///
-  /// - Returns: Whether this paused the call: `false` if it was already paused or is over.
+  /// - Returns: Whether the call was paused. `false` if it was already paused or has ended.
   @discardableResult
   public func pause() -> Bool { desk.pause() }
 
-  /// Resumes a paused call where it stopped. The request of the next attempt is built only now.
+  /// Resumes a paused call where it stopped. The next attempt's request is built only now.
   ///
-  /// - Returns: Whether this resumed the call: `false` if it was not paused.
+  /// - Returns: Whether the call was resumed. `false` if it was not paused.
   @discardableResult
   public func resume() -> Bool { desk.resume() }
 
-  /// Runs the task again after it failed or was cancelled. The handle then stands for the new call.
+  /// Runs the task again after it failed or was cancelled. The handle then refers to the new call.
   ///
-  /// - Returns: Whether the task was started: `false` if it is still running or has succeeded.
+  /// - Returns: Whether the task was started. `false` if it is still running or has succeeded.
   @discardableResult
   public func retry() -> Bool { desk.retry() }
 }
@@ -100,7 +100,7 @@ public enum TaskHandleState: Sendable, Hashable {
   /// The task was cancelled.
   case cancelled
 
-  /// Whether the task has succeeded, failed or was cancelled.
+  /// Whether the task has succeeded, failed or been cancelled.
   public var isOver: Bool {
     switch self {
     case .waiting, .running, .paused: false

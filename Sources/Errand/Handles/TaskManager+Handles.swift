@@ -50,7 +50,7 @@ extension TaskManager {
     _ task: some ServerTask, _ delivery: BodyDestination, _ lifetime: TaskHandleLifetime,
     finish: @escaping @Sendable (Outcome) async throws -> Value
   ) -> TaskHandle<Value> {
-    // A retry may run in another context: keep the default server of this one.
+    // A retry may run in another context: keep this context's default server.
     let scoped = ServerDefault.scoped
     let plan = task.plan
     let (queue, server) = (plan.serialQueue, plan.server)

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A request as the arguments of `curl`.
+/// A request as arguments for `curl`.
 struct CurlArguments {
   enum Body {
     case none
@@ -9,7 +9,7 @@ struct CurlArguments {
     case file(String)
     /// Read from the command's standard input.
     case stream
-    /// Hidden. The user has to supply it on standard input.
+    /// Hidden. The user must supply the body on standard input.
     case unshown
   }
 
@@ -21,7 +21,7 @@ struct CurlArguments {
 
   /// The maximum length of an argument, in bytes. Linux allows 128 KiB.
   private static let longestArgument = 96 << 10
-  /// The body size, in bytes, from which `curl` sends `Expect: 100-continue`.
+  /// The minimum body size, in bytes, for which `curl` sends `Expect: 100-continue`.
   private static let waitingSize = 1 << 20
 
   /// The command for a POSIX shell, with one option per line.
@@ -52,14 +52,14 @@ struct CurlArguments {
     return remark + (input.isEmpty ? "" : "\(input) |\n") + lines.joined(separator: " \\\n  ")
   }
 
-  /// A comment on its own line, because a comment inside the command would end it. It avoids characters that are
-  /// special to an interactive zsh, which does not recognize comments.
+  /// A comment on its own line, because a comment inside the command would end it. The comment avoids characters that
+  /// are special in an interactive zsh, which does not recognize comments.
   private var remark: String {
     guard case .unshown = body else { return "" }
     return "# The body is not shown. The command reads it from the standard input.\n"
   }
 
-  /// Whether the path may contain a segment that curl takes for a dot segment.
+  /// Whether the path may contain a segment that curl interprets as a dot segment.
   private var hasDots: Bool {
     var (before, last): (UInt8, UInt8) = (0, 0)
     for byte in url.utf8 {
@@ -76,13 +76,13 @@ struct CurlArguments {
     return true
   }
 
-  /// The header arguments. Fields that curl would add on its own are removed by name.
+  /// The header arguments. Fields that curl would add by default are removed by name.
   private var fields: [String] {
     var fields: [String] = []
     let names = Set(headers.map { HTTPHeaderName($0.name) })
     for field in headers {
       let name = HTTPHeaderName(field.name)
-      // curl does the framing.
+      // curl handles the framing.
       if name == .contentLength || name == .transferEncoding { continue }
       let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
       fields.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -111,7 +111,7 @@ extension HTTPRequest {
   /// Binary data is passed through `printf` in octal. A streamed or hidden body is read from standard input. Proxies,
   /// certificate pins, timeouts and digest credentials are not included. curl 8.8 to 8.20 drop a trailing `?`.
   ///
-  /// - Parameter redaction: The secrets to hide. Defaults to ``Redaction/standard``. `nil` shows all secrets.
+  /// - Parameter redaction: The policy that hides secrets. Defaults to ``Redaction/standard``. `nil` shows all secrets.
   public func curlCommand(redaction: Redaction? = .standard) -> String {
     let hiding = redaction?.hiding(options.credentialHeaders)
     let fields =
@@ -142,8 +142,8 @@ extension HTTPRequest {
 }
 
 extension RecordedCall.Exchange {
-  /// The `curl` command that sends this request again, as far as it was recorded. `nil` if the URL is hidden. A hidden
-  /// body is read from standard input, and a comment before the command says so.
+  /// The `curl` command that resends this request, as far as it was recorded. `nil` if the URL is hidden. A hidden body
+  /// is read from standard input, and a comment before the command points this out.
   public var curlCommand: String? {
     url.map { url in
       CurlArguments(method: method, url: url, headers: headers, body: body?.curlBody ?? .none).command

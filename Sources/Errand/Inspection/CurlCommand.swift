@@ -5,8 +5,8 @@ import ErrandFoundation
 ///     let command = try CurlCommand("curl -X POST https://shop.example/widgets -d name=Sprocket")
 ///     let data = try await command.task.download()
 ///
-/// The command is parsed as in a POSIX shell, but nothing is executed. An unsupported option throws an error that names
-/// it. Files named in the command are read when the request is sent.
+/// The command is parsed as in a POSIX shell, but nothing is executed. If an option is unsupported, the error contains
+/// its name. Files named in the command are read when the request is sent.
 public struct CurlCommand: Sendable {
   /// The request.
   public let request: HTTPRequest
@@ -34,8 +34,8 @@ public struct CurlCommand: Sendable {
     ignored = reader.ignored
   }
 
-  /// A task that sends the request. It follows redirects if the command does. `Accept` and `User-Agent` come from the
-  /// server unless the command sets them.
+  /// A task that sends the request. It follows redirects if the command does. The server sets `Accept` and `User-Agent`
+  /// unless the command does.
   public var task: Modified<URLTask> {
     let (options, follows) = (request.options, followsRedirects)
     let task = URLTask(request.url, method: request.method, headers: request.headers, body: request.body)

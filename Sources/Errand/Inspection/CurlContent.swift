@@ -90,7 +90,7 @@ struct CurlContent {
     return .body(name, .bytes(Data(content.utf8), type: MediaType(String(type))))
   }
 
-  /// Whether the text is a media type, optionally with a charset. Other parameters have a special meaning to curl.
+  /// Whether the text is a media type, optionally with a charset. Other parameters have a special meaning in curl.
   private static func isType(_ text: Substring) -> Bool {
     let words = text.split(separator: ";", omittingEmptySubsequences: false)
     guard let type = words.first, words.dropFirst().allSatisfy({ $0.hasPrefix("charset=") }) else { return false }
@@ -124,7 +124,7 @@ struct CurlContent {
     }
   }
 
-  /// The URL with the data in its query (`--get`).
+  /// Returns the URL with the data added to its query (`--get`).
   func adding(to url: String) -> String {
     guard let data, !data.isEmpty else { return url }
     let parts = url.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)

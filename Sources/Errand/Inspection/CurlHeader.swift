@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// The header fields of a `curl` command.
+/// A `curl` command's header fields.
 struct CurlHeader {
   typealias Refusal = ShellWords.Refusal
 
   /// The fields from `--header`.
   private var stated = HTTPHeaders()
-  /// The fields set by other options. A `--header` with the same name wins, wherever it appears.
+  /// The fields set by other options. A `--header` with the same name takes precedence, regardless of the order.
   private var implied = HTTPHeaders()
   /// The fields that curl must not add.
   private var unwanted: Set<HTTPHeaderName> = []
@@ -37,7 +37,7 @@ struct CurlHeader {
     }
   }
 
-  /// The start of a line without a colon. Anything after whitespace could be a secret.
+  /// The start of a line without a colon. Anything after whitespace may be a secret.
   private static func name(of line: String) -> Substring { line.prefix { $0 != " " && $0 != "\t" } }
 
   mutating func set(_ name: HTTPHeaderName, _ value: String) { implied[name] = value }
@@ -71,7 +71,7 @@ struct CurlHeader {
     implied.setDefault(field.value, for: field.name)
   }
 
-  /// Parses a URL like curl: the default scheme is http, and a user in the URL is used for authentication.
+  /// Parses a URL as curl does: the default scheme is http, and a user name in the URL is used for authentication.
   mutating func url(_ text: String) throws(Refusal) -> URL {
     let address = text.contains("://") ? text : "http://\(text)"
     guard var parts = URLComponents(string: address), let scheme = parts.scheme?.lowercased(),

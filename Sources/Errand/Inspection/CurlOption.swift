@@ -1,10 +1,10 @@
-/// How an option of `curl` affects the request.
+/// How a `curl` option affects the request.
 enum CurlOption: Sendable, Equatable {
   /// The option changes the request.
   case used(takesValue: Bool)
   /// The option does not change the request.
   case ignored(takesValue: Bool)
-  /// The option is not supported. The value says why.
+  /// The option is not supported, for this reason.
   case refused(String)
 
   static func named(_ name: String) -> CurlOption? { table[name] }

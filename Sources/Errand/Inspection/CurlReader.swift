@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Builds a request from the words of a `curl` command.
+/// Builds a request from a `curl` command's words.
 struct CurlReader {
   typealias Refusal = ShellWords.Refusal
   typealias Word = ShellWords.Word
@@ -18,7 +18,7 @@ struct CurlReader {
   private(set) var followsRedirects = false
   private(set) var ignored: [String] = []
 
-  /// Reads the words of the command, beginning with the program name. `input` is standard input, if any.
+  /// Reads the command's words, beginning with the program name. `input` is standard input, if any.
   mutating func read(_ words: [Word], input: Word?) throws(Refusal) {
     content.input = input
     var words = words[...]
@@ -121,8 +121,8 @@ struct CurlReader {
     address = url
   }
 
-  /// The URL as curl reads it: without backslashes before braces and brackets, and without braces around one word.
-  /// Throws for `{a,b}` and `[1-3]`, which mean several URLs.
+  /// Returns the URL as curl interprets it: without backslashes before braces and brackets, and without braces around a
+  /// single word. Throws for `{a,b}` and `[1-3]`, which stand for several URLs.
   private static func expanded(_ url: String) throws(Refusal) -> String {
     let several = Refusal(
       reason: "curl reads braces and brackets in a URL as several URLs: add '--globoff', or write one URL")
@@ -159,7 +159,7 @@ struct CurlReader {
       || address.contains(UInt8(ascii: ":")) && address.allSatisfy { "0123456789abcdefABCDEF:.".utf8.contains($0) }
   }
 
-  /// The URL without dot segments, as curl sends it (RFC 3986 §5.2.4).
+  /// Returns the URL without dot segments, as curl sends it (RFC 3986 §5.2.4).
   private static func withoutDots(_ url: URL) throws(Refusal) -> URL {
     guard var parts = URLComponents(string: url.absoluteString), parts.percentEncodedPath.contains("/.") else {
       return url
@@ -204,7 +204,7 @@ struct CurlReader {
         headers.setDefault(HTTPHeaders.Field(.contentType, type.rawValue))
       }
       var untyped = body
-      untyped.mediaType = nil  // the header says it
+      untyped.mediaType = nil  // the header specifies it
       let request = HTTPRequest(method, url, headers: headers.fields, body: untyped, options: options)
       do {
         try request.check()

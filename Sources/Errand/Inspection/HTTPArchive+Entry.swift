@@ -3,35 +3,35 @@ import ErrandFoundation
 extension HTTPArchive {
   /// A request and its response.
   public struct Entry: Codable, Sendable, Hashable {
-    /// The start time of the request, in ISO 8601.
+    /// The request's start time, in ISO 8601.
     public var startedDateTime: String
     /// The total duration, in milliseconds.
     public var time: Double
     /// The request.
     public var request: Request
-    /// The response. Its status is 0 if none arrived.
+    /// The response. Its status is 0 if no response arrived.
     public var response: Response
     /// The phases of the request.
     public var timings: Timings
-    /// The address of the server, if known.
+    /// The server's address, if known.
     public var serverIPAddress: String?
     /// A comment, if any.
     public var comment: String?
-    /// The number of the call, unique in its process: `_call`.
+    /// The call's number, unique in its process: `_call`.
     public var call: Int?
     /// The name of the task's type, or its custom name: `_task`.
     public var task: String?
-    /// The number of the attempt, starting at 1. 0 if the call sent no request: `_attempt`.
+    /// The attempt's number, starting at 1: `_attempt`. 0 if the call did not send a request.
     public var attempt: Int?
-    /// Whether the request was resent, because its pooled connection was stale or the server refused it: `_resent`.
+    /// Whether the request was resent because its pooled connection was stale or the server refused it: `_resent`.
     public var wasResent: Bool?
     /// A description of how the cache was used: `_cache`.
     public var cacheUse: String?
-    /// The failure in one line: `_error`.
+    /// The failure on one line: `_error`.
     public var failure: String?
-    /// The flight record of the call, one line per moment. Set on the last request of the call: `_timeline`.
+    /// The call's flight record, one line per moment: `_timeline`. Set on the call's last request.
     public var timeline: [String]?
-    /// The diagnosis of the call. Set on the last request of the call: `_diagnosis`.
+    /// The call's diagnosis: `_diagnosis`. Set on the call's last request.
     public var diagnosis: String?
     /// The browser cache state, which the format requires. Always empty.
     var cache = NoCache()
@@ -65,7 +65,7 @@ extension HTTPArchive {
     public var headers: [RecordedCall.Field]
     /// The query items.
     public var queryString: [RecordedCall.Field]
-    /// The body, if there is one.
+    /// The body, if any.
     public var postData: PostData?
     /// The size of the header in bytes. -1 if unknown.
     public var headersSize: Int
@@ -73,13 +73,13 @@ extension HTTPArchive {
     public var bodySize: Int
   }
 
-  /// The body of a request.
+  /// A request's body.
   public struct PostData: Codable, Sendable, Hashable {
     /// The media type. Empty if not specified.
     public var mimeType: String
     /// The text, or binary data in Base64. Empty if hidden.
     public var text: String
-    /// `base64` if the text is encoded: `_encoding`, because the format has this field only for responses.
+    /// `base64` if the text is encoded: `_encoding`, because the format defines this field only for responses.
     public var encoding: String?
     /// A note that replaces a hidden body.
     public var comment: String?
@@ -94,7 +94,7 @@ extension HTTPArchive {
   public struct Response: Codable, Sendable, Hashable {
     /// The status. 0 if no response arrived.
     public var status: Int
-    /// The reason phrase of the status.
+    /// The status's reason phrase.
     public var statusText: String
     /// The HTTP version.
     public var httpVersion: String
@@ -119,9 +119,9 @@ extension HTTPArchive {
     }
   }
 
-  /// The body of a response.
+  /// A response's body.
   public struct Content: Codable, Sendable, Hashable {
-    /// The number of bytes after decoding. -1 if unknown.
+    /// The number of bytes after decompression. -1 if unknown.
     public var size: Int
     /// The media type. Empty if not specified.
     public var mimeType: String
@@ -139,7 +139,7 @@ extension HTTPArchive {
     public var blocked = -1.0
     /// The time spent on name resolution.
     public var dns = -1.0
-    /// The time spent on connecting, including TLS.
+    /// The time spent connecting, including TLS.
     public var connect = -1.0
     /// The time spent sending the request.
     public var send = 0.0

@@ -87,7 +87,7 @@ extension HTTPArchive.Response {
 }
 
 extension HTTPArchive.Content {
-  /// Decodes a body.
+  /// Decodes a response's body.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     size = try fields.value("size", or: -1)
@@ -120,7 +120,7 @@ extension HTTPArchive.Timings {
   }
 }
 
-/// A header field, cookie or form parameter whose value can be missing.
+/// A header field, cookie or form parameter whose value may be missing.
 private struct ReadField: Decodable {
   let field: RecordedCall.Field
   let fileName: String?
@@ -132,7 +132,7 @@ private struct ReadField: Decodable {
   }
 }
 
-/// A coding key, needed because synthesized keys are visible only in the file of their type.
+/// A coding key. Required because synthesized keys are only visible in the file that declares their type.
 private struct FieldName: CodingKey, ExpressibleByStringLiteral {
   let stringValue: String
   var intValue: Int? { nil }
@@ -149,13 +149,13 @@ extension KeyedDecodingContainer<FieldName> {
 }
 
 extension HTTPArchive.Entry {
-  /// A request that can be sent. `nil` if its URL is invalid or the archive does not contain its body. Secrets are as
-  /// in the archive.
+  /// A request that can be sent. `nil` if its URL is invalid or the archive does not contain its body. Secrets are the
+  /// same as in the archive.
   public var httpRequest: HTTPRequest? {
     guard let url = URL(string: request.url) else { return nil }
     var headers = Self.headers(request.headers)
     guard let body = sentBody(announced: headers.number(.contentLength)) else { return nil }
-    headers.removeFraming()  // of the body as transferred
+    headers.removeFraming()  // which describes the body as transferred
     return HTTPRequest(HTTPMethod(request.method), url, headers: headers, body: body)
   }
 
@@ -189,9 +189,9 @@ extension HTTPArchive.Entry {
       body: HTTPResponseBody(response.content.data ?? Data(), trailers: Self.headers(response.trailers ?? [])))
   }
 
-  /// The reason why the body of a response to this method is missing. `nil` if it is present or not needed.
+  /// The reason why the body of a response to this method is missing. `nil` if the body is present or not needed.
   func missing(for method: HTTPMethod) -> String? {
-    // RFC 9110 §6.4.1: these responses have no body, whatever size a tool writes.
+    // RFC 9110 §6.4.1: these responses have no body, regardless of the size that a tool records.
     guard method != .head, (100...999).contains(response.status), ![204, 304].contains(response.status) else {
       return nil
     }
@@ -201,13 +201,13 @@ extension HTTPArchive.Entry {
     return wasStreamed && failure == nil ? "it was read as it came" : nil
   }
 
-  /// Whether the body was streamed, so that the recorder did not see it.
+  /// Whether the body was streamed, in which case the recorder did not see it.
   var wasStreamed: Bool {
     let hasBody = (200..<300).contains(response.status) && ![204, 205].contains(response.status)
     return response.content.text == nil && response.content.size < 0 && hasBody && response.bodySize != 0
   }
 
-  /// The header fields without the HTTP/2 pseudo-header fields that browsers write.
+  /// Returns the header fields without the HTTP/2 pseudo-header fields that browsers include.
   private static func headers(_ fields: [RecordedCall.Field]) -> HTTPHeaders {
     HTTPHeaders(fields.filter { !$0.name.hasPrefix(":") }.map { .init(HTTPHeaderName($0.name), $0.value) })
   }

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension HTTPArchive.Entry {
-  /// The entries of a call: one per request, or a single one if the call got a response without sending a request.
+  /// Returns a call's entries: one per request, or a single entry if the call got a response without sending a request.
   static func entries(of call: RecordedCall) -> [HTTPArchive.Entry] {
     guard !call.isHidden, let url = call.url else { return [] }
     var entries = call.exchanges.map { HTTPArchive.Entry($0, of: call) }
@@ -71,9 +71,9 @@ extension HTTPArchive.Response {
     let headers = response?.headers ?? []
     func value(_ name: HTTPHeaderName) -> String? { headers.first { $0.isNamed(name) }?.value }
     let body = response?.body
-    // RFC 9110 §6.4.1: these responses have no body, whatever length they declare.
+    // RFC 9110 §6.4.1: these responses have no body, regardless of their declared length.
     let isBodiless = exchange.method == .head || [204, 304].contains(response?.status.code ?? 0)
-    // The declared length is reliable only if the body was read to its end, or if it is 0.
+    // The declared length is reliable only if the body was read to the end, or if the length is 0.
     let announced = exchange.failure == nil ? value(.contentLength).flatMap { Int($0) } : nil
     let length = isBodiless ? 0 : body?.size != nil || announced == 0 ? announced : nil
     self.init(
@@ -125,7 +125,7 @@ extension HTTPArchive.Timings {
     receive = Self.milliseconds(times.lastByte - times.firstByte)
   }
 
-  /// Nothing was received, so the current phase took the rest of the time.
+  /// Nothing was received, so the current phase took up the remaining time.
   private mutating func interrupt(_ times: TransferTimings, after total: Duration) {
     let isConnected = max(times.connect, times.secureConnect, times.nameLookup)
     if times.requestStart > .zero {
@@ -139,7 +139,7 @@ extension HTTPArchive.Timings {
     }
   }
 
-  /// The duration to the microsecond. Negative differences between clocks become 0.
+  /// The duration in milliseconds, to the microsecond. Negative differences between clocks become 0.
   private static func milliseconds(_ duration: Duration) -> Double {
     max(0, (duration.inSeconds * 1e6).rounded() / 1000)
   }

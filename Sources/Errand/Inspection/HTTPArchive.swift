@@ -6,8 +6,8 @@ public import ErrandFoundation
 ///     let archive = try HTTPArchive(data: Data(contentsOf: file))
 ///
 /// Every request is an entry, in the order in which the calls ended. A call that was retried or redirected has several
-/// entries. Errand's additional fields begin with `_`, and other tools skip them. Secrets are hidden as they were when
-/// the call was recorded. Calls that hide their URL are omitted.
+/// entries. Errand's additional fields begin with `_`, and other tools ignore them. Secrets are hidden according to the
+/// policy in effect when the call was recorded. Calls that hide their URL are omitted.
 public struct HTTPArchive: Sendable, Hashable {
   /// A program name and version.
   public struct Creator: Codable, Sendable, Hashable {
@@ -47,7 +47,7 @@ public struct HTTPArchive: Sendable, Hashable {
     return try encoder.encode(self)
   }
 
-  /// Writes the archive to a file that other users cannot read (0600). An existing file is replaced once the new one is
+  /// Writes the archive to a file that other users can't read (0600). An existing file is replaced when the new one is
   /// complete. Missing folders are created with mode 0700.
   ///
   /// - Throws: ``TaskError`` with code `.fileNotWritable`.
@@ -73,7 +73,7 @@ extension HTTPArchive: Codable {
     case version, creator, entries, comment
   }
 
-  /// Decodes the object under `log`.
+  /// Decodes the object stored under `log`.
   public init(from decoder: any Decoder) throws {
     let log = try decoder.container(keyedBy: Root.self).nestedContainer(keyedBy: Log.self, forKey: .log)
     creator = try log.decodeIfPresent(Creator.self, forKey: .creator) ?? Creator(name: "", version: "")

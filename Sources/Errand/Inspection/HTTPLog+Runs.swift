@@ -2,7 +2,7 @@ import ErrandFoundation
 
 extension HTTPLog {
   /// Removes the oldest logs in a folder until at most `count` are left. Keeps logs that a program is still writing,
-  /// and files that a log did not write.
+  /// and files not written by a log.
   static func removeOldest(in parent: URL, keeping count: Int) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: parent.path),
       let folder = try? PrivateFolder(parent)
@@ -13,7 +13,8 @@ extension HTTPLog {
     }
   }
 
-  /// Whether the name is that of a log folder, such as `2026-11-24 07.44.49 4711 1B2C`: time, process ID, hex digits.
+  /// Whether the name is that of a log folder: time, process ID and hex digits, such as `2026-11-24 07.44.49 4711
+  /// 1B2C`.
   private static func isFolder(_ name: String) -> Bool {
     let words = name.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 4, words[3].utf8.count == 4 else { return false }
@@ -22,7 +23,7 @@ extension HTTPLog {
       && words[3].utf8.allSatisfy { "0123456789ABCDEF".utf8.contains($0) }
   }
 
-  /// Removes the files of a log. Does not follow links.
+  /// Removes a log's files. Does not follow links.
   private static func remove(_ log: URL) {
     guard let folder = try? PrivateFolder(log, followsLinks: false), !folder.isHeld,
       let files = try? FileManager.default.contentsOfDirectory(atPath: log.path)
@@ -30,7 +31,8 @@ extension HTTPLog {
     for file in files where file == pageName || isText(file) { folder.remove(file) }
   }
 
-  /// Whether the name is that of a call's text file, which begins with at least four digits: `0001. GET Widget.txt`.
+  /// Whether the name is that of a call's text file, which begins with at least four digits, such as `0001. GET
+  /// Widget.txt`.
   private static func isText(_ name: String) -> Bool {
     RecordingEntry.number(of: name).map { name.hasPrefix(RecordingEntry.padded($0) + ". ") } ?? false
   }

@@ -8,11 +8,11 @@ public import ErrandFoundation
 ///     await shop.update { $0.recorders.append(log) }
 ///     print("look at \(log.page.path)")
 ///
-/// Each log creates a subfolder named after the time and the process. The link `latest` points to the newest one. The
-/// page is self-contained. It shows a waterfall of calls with their attempts and phases, a filter, the details and
-/// flight record of each call, and `curl` commands to copy. Folders have mode 0700, files 0600. Secrets are hidden.
+/// Each log creates a subfolder named after the time and the process. The link `latest` points to the newest log. The
+/// page is self-contained. It shows a waterfall of calls with their attempts and phases, a filter, each call's details
+/// and flight record, and `curl` commands to copy. Folders have mode 0700, files 0600. Secrets are hidden.
 ///
-/// Calls never wait for the log: hiding secrets and formatting and writing the text happens on its own queue.
+/// Calls never wait for the log. It uses its own queue to hide secrets, format the text and write it.
 public final class HTTPLog: CallRecorder {
   private struct State {
     /// Closures that create the waiting calls.
@@ -22,13 +22,13 @@ public final class HTTPLog: CallRecorder {
     var count = 0
     var written = 0
     var isWriting = false
-    /// The failures that were already logged.
+    /// The failures that have already been logged.
     var told: Set<String> = []
     /// The number of calls that could not be written or were rejected.
     var lost = 0
   }
 
-  /// The folder of this log.
+  /// The log's folder.
   public let folder: URL
   private let limit: Int
   private let maximumSize: Int
@@ -44,15 +44,15 @@ public final class HTTPLog: CallRecorder {
 
   /// Creates a log.
   ///
-  /// - Parameters:
+  /// - parent: The folder in which to create the log's folder. Defaults to `errand-log-` and the user ID in the
   ///   - parent: The folder in which to create the log's folder. Defaults to `errand-log-` and the user ID in the
   ///     temporary folder.
   ///   - limit: The maximum number of calls to write.
   ///   - maximumSize: The maximum size in bytes. Later calls are not written.
   ///   - runs: The maximum number of logs in `parent`, including this one. The oldest logs are removed, unless a
   ///     program is still writing them. `nil` keeps all logs.
-  ///   - log: Receives a line when writing fails or a limit is reached.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder cannot be created or written to.
+  /// - log: Receives a line when writing fails or a limit is reached.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or written to.
   public init(
     in parent: URL? = nil, limit: Int = 10_000, maximumSize: Int = 1 << 30, runs: Int? = 20,
     log: TextSink = .standardError
@@ -83,10 +83,10 @@ public final class HTTPLog: CallRecorder {
   private static let timeFormat = Date.ISO8601FormatStyle().year().month().day().dateTimeSeparator(.standard).time(
     includingFractionalSeconds: false)
 
-  /// The URL of the page.
+  /// The page's URL.
   public var page: URL { folder.appendingPathComponent(Self.pageName) }
 
-  /// The number of missing calls: they could not be written, arrived too fast, or exceeded the limit.
+  /// The number of missing calls, which could not be written, arrived too fast, or exceeded the limit.
   public var lost: Int { state.withLock { $0.lost } }
 
   /// Adds a call and returns immediately.
@@ -120,18 +120,19 @@ public final class HTTPLog: CallRecorder {
     writeLater()
   }
 
-  /// Waits until all recorded calls were written or have failed. Returns early if the surrounding task is cancelled.
+  /// Waits until all recorded calls have been written or have failed. Returns early if the surrounding task is
+  /// cancelled.
   public func finish() async {
     writer.async { self.writeAll() }  // skip the delay
     await rounds.wait()
   }
 
-  /// Saves the page to a file, and the call texts to a folder next to it (`calls.html` and `calls_files`), to share or
-  /// to keep. Calls that have not been written yet are not included.
+  /// Saves the page to a file, and the call texts to a folder next to it (`calls.html` and `calls_files`), so that you
+  /// can share or keep them. Calls that have not been written yet are not included.
   ///
   /// - Parameter file: The location of the page. An existing file is replaced.
   /// - Returns: The folder with the texts.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the page cannot be written.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the page can't be written.
   @discardableResult
   public func save(to file: URL) throws -> URL {
     let name = "\(file.deletingPathExtension().lastPathComponent)_files"
@@ -140,7 +141,7 @@ public final class HTTPLog: CallRecorder {
       try PrivateFolder.make(texts)
       let source = try PrivateFolder(folder)
       let target = try PrivateFolder(texts)
-      // Read the page first: the texts of all calls in it exist by then.
+      // Read the page first: the text files of all calls in it exist by then.
       let page = LogPage.linking(try source.read(Self.pageName) ?? Data(), to: name)
       for text in try FileManager.default.contentsOfDirectory(atPath: folder.path) where text.hasSuffix(".txt") {
         if let data = try source.read(text) { try target.create(text, data) }
@@ -189,7 +190,7 @@ public final class HTTPLog: CallRecorder {
 
   /// The maximum number of calls added to the page at once.
   private static let batch = 100
-  /// The delay in milliseconds to collect more calls, because waking the writer costs more than writing a call.
+  /// The delay in milliseconds for collecting more calls, because waking the writer costs more than writing a call.
   private static let patience = 10
 
   private func taken() -> ([@Sendable () -> RecordedCall], Int) {
@@ -199,8 +200,8 @@ public final class HTTPLog: CallRecorder {
     }
   }
 
-  /// Whether enough calls are waiting to write them now. Fewer are written after a delay. If none are waiting,
-  /// completes pending waits.
+  /// Whether enough calls are waiting to be written now. Fewer calls are written after a delay. If no calls are
+  /// waiting, completes pending waits.
   private func hasEnough() -> Bool {
     let (count, hasEnded) = state.withLock { state -> (Int, Bool) in
       guard state.calls.isEmpty else { return (state.calls.count, false) }
@@ -230,7 +231,7 @@ public final class HTTPLog: CallRecorder {
     var name: (task: String, method: HTTPMethod, file: String)?
     for (index, make) in calls.enumerated() {
       let call = make()
-      // Reuse the name: most calls are like the one before.
+      // Reuse the name: most calls are like the previous one.
       if name?.task != call.task || name?.method != call.method {
         name = (call.task, call.method, RecordingEntry.plain(call.fileName))
       }
@@ -263,7 +264,7 @@ public final class HTTPLog: CallRecorder {
   }
 
   private func fail(_ reason: String) {
-    // Log each reason once, and limit their number, because some contain a name.
+    // Log each reason once, and limit the number of reasons, because some contain a name.
     let isFirst = state.withLock { $0.told.count < 20 && $0.told.insert(reason).inserted }
     if isFirst { log.write("the log \(folder.path): \(reason)") }
   }

@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// The page of an ``HTTPLog``: a head written once, and a block of JSON appended for each call during the run.
+/// The page of an ``HTTPLog``: a head written once, followed by a block of JSON for each call, appended during the run.
 ///
-/// Data from a peer is never treated as markup: the JSON blocks contain no `<`, the script inserts data as text only,
-/// and the content security policy allows only the page's own script.
+/// Data from a peer is never treated as markup. The JSON blocks do not contain `<`, the script inserts data only as
+/// text, and the content security policy allows only the page's own script.
 enum LogPage {
-  /// The maximum number of bytes of a body on the page. The text file has everything that was recorded.
+  /// The maximum number of bytes of a body on the page. The text file contains everything that was recorded.
   static let bodyLimit = 16 << 10
 
   static func head(title: String) -> Data {
@@ -42,7 +42,7 @@ enum LogPage {
 
   private static let body = "<body data-folder=\""
 
-  /// The page with the name of the folder that holds its texts.
+  /// Returns the page with the name of the folder that contains its text files.
   static func linking(_ page: Data, to folder: String) -> Data {
     guard let place = page.firstRange(of: Data(body.utf8)) else { return page }
     return page[..<place.upperBound] + Data(folder.percentEncodedBytes(except: "-._~") + [UInt8(ascii: "/")])

@@ -1,8 +1,7 @@
 import ErrandFoundation
 
-/// Writes the JSON blocks of a ``LogPage``, without any `<`.
-///
-/// Written by hand because a generic encoder takes longer than the call itself.
+/// Writes the JSON blocks of a ``LogPage``, without any `<`. Handwritten because a generic encoder takes longer than
+/// the call itself.
 struct PageJSON: ~Copyable {
   private var output: TextBytes
   private var isContinued = false
@@ -13,7 +12,7 @@ struct PageJSON: ~Copyable {
     try output.withBytes(use)
   }
 
-  /// Adds the block of a call. Its messages are ranges of the text that is also written to the file.
+  /// Adds a call's block. Its messages are ranges of the text that is also written to the file.
   mutating func addBlock(
     of call: RecordedCall, file: String, text: UnsafeRawBufferPointer, _ parts: RecordedCall.TextParts
   ) {
@@ -29,7 +28,7 @@ struct PageJSON: ~Copyable {
   @inline(__always)
   private mutating func raw(_ text: StaticString) { output.raw(text) }
 
-  /// Writes a string. `<` occurs only in strings, and is escaped there, so that nothing can end the block.
+  /// Writes a string. `<` occurs only in strings, and is escaped there, so no text can end the block.
   private mutating func string(_ string: String) {
     output.quoted(string, escaping: UInt8(ascii: "<"))
   }
@@ -155,12 +154,12 @@ struct PageJSON: ~Copyable {
 }
 
 extension RecordedCall.Exchange {
-  /// Whether the body of the command is longer than the limit of the page.
+  /// Whether the command's body exceeds the page's limit.
   fileprivate var hasLongCommand: Bool {
     (body?.data?.count ?? body?.text?.utf8.count ?? 0) > LogPage.bodyLimit
   }
 
-  /// Whether the method, URL and fields can be read back from the text. False for an invalid request.
+  /// Whether the method, URL and fields can be read back from the text. `false` for an invalid request.
   fileprivate var isReadFromText: Bool {
     func isLine(_ text: String) -> Bool { text.hasOnlyBytes { $0 != 0x0A } }
     return method.isValid && isLine(url ?? "")

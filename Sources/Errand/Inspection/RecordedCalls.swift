@@ -1,4 +1,4 @@
-/// Keeps the latest calls of the servers it is installed on, in memory.
+/// Keeps the latest calls of the servers that it is installed on, in memory.
 ///
 ///     let calls = RecordedCalls()
 ///     await shop.update { $0.recorders.append(calls) }
@@ -15,11 +15,11 @@ public final class RecordedCalls: CallRecorder {
   private let limit: Int
   private let byteLimit: Int
 
-  /// Creates a list. If it exceeds a limit, the oldest calls are dropped. The newest call is always kept.
+  /// Creates a list. If a limit is exceeded, the oldest calls are dropped. The newest call is always kept.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of calls.
-  ///   - byteLimit: The approximate maximum size of the calls, in bytes.
+  /// - byteLimit: The approximate maximum total size of the calls, in bytes.
   public init(limit: Int = 1000, byteLimit: Int = 64 << 20) {
     self.limit = max(1, limit)
     self.byteLimit = byteLimit
@@ -38,7 +38,7 @@ public final class RecordedCalls: CallRecorder {
       state.calls.append(call)
       state.bytes += size
       var count = 0
-      // Drop a tenth at once, because removing the first element moves all others.
+      // Drop a tenth of the calls together, because removing the first element moves all others.
       guard state.calls.count > limit || state.bytes > byteLimit else { return [] }
       let (rest, bytes) = (max(1, limit - limit / 10), byteLimit - byteLimit / 10)
       while count < state.calls.count - 1, state.calls.count - count > rest || state.bytes > bytes {

@@ -4,13 +4,13 @@ import ErrandFoundation
 ///
 /// `printf` with octal escapes works in every POSIX shell. dash and older shells do not support `$'…'`.
 enum ShellText {
-  /// The text as a single word. Uses single quotes, or the output of `printf` for text with control characters, which a
-  /// terminal would execute when the command is pasted. The text must not end with a line break, because the shell
-  /// would drop it.
+  /// Returns the text as a single word. Uses single quotes, or the output of `printf` for text with control characters,
+  /// which a terminal would execute when the command is pasted. The text must not end with a line break, because the
+  /// shell would drop it.
   static func quoted(_ text: String) -> String {
     guard isPlain(text) else { return "\"$(\(printf(text.utf8)))\"" }
     guard text.utf8.contains(UInt8(ascii: "'")) else { return "'" + text + "'" }
-    // Compare scalars: a quote followed by a combining mark is another character, but still ends the word.
+    // Compare scalars: a quote followed by a combining mark is a different character, but still ends the word.
     var word = "'"
     for scalar in text.unicodeScalars {
       if scalar == "'" { word += "'\\''" } else { word.unicodeScalars.append(scalar) }
@@ -23,7 +23,7 @@ enum ShellText {
     for byte in bytes {
       switch byte {
       case UInt8(ascii: "%"): format += "%%"  // in some shells "\\045" begins a directive
-      // Escape the hyphen because a format that begins with one would be an option.
+      // Escape the hyphen, because a format that begins with a hyphen would be an option.
       case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "-"), 0..<0x20, 0x7F...:
         let digits = String(byte, radix: 8)
         format += "\\" + String(repeating: "0", count: 3 - digits.count) + digits
@@ -33,8 +33,8 @@ enum ShellText {
     return "printf '\(format)'"
   }
 
-  /// Whether a terminal shows the text unchanged: it has no control characters except line feeds and tabs, and none
-  /// that change the text direction.
+  /// Whether a terminal displays the text unchanged: the text has no control characters except line feeds and tabs, and
+  /// no characters that change the text direction.
   static func isPlain(_ text: String) -> Bool {
     if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x09 }) { return true }
     return text.unicodeScalars.allSatisfy { scalar in

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// Splits a command line into words as a POSIX shell does, without running or expanding anything.
+/// Splits a command line into words like a POSIX shell, without running or expanding anything.
 ///
 /// It supports quotes, backslashes, `$'…'`, comments, and `printf` whose output is a word or is piped into the next
-/// command. All other shell features are refused.
+/// command. All other shell features are rejected.
 struct ShellWords {
   typealias Word = [UInt8]
 
@@ -16,7 +16,7 @@ struct ShellWords {
   /// The nesting depth of `$(…)`, which the input controls.
   private var depth = 0
 
-  /// The words of a command, and the output of the `printf` piped into it, if there is one.
+  /// Returns a command's words, and the output of the `printf` piped into it, if any.
   static func command(in line: String) throws(Refusal) -> (words: [Word], input: Word?) {
     var parser = ShellWords(bytes: Array(line.utf8))
     var commands = try parser.pipeline(until: nil)
@@ -29,7 +29,7 @@ struct ShellWords {
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// The commands up to `end`, or up to the end of the line.
+  /// Reads the commands up to `end`, or up to the end of the line.
   private mutating func pipeline(until end: UInt8?) throws(Refusal) -> [[Word]] {
     var commands: [[Word]] = []
     var words: [Word] = []

@@ -3,7 +3,7 @@
 ///     for await count in shop.manager.activity { indicator.isHidden = count == 0 }
 ///
 /// The sequence starts with the current number and never ends. A slow reader skips intermediate numbers but always
-/// receives the latest one. A call counts from its start to its end, a stream until its body is read or released.
+/// receives the latest. A call counts until it ends, and a stream until its body has been read or released.
 public struct NetworkActivity: AsyncSequence, Sendable {
   /// The number of calls.
   public typealias Element = Int
@@ -32,10 +32,10 @@ public struct NetworkActivity: AsyncSequence, Sendable {
       source.add(watch)
     }
 
-    /// Returns the next number that differs from the last, or `nil` if the surrounding task is cancelled.
+    /// Returns the next number that differs from the previous one, or `nil` if the surrounding task is cancelled.
     public mutating func next() async -> Int? {
       while await watch.change() {
-        // Read the number here rather than when it changes, to get the latest one.
+        // Read the number here rather than when it changes, to get the latest value.
         let count = source.count
         guard count != last else { continue }
         last = count
@@ -54,14 +54,14 @@ extension TaskManager {
 protocol ActivitySource: AnyObject, Sendable {
   var count: Int { get }
 
-  /// Notifies `watch` of every future change. Holds it weakly.
+  /// Notifies `watch` of every future change. Holds `watch` weakly.
   func add(_ watch: ActivityWatch)
 }
 
 /// Notifies one reader of changes. Several changes can be merged into one notification.
 final class ActivityWatch: Sendable {
   private struct State {
-    /// Whether there is a change that the reader has not seen. True initially.
+    /// Whether there is a change that the reader has not seen. Initially true.
     var hasChanged = true
     var reader: Waiter<Bool>?
   }

@@ -5,25 +5,25 @@ import ErrandFoundation
 ///     let gauges = await shop.gauges()
 ///     print(gauges.connections.idle, gauges.waiting)
 ///
-/// Calls, attempts and streams are counted for the server's manager, so they include all servers that share it.
+/// Calls, attempts and streams are counted per manager, so they include all servers that share the manager.
 public struct ServerGauges: Sendable, Hashable {
   /// A snapshot for one origin.
   public struct Host: Sendable, Hashable {
-    /// The connection counts; zero if the transport does not count connections.
+    /// The connection counts. Zero if the transport does not count connections.
     public internal(set) var connections = ConnectionCounts()
     /// The number of attempts that hold a slot.
     public internal(set) var running = 0
-    /// The number of attempts that wait for a slot or a stream.
+    /// The number of attempts waiting for a slot or a stream.
     public internal(set) var waiting = 0
     /// The number of open streams.
     public internal(set) var streams = 0
   }
 
-  /// The number of running calls, including those that wait.
+  /// The number of running calls, including those that are waiting.
   public internal(set) var calls = 0
   /// The number of attempts that hold a slot.
   public internal(set) var running = 0
-  /// The number of attempts that wait for a slot or a stream.
+  /// The number of attempts waiting for a slot or a stream.
   public internal(set) var waiting = 0
   /// The number of open streams.
   public internal(set) var streams = 0
@@ -58,16 +58,16 @@ extension Server {
 
   /// Returns a sequence that reads the gauges repeatedly.
   ///
-  /// The sequence does not retain the server and ends when the server is released.
+  /// The sequence does not retain the server, and ends when the server is released.
   ///
-  /// - Parameter interval: The time between two readings, measured by the manager's clock; at least 10 ms.
-  /// - Returns: The current gauges, followed by every reading that differs from the last.
+  /// - Parameter interval: The time between two readings, measured by the manager's clock. At least 10 ms.
+  /// - Returns: The current gauges, followed by every reading that differs from the previous one.
   public nonisolated func gauges(every interval: Duration) -> GaugeReadings {
     GaugeReadings(server: self, interval: interval)
   }
 }
 
-/// The gauges of a server as they change; see ``Server/gauges(every:)``.
+/// A server's gauges as they change; see ``Server/gauges(every:)``.
 public struct GaugeReadings: AsyncSequence, Sendable {
   /// A reading of the gauges.
   public typealias Element = ServerGauges
@@ -92,7 +92,8 @@ public struct GaugeReadings: AsyncSequence, Sendable {
 
     fileprivate init(readings: GaugeReadings) { self.readings = readings }
 
-    /// Returns the next gauges that differ from the last; `nil` if the server is released or the task is cancelled.
+    /// Returns the next gauges that differ from the previous ones. Returns `nil` if the server is released or the task
+    /// is cancelled.
     public mutating func next() async -> ServerGauges? {
       while !Task.isCancelled {
         if last != nil { do { try await readings.clock.sleep(for: readings.interval) } catch { return nil } }

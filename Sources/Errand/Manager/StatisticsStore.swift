@@ -8,10 +8,10 @@ final class StatisticsStore: Sendable {
   }
 
   private let entries = Lock<[ManagerStatistics.Key: Entry]>([:])
-  /// The maximum number of entries, because names may be generated. Further names are counted under their type.
+  /// The maximum number of entries. Names may be generated, so calls with further names are counted under their type.
   static let most = 1000
 
-  /// Records a call. Internal calls only add their retries and bytes.
+  /// Records a call. For an internal call, only its retries and bytes are added.
   func note(_ outcome: CallOutcome, _ record: FlightRecord, bytesSent: Int, of plan: TaskPlan) {
     let (type, name, now) = (Swift.type(of: plan.task), plan.name, Date())
     entries.withLock { entries in

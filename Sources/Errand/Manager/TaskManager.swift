@@ -2,10 +2,10 @@ public import ErrandFoundation
 
 /// Runs tasks: throttling, cancellation, recording and statistics.
 ///
-/// Every server has its own manager, unless it is created with a shared one. Sharing a manager also shares its limits.
+/// Every server has its own manager, unless you pass a shared one. Sharing a manager also shares its limits.
 public actor TaskManager {
   nonisolated let admission: AdmissionGate
-  /// The limiter for streams. A call enters it before it asks for a slot.
+  /// The limiter for streams. A call enters it before requesting a slot.
   nonisolated let streams: AdmissionGate
   nonisolated let calls = CallRegistry()
   nonisolated let revalidations = RevalidationRegistry()
@@ -24,7 +24,7 @@ public actor TaskManager {
   /// - Parameters:
   ///   - limits: The limits on running and waiting attempts.
   ///   - retryBudget: The limit on retries per host.
-  ///   - clock: The clock for waiting and measuring time.
+  /// - clock: The clock used to wait and to measure time.
   ///   - random: The source of randomness for jitter.
   public init(
     limits: ThrottleLimits = ThrottleLimits(), retryBudget: RetryBudget = .standard, clock: CallClock = .continuous,
@@ -50,7 +50,7 @@ public actor TaskManager {
   /// The limits on running and waiting attempts.
   public nonisolated var limits: ThrottleLimits { admission.limits }
 
-  /// Sets new limits, effective immediately. Raised limits start waiting attempts; running attempts always continue.
+  /// Sets new limits, effective immediately. Raised limits start waiting attempts. Running attempts always continue.
   public func setLimits(_ limits: ThrottleLimits) {
     streams.setLimits(limits.ofStreams)
     admission.setLimits(limits)
@@ -61,7 +61,7 @@ public actor TaskManager {
     admission.snapshot.adding(streams: streams.snapshot)
   }
 
-  /// The state of a host's circuit breaker; closed if the host has none.
+  /// A host's circuit breaker state. Closed if the host has no circuit breaker.
   public nonisolated func circuit(of host: Origin) -> CircuitBreaker.State { circuits.circuit(of: host) }
 
   /// The number of retries left in a host's budget.
@@ -70,29 +70,30 @@ public actor TaskManager {
   /// The number of attempts that hold a slot.
   public nonisolated var runningCount: Int { admission.running }
 
-  /// The number of attempts that wait for a slot or a stream.
+  /// The number of attempts waiting for a slot or a stream.
   public nonisolated var waitingCount: Int { admission.waiting + streams.waiting }
 
-  /// The number of running calls, including those that wait.
+  /// The number of running calls, including those that are waiting.
   public nonisolated var callCount: Int { calls.count }
 
   // MARK: Cancellation
 
   /// Cancels all running calls and transfers, which throw `CancellationError`.
   ///
-  /// Token requests are not cancelled. One that no call waits for ends on its own, unless it spends a refresh token or
-  /// a code: it then completes, to keep the user signed in.
+  /// Token requests are not cancelled. A token request that no call waits for ends by itself. If it spends a refresh
+  /// token or a code, it completes first, so that the user stays signed in.
   ///
-  /// - Returns: The number of cancelled calls, without internal ones such as shared requests and background
-  ///   revalidations.
+  /// - Returns: The number of cancelled calls. Internal calls, such as shared requests and background revalidations,
+  ///   are not counted.
   @discardableResult
   public func cancelAll() -> Int { calls.cancel { !($0.task is TokenTask) } }
 
-  /// Cancels the calls and transfers with this tag, which throw `CancellationError`. Returns their number.
+  /// Cancels all calls and transfers with this tag, which throw `CancellationError`. Returns how many were cancelled.
   @discardableResult
   public func cancel(tag: String) -> Int { calls.cancel { $0.taskTag == tag } }
 
-  /// Cancels the calls and transfers of this task type, which throw `CancellationError`. Returns their number.
+  /// Cancels all calls and transfers of this task type, which throw `CancellationError`. Returns how many were
+  /// cancelled.
   @discardableResult
   public func cancel<Described: ServerTask>(type: Described.Type) -> Int {
     calls.cancel { $0.task is Described && !$0.isInternal }
@@ -101,7 +102,7 @@ public actor TaskManager {
   /// Waits between two calls of a plan. Cancelling the plan's calls also cancels the wait.
   nonisolated func sleep(for time: Duration, in plan: TaskPlan) async throws {
     let state = Lock<(wait: Task<Void, any Error>?, isCancelled: Bool)>((nil, false))
-    // Register before the wait begins, so that it can be cancelled as soon as it is visible.
+    // Register before waiting, so that the wait can be cancelled as soon as it is visible.
     let work = calls.enter(
       CallRegistry.Work(plan: plan) {
         let wait = state.withLock { state in
@@ -129,9 +130,9 @@ public actor TaskManager {
 
   /// Starts recording every call as a numbered, redacted text file with all its attempts, indexed in `index.json`.
   ///
-  /// Numbers follow the order in which calls end. Several sessions and processes can record to the same folder at once.
-  /// Calls neither wait for the recording nor fail because of it: a full or missing disk is logged once.
-  /// ``endTaskPathRecording()`` waits until everything is written.
+  /// Numbers follow the order in which calls end. Several sessions and processes can record to the same folder
+  /// concurrently. Calls never wait for the recording, and never fail because of it: a full or missing disk is logged
+  /// once. ``endTaskPathRecording()`` waits until everything has been written.
   ///
   /// - Parameters:
   ///   - folder: The destination. Created if missing, accessible only to this user. Defaults to a new folder in the
@@ -144,17 +145,17 @@ public actor TaskManager {
     try startRecording(to: folder, limits)
   }
 
-  /// Stops recording, and returns when all calls that have ended are written. Running calls are not recorded.
+  /// Stops recording, and returns when all calls that have ended have been written. Running calls are not recorded.
   ///
-  /// Waits while another process writes to the folder. Returns early if the surrounding task is cancelled, or if
+  /// Waits while another process is writing to the folder. Returns early if the surrounding task is cancelled, or if
   /// another process holds the folder's lock for 10 seconds without writing.
   ///
-  /// - Returns: The number of calls that were not recorded, because the disk failed or calls ended faster than they
-  ///   could be written. It is also logged.
+  /// - Returns: The number of calls that were not recorded because the disk failed or calls ended faster than they
+  ///   could be written. The number is also logged.
   @discardableResult
   public func endTaskPathRecording() async -> Int { await stopRecording() }
 
-  /// The folder of the recordings; `nil` if calls are not being recorded.
+  /// The folder for recordings. `nil` if calls are not being recorded.
   public nonisolated var taskPathURL: URL? { recorder?.url }
 
   nonisolated var recorder: TaskRecorder? { recorderBox.withLock { $0 } }

@@ -12,15 +12,15 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
   public internal(set) var cancellations = 0
   /// The number of attempts beyond the first of each call.
   public internal(set) var retries = 0
-  /// The number of decoded body bytes received, if known, without those of interrupted attempts.
+  /// The number of decompressed body bytes received, where known. Excludes interrupted attempts.
   public internal(set) var bytesReceived = 0
-  /// The number of body bytes to send, if known, counted for each attempt.
+  /// The number of body bytes to send, where known. Each attempt counts.
   public internal(set) var bytesSent = 0
   /// The total duration of the calls.
   public internal(set) var duration: Duration = .zero
   /// The duration of the last call.
   public internal(set) var lastDuration: Duration = .zero
-  /// When the last call ended.
+  /// The time at which the last call ended.
   public internal(set) var lastRun = Date.distantPast
 
   /// The number of calls that succeeded.
@@ -68,12 +68,12 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
 
   let tasks: [Key: TaskStatistics]
 
-  /// The statistics of a task type, without its named calls; `nil` if none of its calls has ended.
+  /// The statistics of a task type, excluding its named calls. `nil` if none of its calls has ended.
   public subscript<Described: ServerTask>(type: Described.Type) -> TaskStatistics? {
     tasks[Key(type: ObjectIdentifier(type))]
   }
 
-  /// The statistics of the calls with this name; `nil` if none has ended. See ``ServerTask/named(_:)``.
+  /// The statistics of the calls with this name. `nil` if no such call has ended. See ``ServerTask/named(_:)``.
   public subscript(name: String) -> TaskStatistics? {
     let named = tasks.filter { $0.key.name == name }.values
     guard var sum = named.first else { return nil }

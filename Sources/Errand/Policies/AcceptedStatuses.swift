@@ -18,7 +18,8 @@ public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
   /// Accepts 2xx and 304. If ``ServerConfiguration/reportBadHTTPStatusAsError`` is off, other statuses are returned
   /// instead of thrown. They still don't count as success: they are retried as usual and don't replace a file.
   public static let inherited = AcceptedStatuses(returnsOthers: false)
-  /// Like ``inherited``, but returns other statuses whatever ``ServerConfiguration/reportBadHTTPStatusAsError`` says.
+  /// Like ``inherited``, but always returns other statuses, regardless of
+  /// ``ServerConfiguration/reportBadHTTPStatusAsError``.
   public static let returningOthers = AcceptedStatuses(returnsOthers: true)
   /// Accepts every status.
   public static let all = AcceptedStatuses { _ in true }
@@ -28,7 +29,7 @@ public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
     return AcceptedStatuses { statuses.contains($0) }
   }
 
-  /// Accepts only these statuses: `[.ok, .notFound]`.
+  /// Accepts only these statuses, for example `[.ok, .notFound]`.
   public init(arrayLiteral statuses: HTTPStatus...) {
     let statuses = Set(statuses)
     self.init { statuses.contains($0) }

@@ -6,8 +6,8 @@
 ///     }
 ///     let now = try await GetWidget(id: 7).caching(.reload).download()
 ///
-/// Applies to GET and HEAD without a body. Other methods always go to the server and remove the stored responses they
-/// invalidate. Without a cache, the policy has no effect.
+/// The policy applies to GET and HEAD requests without a body. Other methods always go to the server and remove the
+/// stored responses that they invalidate. Without a cache, the policy has no effect.
 public struct CachePolicy: Sendable, Hashable {
   enum Mode: Sendable, Hashable {
     case inherited, standard, validated, reload, cacheOnly, cacheFirst, none
@@ -16,7 +16,7 @@ public struct CachePolicy: Sendable, Hashable {
 
   let mode: Mode
   private(set) var stores = true
-  /// Whether a stale response was already used, so a cache on the way is also allowed to respond (Fetch §4.6).
+  /// Whether a stale response has already been used. If so, an intermediate cache may also respond (Fetch §4.6).
   private(set) var isAfterwards = false
 
   private init(_ mode: Mode) { self.mode = mode }
@@ -27,11 +27,11 @@ public struct CachePolicy: Sendable, Hashable {
   /// Standard HTTP caching (RFC 9111): uses a stored response while it is fresh, and revalidates it once it is stale.
   public static let standard = CachePolicy(.standard)
 
-  /// Revalidates the stored response even if it is fresh, unless it is fresh and `immutable` (RFC 8246). Sends
-  /// `Cache-Control: max-age=0` unless the task sets that field, so that shared caches revalidate too.
+  /// Revalidates the stored response even if it is fresh, unless it is also `immutable` (RFC 8246). Sends
+  /// `Cache-Control: max-age=0` unless the task sets that field, so shared caches revalidate too.
   public static let validated = CachePolicy(.validated)
 
-  /// Revalidates a response that was used stale (RFC 5861 §3).
+  /// Revalidates a response after it was used stale (RFC 5861 §3).
   static let validatedAfterwards: CachePolicy = {
     var policy = CachePolicy.validated
     policy.isAfterwards = true
@@ -42,17 +42,17 @@ public struct CachePolicy: Sendable, Hashable {
   /// Sends `Cache-Control: no-cache` and `Pragma: no-cache` unless the task sets those fields.
   public static let reload = CachePolicy(.reload)
 
-  /// Uses the stored response, whatever its age, and sends nothing.
-  /// Throws ``TaskError`` with code `.notCached` if none is stored.
+  /// Uses the stored response, regardless of its age, and never sends a request. Throws ``TaskError`` with code
+  /// `.notCached` if nothing is stored.
   public static let cacheOnly = CachePolicy(.cacheOnly)
 
-  /// Uses the stored response, whatever its age. If none is stored, sends the request.
+  /// Uses the stored response, regardless of its age. If nothing is stored, sends the request.
   public static let cacheFirst = CachePolicy(.cacheFirst)
 
-  /// Sends the request. If it fails or takes longer than `limit`, uses the stored response, whatever its age.
+  /// Sends the request. If it fails or takes longer than `limit`, uses the stored response, regardless of its age.
   public static func networkFirst(limit: Duration = .unlimited) -> CachePolicy { CachePolicy(.networkFirst(limit)) }
 
-  /// Neither reads nor writes the cache.
+  /// Doesn't read or write the cache.
   public static let none: CachePolicy = {
     var policy = CachePolicy(.none)
     policy.stores = false

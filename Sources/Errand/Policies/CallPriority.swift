@@ -1,14 +1,14 @@
 /// The priority of a call that waits for a slot.
 public enum CallPriority: Int, Sendable, Hashable, Comparable, CaseIterable {
-  /// Runs after all others.
+  /// Runs after all other calls.
   case background
   /// Runs after calls that a user is waiting for.
   case low
-  /// The default. Calls of equal priority run in order of arrival.
+  /// The default. Calls with equal priority run first come, first served.
   case normal
   /// Runs before normal calls.
   case high
-  /// Runs before all others.
+  /// Runs before all other calls.
   case urgent
 
   /// Whether the first priority is lower than the second.

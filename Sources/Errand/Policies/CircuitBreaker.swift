@@ -2,28 +2,28 @@
 ///
 ///     await shop.update { $0.circuitBreaker = .standard }
 ///
-/// While the breaker is closed, all attempts pass and are counted. It opens when ``failureRatio`` of the attempts
-/// within ``window`` failed. Calls then fail immediately with code `.circuitOpen`, and nothing is sent to the host.
-/// After ``openDuration`` it is half open and lets ``probes`` attempts through at a time. A successful one closes it, a
-/// failed one opens it again.
+/// While the breaker is closed, all attempts pass and are counted. The breaker opens when ``failureRatio`` of the
+/// attempts within ``window`` have failed. While it is open, calls fail immediately with code `.circuitOpen`, and
+/// nothing is sent to the host. After ``openDuration`` it is half open and lets up to ``probes`` attempts through
+/// concurrently. If one succeeds, the breaker closes; if one fails, it opens again.
 ///
-/// Statuses of 500 and above count as failures, and so do errors of the network or the server: no connection, a broken
-/// one, or a transport timeout. Errors on this side don't count: cancellation, a full queue, no network, a rejected
-/// certificate, an oversized body, an upload whose source produced no data, a failure after a handle was paused during
-/// the exchange, or a timeout mostly used up by the hosts that redirected here.
+/// Statuses of 500 and above count as failures, and so do network and server errors: no connection, a broken
+/// connection, or a transport timeout. Errors on this side don't count: cancellation, a full queue, no network, a
+/// rejected certificate, an oversized body, an upload whose source produced no data, a failure after a handle was
+/// paused during the exchange, or a timeout that was mostly used up by earlier hosts in a redirect chain.
 public struct CircuitBreaker: Sendable, Hashable {
   /// How long an attempt is counted. Zero turns the breaker off.
   public var window: Duration
   /// The minimum number of attempts in the window before the breaker can open.
   public var minimumCalls: Int { didSet { minimumCalls = max(1, minimumCalls) } }
-  /// The ratio of failed attempts that opens the breaker, from 0 to 1. At least one must have failed.
+  /// The ratio of failed attempts that opens the breaker, from 0 to 1. At least one attempt must have failed.
   public var failureRatio: Double { didSet { failureRatio = Self.bounded(failureRatio) } }
   /// How long the breaker stays open.
   public var openDuration: Duration
   /// The maximum number of concurrent attempts while half open.
   public var probes: Int { didSet { probes = max(1, probes) } }
 
-  /// Creates a breaker like ``standard``, except for the given values.
+  /// Creates a breaker. Every parameter defaults to its value in ``standard``.
   public init(
     window: Duration = .seconds(30), minimumCalls: Int = 10, failureRatio: Double = 0.5,
     openDuration: Duration = .seconds(30), probes: Int = 1
@@ -41,7 +41,8 @@ public struct CircuitBreaker: Sendable, Hashable {
   /// No breaker.
   public static let off = CircuitBreaker(window: .zero)
 
-  /// Opens for 30 seconds if half of at least ten attempts within 30 seconds failed, then allows one probe at a time.
+  /// Opens for 30 seconds if half of at least ten attempts within 30 seconds have failed, then allows one probe at a
+  /// time.
   public static let standard = CircuitBreaker()
 
   var isOff: Bool { window <= .zero }
@@ -50,7 +51,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   public enum State: Sendable, Hashable {
     /// All attempts pass.
     case closed
-    /// No attempt passes for the given time.
+    /// No attempts pass for the given time.
     case open(for: Duration)
     /// A limited number of attempts pass.
     case halfOpen

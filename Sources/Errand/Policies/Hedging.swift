@@ -1,18 +1,19 @@
-/// Sends a second request if the first is slow.
+/// Sends a second request if the first one is slow.
 ///
 ///     let price = try await GetPrice(id: 7).hedged(after: .milliseconds(200)).download()
 ///
-/// If an attempt was sent and has not ended after ``delay``, the request is sent again, concurrently. The first
+/// If an attempt has been sent and has not ended after ``delay``, the request is sent again, concurrently. The first
 /// acceptable response wins. The other attempts are cancelled and their slots released before the call continues.
 /// Hedging shortens the slowest responses at the cost of some extra load: choose a delay near the 95th percentile.
 ///
-/// A hedge is the same request on another connection, as the steps have left it. Hooks and steps do not see it.
-/// A request is hedged only if it can be sent more than once (``Idempotency``), its body is in memory, it carries no
-/// Digest credential, and the host's circuit is closed. Each hedge costs one retry of the ``RetryBudget``. After a 429, a 503 or a
-/// `Retry-After`, no more hedges are sent. Bodies that are streamed or written to a file are not hedged.
+/// A hedge is the same request, as modified by the steps, on another connection. Hooks and steps don't see it. A
+/// request is hedged only if it can be sent more than once (``Idempotency``), its body is in memory, it has no Digest
+/// credential, and the host's circuit is closed. Each hedge uses up one retry from the ``RetryBudget``. After a 429, a
+/// 503 or a `Retry-After`, no more hedges are sent. Requests with a streamed body are not hedged, and neither are calls
+/// whose response is streamed or written to a file.
 ///
 /// A ``RetryPolicy`` counts hedges as attempts but does not limit them. `.never` with three hedges sends at most four
-/// requests. So does `.attempts(3)` with one hedge, because the retry is then the third request.
+/// requests. `.attempts(3)` with one hedge also sends at most four, because the retry is then the third request.
 public struct Hedging: Sendable, Hashable {
   /// How long an attempt can take before another one is started.
   public let delay: Duration
@@ -32,7 +33,7 @@ public struct Hedging: Sendable, Hashable {
   /// No hedging.
   public static let none = Hedging(.zero, 0)
 
-  /// Starts another attempt after every `delay`, up to `maximum` times.
+  /// Sends the request again after every `delay`, up to `maximum` times.
   public static func after(_ delay: Duration, maximum: Int = 1) -> Hedging { Hedging(delay, maximum) }
 
   var isNone: Bool { maximum == 0 }

@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// The parts of a call that are logged once it has ended.
+/// The parts of a call that are logged when it has ended.
 ///
 ///     await shop.update { $0.logOptions = .standard }  // GET https://shop.example/widgets/7 200 OK 0.031 s
 ///
-/// The method, URL, status and duration are on one line, followed by the other selected parts. Secrets are redacted,
-/// and bodies have the size limits of echoes.
+/// The method, URL, status and duration share one line, followed by the other selected parts. Secrets are redacted.
+/// Bodies have the same size limits as in echoes.
 public struct LogOptions: OptionSet, Sendable, Hashable {
   /// The parts as a bit mask.
   public let rawValue: Int
@@ -13,10 +13,11 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   /// The parts as a bit mask.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The URL, and the reason of a failure, which may contain it. The task's name replaces a URL that is not logged.
+  /// The URL, and the reason for a failure, which may contain the URL. If the URL is not logged, the task's name
+  /// replaces it.
   public static let url = LogOptions(rawValue: 1)
-  /// The status, or that the call failed or was cancelled.
-  /// Includes the number of attempts if a successful call needed several.
+  /// The status, or whether the call failed or was cancelled. Includes the number of attempts if a successful call
+  /// needed several.
   public static let status = LogOptions(rawValue: 2)
   /// The duration of the call.
   public static let time = LogOptions(rawValue: 4)
@@ -26,15 +27,15 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   public static let responseHeaders = LogOptions(rawValue: 16)
   /// The body of each request, on lines starting with `>`.
   public static let requestBody = LogOptions(rawValue: 32)
-  /// The body of each response that was read, on lines starting with `<`.
+  /// The body of each response, if it was read, on lines starting with `<`.
   public static let responseBody = LogOptions(rawValue: 64)
 
-  /// URL, status and duration on one line.
+  /// The URL, status and duration on one line.
   public static let standard: LogOptions = [.url, .status, .time]
   /// All parts.
   public static let full: LogOptions = [.standard, .requestHeaders, .responseHeaders, .requestBody, .responseBody]
 
-  /// Whether there are parts beyond the first line, so the exchanges must be kept.
+  /// Whether there are parts beyond the first line, which means that the exchanges must be kept.
   var hasDetails: Bool { !isSubset(of: .standard) }
 
   /// The parts of the recorded call that the log needs.
@@ -89,7 +90,7 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     return reason.isEmpty ? nil : String(reason)
   }
 
-  /// Returns the lines of a message. Every line has a prefix, so a body can't be mistaken for another call's line.
+  /// Returns a message's lines. Every line has a prefix, so a body can't be mistaken for another call's line.
   private func part(_ mark: String, _ headers: [RecordedCall.Field], _ body: RecordedCall.Body?) -> [String] {
     var lines = headers.map(\.description)
     if let shown = body?.shown, !shown.isEmpty {

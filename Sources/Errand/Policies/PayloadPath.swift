@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The path of a payload inside a response body: the keys that lead to it, outermost first.
+/// The path to a payload inside a response body: its keys, outermost first.
 ///
 ///     struct GetWidget: ServerGETTask, PayloadDownloadingTask {
 ///       typealias DownloadPayload = Widget
@@ -8,7 +8,7 @@ import ErrandFoundation
 ///       let payloadPath = "data"          // {"data": {"id": 7, …}, "took": 3}
 ///     }
 public struct PayloadPath: Sendable, Hashable, ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
-  /// The keys. Empty for the whole body, `nil` if inherited.
+  /// The keys. Empty for the entire body, `nil` if inherited.
   let keys: [String]?
 
   /// Creates a path from keys.
@@ -28,7 +28,7 @@ public struct PayloadPath: Sendable, Hashable, ExpressibleByStringLiteral, Expre
   /// The whole body.
   public static let whole = PayloadPath([])
 
-  /// The keys to use. `Data` and `String` payloads ignore an inherited path and decode the whole body.
+  /// Returns the keys to use. `Data` and `String` payloads ignore an inherited path and decode the entire body.
   func keys(for payload: Any.Type, under server: PayloadPath) -> [String] {
     if let keys { return keys }
     guard let keys = server.keys, !keys.isEmpty else { return [] }
@@ -38,6 +38,6 @@ public struct PayloadPath: Sendable, Hashable, ExpressibleByStringLiteral, Expre
 }
 
 extension PayloadPath: CustomStringConvertible {
-  /// The keys, joined by dots: `data.items`.
+  /// The keys, joined by dots, such as `data.items`.
   public var description: String { keys?.joined(separator: ".") ?? "inherited" }
 }

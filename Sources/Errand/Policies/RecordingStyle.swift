@@ -14,9 +14,9 @@ public struct RecordingStyle: OptionSet, Sendable, Hashable {
   public static let upload = RecordingStyle(rawValue: 4)
   /// The body of the response.
   public static let download = RecordingStyle(rawValue: 8)
-  /// Everything, redacted.
+  /// Everything, with secrets redacted.
   public static let full: RecordingStyle = [.url, .headers, .upload, .download]
-  /// Only that the task ran, its method, its status and its duration.
+  /// Only the fact that the task ran, its method, status and duration.
   public static let hidden: RecordingStyle = []
 }
 
@@ -26,15 +26,16 @@ public enum EchoStyle: Sendable, Hashable {
   case inherited
   /// No echo.
   case none
-  /// The request and the response, redacted.
+  /// The request and the response, with secrets redacted.
   case full
 }
 
-/// Limits for a folder of recordings; 0 means no limit. The oldest are removed first, and the newest is always kept.
+/// Limits for a folder of recordings. 0 means no limit. The oldest recordings are removed first, and the newest is
+/// always kept.
 public struct RecordingLimits: Sendable, Hashable {
   /// The maximum number of files.
   public var count: Int
-  /// The maximum age, counted from the start of the call.
+  /// The maximum age, measured from the start of the call.
   public var age: Duration
   /// The maximum total size in bytes, without the index.
   public var bytes: Int

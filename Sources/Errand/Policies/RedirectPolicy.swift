@@ -1,16 +1,16 @@
-/// The policy for redirects: 301, 302, 303, 307 and 308 with a `Location`.
+/// The policy for redirects: responses with status 301, 302, 303, 307 or 308 and a `Location`.
 ///
 ///     await shop.update { $0.redirectPolicy = .sameOrigin }
 ///     let response = try await GetWidget(id: 7).redirects(.refuse).accepting(.all).run()
 ///
-/// If a redirect is not followed, it is the response, and the call fails unless its status is accepted. The call also
-/// fails if a redirect is unsafe: from https to http, in a loop, or with a body that can only be read once.
+/// A redirect that is not followed becomes the call's response, and the call fails unless its status is accepted. The
+/// call also fails if a redirect is unsafe: from https to http, in a loop, or with a body that can only be read once.
 public struct RedirectPolicy: Sendable {
   /// Decides whether to follow a redirect.
   ///
   /// - Parameters:
   ///   - response: The redirect, without its body.
-  ///   - next: The request that would follow it.
+  /// - next: The request to send if the redirect is followed.
   /// - Returns: The request to send, or `nil` to return the redirect as the response.
   public typealias Decision = @Sendable (_ response: HTTPResponse, _ next: HTTPRequest) async throws -> HTTPRequest?
 
@@ -18,7 +18,7 @@ public struct RedirectPolicy: Sendable {
     case inherited, follow, refuse, sameOrigin, decide
   }
 
-  /// The maximum number of redirects per attempt. One more fails the call.
+  /// The maximum number of redirects per attempt. Exceeding it fails the call.
   public let maximum: Int
   let kind: Kind
   let decision: Decision?
@@ -29,7 +29,7 @@ public struct RedirectPolicy: Sendable {
     self.decision = decision
   }
 
-  /// The reason why redirects are not followed, or `nil` if all are.
+  /// The reason why redirects are not followed. `nil` if all are followed.
   var refusal: String? {
     switch kind {
     case .inherited, .follow: nil
@@ -50,7 +50,7 @@ public struct RedirectPolicy: Sendable {
   /// Follows up to `maximum` redirects.
   public static func follow(maximum: Int) -> RedirectPolicy { RedirectPolicy(.follow, maximum) }
 
-  /// Follows no redirects: the redirect is the response.
+  /// Doesn't follow redirects: the redirect is the response.
   public static let refuse = RedirectPolicy(.refuse)
 
   /// Follows up to 20 redirects to the request's origin. A redirect to another origin is the response.
@@ -59,8 +59,9 @@ public struct RedirectPolicy: Sendable {
   /// Calls `decision` for each redirect, up to `maximum` times.
   ///
   /// The closure receives the next request, without credentials if the origin changes. It returns that request, a
-  /// modified one, or `nil` to return the redirect as the response. An error it throws fails the call. It can make
-  /// calls: the attempt holds no slot during the decision, and the time is not counted against the attempt's limit.
+  /// modified request, or `nil` to return the redirect as the response. An error thrown by the closure fails the call.
+  /// The closure can make calls: the attempt doesn't hold a slot while it runs, and its time does not count against the
+  /// attempt's limit.
   public static func decide(maximum: Int = 20, _ decision: @escaping Decision) -> RedirectPolicy {
     RedirectPolicy(.decide, maximum, decision)
   }

@@ -1,10 +1,10 @@
 /// Decides which failed attempts are retried, and when.
 ///
-/// The policy does not decide which requests *can* be sent again. A request that the server may have received is
-/// retried only if that is harmless (``Idempotency``) and its body can be read again. A request that was not sent can
-/// always be retried. Nothing is retried after a cancellation or past the call's deadline.
+/// The policy does not decide which requests *can* be resent. A request that the server may have received is retried
+/// only if that is safe (``Idempotency``) and its body can be read again. A request that was not sent can always be
+/// retried. Nothing is retried after a cancellation or when the call's deadline has passed.
 public struct RetryPolicy: Sendable {
-  /// The decision of a policy.
+  /// A policy's decision.
   public enum Decision: Sendable, Hashable {
     /// Don't retry.
     case giveUp
@@ -18,26 +18,27 @@ public struct RetryPolicy: Sendable {
     public let request: HTTPRequest
     /// The attempts so far, including this one.
     public let attempts: [AttemptRecord]
-    /// The error of the attempt: a transport error or `.badStatus`.
+    /// The attempt's error: a transport error or `.badStatus`.
     public let error: TaskError
     /// The delay from the response's `Retry-After`, if present.
     public let retryAfter: Duration?
-    /// A random number from 0 up to 1, for jitter.
+    /// A random number in `0..<1`, for jitter.
     public let random: Double
   }
 
-  /// The maximum number of attempts, including the first and hedges. Defaults to 3.
-  /// The last retry can have additional hedges, see ``Hedging``.
+  /// The maximum number of attempts, including the first attempt and hedges. Defaults to 3. The last retry can have
+  /// additional hedges (see ``Hedging``).
   public var maximumAttempts = 3
   /// The statuses that are retried.
   public var statuses = RetryableStatuses.standard
-  /// The upper bound of the first delay, which doubles with every attempt. Defaults to 0.5 seconds.
+  /// The upper limit of the first delay, which doubles with every attempt. Defaults to 0.5 seconds.
   public var baseDelay: Duration = .milliseconds(500)
   /// The maximum delay for requests without a body. A longer `Retry-After` fails the call. Defaults to 60 seconds.
   public var maximumDownloadDelay: Duration = .seconds(60)
   /// The maximum delay for requests with a body. A longer `Retry-After` fails the call. Defaults to 600 seconds.
   public var maximumUploadDelay: Duration = .seconds(600)
-  /// Whether each delay is random between zero and its bound ("full jitter"), so that clients don't retry in sync.
+  /// Whether each delay is a random time between zero and its upper limit ("full jitter"), so that clients don't retry
+  /// in sync.
   public var hasJitter = true
 
   private var decision: (@Sendable (Failure) async throws -> Decision)?
@@ -58,7 +59,7 @@ public struct RetryPolicy: Sendable {
   /// Never retries.
   public static let never = RetryPolicy.attempts(1)
 
-  /// Like ``standard``, with another maximum number of attempts, including the first.
+  /// Like ``standard``, with a different maximum number of attempts, including the first.
   public static func attempts(_ count: Int) -> RetryPolicy {
     var policy = RetryPolicy()
     policy.maximumAttempts = max(1, count)
@@ -74,21 +75,21 @@ public struct RetryPolicy: Sendable {
     return policy
   }
 
-  /// Lets `decide` choose after each failed attempt. An error it throws fails the call.
+  /// Calls `decide` after each failed attempt. An error thrown by `decide` fails the call.
   public static func decided(by decide: @escaping @Sendable (Failure) async throws -> Decision) -> RetryPolicy {
     var policy = RetryPolicy()
     policy.decision = decide
     return policy
   }
 
-  /// A decision, with the reason if a retryable failure is not retried.
+  /// A decision, including the reason if a retryable failure is not retried.
   enum Verdict {
     case stand
     case giveUp(reason: String)
     case retry(after: Duration)
   }
 
-  /// The maximum number of attempts; `nil` if a closure decides.
+  /// The maximum number of attempts. `nil` if a closure decides.
   var mostAttempts: Int? { decision == nil ? maximumAttempts : nil }
 
   func verdict(_ failure: Failure) async throws -> Verdict {
@@ -102,7 +103,7 @@ public struct RetryPolicy: Sendable {
     return .retry(after: max(failure.retryAfter ?? .zero, backoff(failure)))
   }
 
-  /// The reason not to wait that long, or `nil` if `wait` is within `cap`.
+  /// Returns the reason not to wait that long, or `nil` if `wait` does not exceed `cap`.
   static func refusal(of wait: Duration, above cap: Duration) -> String? {
     guard wait > cap else { return nil }
     return "Retry-After asks for \(wait.formattedSeconds), more than the \(cap.formattedSeconds) of the retry policy"

@@ -1,18 +1,19 @@
 /// A queue that runs its tasks one at a time, first in, first out.
 ///
-/// Streams, server-sent events and the requests of a transfer leave the queue once the response head has arrived.
+/// Streams, server-sent events and a transfer's requests leave the queue when the response head arrives.
 ///
 /// While a call holds a queue, its hooks and steps can't start other calls on the same queue, not even in child tasks
-/// or in a `Task { }`: those calls fail with code `.reentrantQueue`. To queue another call, use `manager.start` or
+/// or in a `Task { }`. Those calls fail with code `.reentrantQueue`. To queue another call, use `manager.start` or
 /// `Task.detached`, and don't await it in the hook:
 ///
 ///     func postflight(response: HTTPResponse) async throws {
 ///       server.manager.start(Sync())   // runs when this call has left the queue
 ///     }
 ///
-/// A token refresh or a coalesced request that several calls wait for holds the queues of the call that started it.
+/// Several calls may wait for the same token refresh or coalesced request. It holds the queues of the call that started
+/// it.
 public struct SerialQueue: Sendable, Hashable {
-  /// The queue's name; `nil` for ``none``.
+  /// The queue's name. `nil` for ``none``.
   public let name: String?
 
   /// No queue.

@@ -4,21 +4,21 @@ public struct ThrottleLimits: Sendable, Hashable {
   public var perHost: Int { didSet { perHost = max(0, perHost) } }
   /// The maximum number of running attempts in total.
   public var total: Int { didSet { total = max(0, total) } }
-  /// The maximum number of attempts waiting for a slot, and separately for a stream (``streamsPerHost``). Further
-  /// attempts fail immediately with code `.queueFull`.
+  /// The maximum number of attempts waiting for a slot and, counted separately, for a stream (``streamsPerHost``).
+  /// Further attempts fail immediately with code `.queueFull`.
   public var maximumWaiting: Int { didSet { maximumWaiting = max(0, maximumWaiting) } }
-  /// The waiting time that raises an attempt's priority by one, to prevent starvation. 0 turns this off.
+  /// The waiting time after which an attempt's priority rises by one, to prevent starvation. 0 turns this off.
   public var ageing: Duration
   /// The maximum rate at which attempts start, per host.
   public var rate: RateLimit
 
-  /// The maximum number of streams per scheme, host and port. Defaults to 0, no limit.
+  /// The maximum number of streams per scheme, host and port. Defaults to 0, which means no limit.
   ///
   /// A stream is a response body that the caller reads as it arrives, or a request body that the app produces while it
-  /// is sent. Streams hold no slot. A call that needs one more stream waits until another has ended.
+  /// is sent. Streams don't hold a slot. If the limit is reached, a call waits until another stream has ended.
   public var streamsPerHost: Int { didSet { streamsPerHost = max(0, streamsPerHost) } }
 
-  /// Creates limits. Defaults to ten attempts per host and no other limit.
+  /// Creates limits. By default, ten attempts per host can run, and there are no other limits.
   public init(
     perHost: Int = 10, total: Int = 0, maximumWaiting: Int = 0, ageing: Duration = .seconds(10),
     rate: RateLimit = .none, streamsPerHost: Int = 0
@@ -48,7 +48,7 @@ public struct RateLimit: Sendable, Hashable {
   public var count: Int { didSet { count = max(0, count) } }
   /// The period that ``count`` applies to.
   public var period: Duration { didSet { period = max(.zero, period) } }
-  /// The maximum number of attempts that start at once after a pause. At least 1.
+  /// The maximum number of attempts that start immediately after a pause. At least 1.
   public var burst: Int { didSet { burst = max(1, burst) } }
 
   /// Creates a rate of `count` attempts per `period`. `burst` defaults to `count`.
@@ -66,10 +66,10 @@ public struct RateLimit: Sendable, Hashable {
   /// The time between two attempts. Capped at a century to avoid overflow.
   var interval: Duration { min(period, .seconds(3_200_000_000)) / max(1, count) }
 
-  /// The burst, capped at a billion to avoid overflow.
+  /// The burst size, capped at a billion to avoid overflow.
   var mostAtOnce: Int { min(burst, 1_000_000_000) }
 
-  /// The time that a full burst uses up, without its first attempt.
+  /// The time that a full burst uses up, excluding its first attempt.
   var reserve: Duration { interval * (mostAtOnce - 1) }
 }
 
@@ -81,9 +81,9 @@ public struct ThrottleSnapshot: Sendable, Hashable {
   public struct Host: Sendable, Hashable {
     /// The number of attempts that hold a slot.
     public internal(set) var running = 0
-    /// The number of attempts that wait for a slot or a stream.
+    /// The number of attempts waiting for a slot or a stream.
     public internal(set) var waiting = 0
-    /// The number of open streams, see ``ThrottleSnapshot/streams``.
+    /// The number of open streams (see ``ThrottleSnapshot/streams``).
     public internal(set) var streams = 0
   }
 
@@ -91,9 +91,9 @@ public struct ThrottleSnapshot: Sendable, Hashable {
   public let limits: ThrottleLimits
   /// The number of attempts that hold a slot.
   public internal(set) var running: Int
-  /// The number of attempts that wait for a slot or a stream.
+  /// The number of attempts waiting for a slot or a stream.
   public internal(set) var waiting: Int
-  /// The number of open streams. Each counts from the moment its request starts.
+  /// The number of open streams. A stream counts from the moment its request starts.
   public internal(set) var streams = 0
   /// The hosts with running or waiting attempts, or with open streams.
   public internal(set) var hosts: [Origin: Host]

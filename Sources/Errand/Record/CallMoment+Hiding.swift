@@ -1,6 +1,6 @@
 extension CallMoment {
-  /// The moment without anything that reveals the request's URL: no addresses and no failure descriptions.
-  /// Recordings use it for tasks that hide their URL.
+  /// The moment without anything that reveals the request's URL, such as addresses and failure descriptions. Recordings
+  /// use it for tasks that hide their URL.
   package var withoutURL: CallMoment {
     switch self {
     case .connected: .connected(to: "")
@@ -15,7 +15,7 @@ extension CallMoment {
 }
 
 extension FlightRecord {
-  /// The record without its title, with the URL removed from every moment.
+  /// The record without its title, and without the URL in any moment.
   package var withoutURL: FlightRecord {
     var record = self
     record.title = ""

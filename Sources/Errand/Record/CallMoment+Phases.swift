@@ -1,5 +1,5 @@
 extension CallMoment {
-  /// The moments of a transfer up to the sent request, with their times since the start of the transfer.
+  /// Returns the moments of a transfer until the request has been sent, with the time since the transfer started.
   static func phases(_ timings: TransferTimings) -> [(moment: CallMoment, time: Duration)] {
     var phases: [(CallMoment, Duration)] = []
     let hasConnected = timings.connect > .zero

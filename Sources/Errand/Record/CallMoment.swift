@@ -1,4 +1,4 @@
-/// An event in the life of a call, as listed in a ``FlightRecord`` and reported to observers.
+/// An event during a call, as listed in a ``FlightRecord`` and reported to observers.
 ///
 /// Every `…Started` is followed by exactly one matching `…Ended`.
 public enum CallMoment: Sendable {
@@ -6,30 +6,30 @@ public enum CallMoment: Sendable {
   case callStarted
   /// The call is waiting for access to the named serial queue.
   case turnWaitStarted(queue: String)
-  /// The wait for the serial queue is over: the call has access, or was cancelled.
+  /// The wait for the serial queue has ended: the call has access, or was cancelled.
   case turnWaitEnded
   /// An attempt started. The first attempt is 1.
   case attemptStarted(Int)
-  /// A request is about to be sent, once it has a slot. Also reported for redirects. Only for observers and the log.
+  /// A request is about to be sent, because it has a slot. Also reported for redirects. Only for observers and the log.
   case requested(RequestLine)
   /// The attempt is waiting for a slot. The wait ends with ``admitted(after:)`` or ``leftQueue(after:)``.
   case queued
-  /// The attempt got a slot after waiting this long.
+  /// The attempt got a slot after waiting for this time.
   case admitted(after: Duration)
-  /// The attempt left the queue without a slot: it was cancelled, or reached a limit.
+  /// The attempt left the queue without a slot because it was cancelled or reached a limit.
   case leftQueue(after: Duration)
   /// The host name was resolved for a new connection. Not reported if the host is an IP address.
   ///
-  /// This moment and the next three are reported to observers and the log only, when the response head arrives or the
-  /// transfer fails. Their times are the actual times. A flight record has them as ``AttemptRecord/timings``.
+  /// This moment and the next three are only reported to observers and the log, when the response head arrives or the
+  /// transfer fails, but with their actual times. In a flight record, they are available as ``AttemptRecord/timings``.
   case nameResolved
-  /// A new connection was established, to this address and port if they are known.
+  /// A new connection was established, to this address and port if known.
   case connected(to: String)
-  /// The TLS handshake of a new connection completed.
+  /// A new connection's TLS handshake was completed.
   case secured
   /// The request head was sent, along with a short body.
   case requestSent
-  /// Bytes of a body were sent or received. Reported at most 20 times a second and at the end, to observers that ask
+  /// Bytes of a body were sent or received. Reported at most 20 times a second, and at the end, to observers that ask
   /// for progress.
   case progressed(TransferProgress)
   /// The response head arrived.
@@ -40,19 +40,19 @@ public enum CallMoment: Sendable {
   case bodyReceived(bytes: Int)
   /// The attempt ended.
   indirect case attemptEnded(Int, AttemptRecord)
-  /// The attempt is waiting for a new token. All waiting requests share one refresh.
+  /// The attempt is waiting for a new token. All waiting requests share a single refresh.
   case refreshStarted
-  /// The wait for the token is over, whether the refresh succeeded or not.
+  /// The wait for the token has ended, whether or not the refresh succeeded.
   case refreshEnded
-  /// The call waits this long before it retries. `reason` says why.
+  /// The call waits for this time before it retries, for this reason.
   case delayStarted(Duration, reason: String)
-  /// The wait is over, or was cut short.
+  /// The wait has ended, or was interrupted.
   case delayEnded
-  /// The policy would have retried or hedged the attempt, but did not. `reason` says why.
+  /// The policy allowed a retry or hedge of the attempt, but it was not made for this reason.
   case retryRefused(reason: String)
   /// No response has arrived yet, so the attempt with this number is started concurrently.
   case hedgeSent(Int)
-  /// The call waits for the response to the call with this number, which sends one request on behalf of all identical
+  /// The call waits for the response to the call with this number, which sends a single request for all identical
   /// calls.
   case joined(call: Int)
   /// A cached response was returned.
@@ -67,16 +67,16 @@ public enum CallMoment: Sendable {
   case callEnded(CallOutcome)
 }
 
-/// The outcome of a call.
+/// A call's outcome.
 public enum CallOutcome: Sendable {
   /// The call succeeded, with the last status if there was a response.
   case succeeded(HTTPStatus?)
-  /// The call threw an error. This is its one-line description, with secrets hidden.
+  /// The call threw an error. This is a one-line description of the error, with secrets hidden.
   case failed(String)
   /// The call was cancelled.
   case cancelled
 
-  /// This outcome, with `status` added to a success that has none.
+  /// Returns this outcome. If it is a success without a status, sets the status to `status`.
   func with(_ status: HTTPStatus?) -> CallOutcome {
     if case .succeeded(nil) = self { .succeeded(status) } else { self }
   }

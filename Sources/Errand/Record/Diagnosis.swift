@@ -1,6 +1,6 @@
-/// The most likely cause of a call's outcome, with advice. The last line of a flight record's summary.
+/// The most likely cause of a call's outcome, with advice. It is the last line of a flight record's summary.
 public struct Diagnosis: Codable, Sendable, Hashable, CustomStringConvertible {
-  /// The stable name of the cause, suitable for metrics. The guide "Errors" lists all names.
+  /// The cause's stable name, suitable for metrics. The guide "Errors" lists all names.
   public let name: String
   /// A description of the cause.
   public let cause: String
@@ -38,7 +38,7 @@ extension Diagnosis {
       partialBody, rangeIgnored, unsatisfiableRange, unacceptedStatus, tooManyRedirects, badRedirect, pageForData,
       emptyBody, wrongFormat, wrongShape, bodyTooLarge, bodyConsumed, digestMismatch, transferInUse, fileNotWritable,
       `internal`
-    // Remarks on calls that succeeded.
+    // Remarks on successful calls.
     case deadConnection, waitedForSlot, triedAgain
 
     var words: (cause: String, advice: String) {

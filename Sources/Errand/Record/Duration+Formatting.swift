@@ -1,5 +1,5 @@
 extension Duration {
-  /// The seconds with three decimals and the unit: `0.250 s`.
+  /// The seconds with three decimals and the unit, such as `0.250 s`.
   package var formattedSeconds: String {
     let (seconds, attoseconds) = components
     // `Retry-After` can be any number: format seconds that would overflow as milliseconds without decimals.
@@ -13,7 +13,7 @@ extension Duration {
   }
 
   package var inSeconds: Double {
-    let (seconds, attoseconds) = components  // divides 128 bits, so read it once
+    let (seconds, attoseconds) = components  // divides 128 bits, so read it only once
     return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }

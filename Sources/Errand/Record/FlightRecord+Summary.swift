@@ -27,7 +27,7 @@ extension FlightRecord {
 
   private static let mostLines = 12
 
-  /// The summary line of a moment, or `nil` if other lines cover it.
+  /// Returns a moment's summary line, or `nil` if other lines cover the moment.
   private func line(_ entry: Entry) -> String? {
     switch entry.moment {
     case .attemptEnded(let number, let record): "attempt \(number): \(record.summary)"

@@ -1,4 +1,4 @@
-/// The history of a call. Every response and every error carries one. Print it, or print its ``summary``, which
+/// The history of a call, available from every response and every error. Print it, or print its ``summary``, which
 /// includes a diagnosis.
 ///
 ///     GET https://api.example.com/widgets/7
@@ -7,7 +7,7 @@
 ///       0.021 s  503 Service Unavailable
 ///       …
 public struct FlightRecord: Sendable, CustomStringConvertible {
-  /// A moment and the time it happened.
+  /// A moment and the time at which it happened.
   public struct Entry: Sendable {
     /// The time since the call started.
     public let time: Duration
@@ -15,13 +15,13 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     public let moment: CallMoment
   }
 
-  /// The method and URL, with secrets hidden. Empty if the call failed before there was a request.
+  /// The method and URL, with secrets hidden. Empty if the call failed before its request was created.
   public package(set) var title: String
   /// The moments, in order.
   public package(set) var entries: [Entry]
 
   package var streamedBytes = 0
-  /// The cause of the failure. `nil` if the call did not fail, or the cause is unknown.
+  /// The failure's cause. `nil` if the call did not fail, or the cause is unknown.
   package var cause: Diagnosis.Cause?
 
   package init(title: String = "", entries: [Entry] = []) {
@@ -52,7 +52,8 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     return attempts
   }
 
-  /// The moments inside a call that started at `start` on another call's clock, none earlier than `first`.
+  /// Returns the moments inside a call that started at `start` on another call's clock. No moment is earlier than
+  /// `first`.
   func inner(since start: Duration, notBefore first: Duration) -> [Entry] {
     entries.compactMap { entry in
       switch entry.moment {
@@ -62,7 +63,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Inserts the moments of shared calls, each after the moment at which this call joined it.
+  /// Inserts the moments of shared calls, each after the moment at which this call joined the shared call.
   mutating func insert(_ shared: [[Entry]]) {
     var left = shared[...]
     entries = entries.flatMap { entry in
@@ -76,17 +77,17 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   }
 }
 
-/// The record of one attempt of a call.
+/// The record of one attempt.
 public struct AttemptRecord: Encodable, Sendable {
-  /// The number of the attempt. The first is 1.
+  /// The attempt's number, starting at 1.
   public let number: Int
-  /// The duration of the attempt, without the wait for its slot.
+  /// The attempt's duration, without the wait for its slot.
   public var duration: Duration = .zero
   /// The time spent waiting for a slot.
   public var queued: Duration = .zero
-  /// The status, if a response came.
+  /// The status, if a response arrived.
   public var status: HTTPStatus?
-  /// The failure in one line, with secrets hidden. `nil` if the attempt did not fail.
+  /// The failure on one line, with secrets hidden. `nil` if the attempt did not fail.
   public var failure: String?
   /// A stable name for the failure, suitable for metrics: its ``TaskError/Code``, or the type of another error. `nil`
   /// if the attempt did not fail.
@@ -100,15 +101,16 @@ public struct AttemptRecord: Encodable, Sendable {
 
   package init(number: Int) { self.number = number }
 
-  /// Whether the request was resent: its pooled connection was stale, or the server refused it without processing it.
+  /// Whether the request was resent because its pooled connection was stale, or the server refused it without
+  /// processing it.
   public var wasResent: Bool { timings?.wasResent ?? false }
 
-  /// The failure, or else the status.
+  /// The failure, or the status if the attempt did not fail.
   public var outcome: String { failure ?? status?.description ?? "no response" }
 }
 
 extension FlightRecord {
-  /// The time and number of attempts so far, as reported by responses and errors.
+  /// The duration and number of attempts so far, as reported by responses and errors.
   public var metrics: TaskMetrics {
     let attempts = attempts
     var metrics = TaskMetrics()
@@ -120,13 +122,13 @@ extension FlightRecord {
   }
 }
 
-/// The time and number of attempts of a call.
+/// A call's duration and number of attempts.
 public struct TaskMetrics: Sendable {
   /// The time from the start of the call to its end, including waits and retries.
   public var elapsed: Duration = .zero
   /// The time spent waiting for slots.
   public var queued: Duration = .zero
-  /// The number of attempts. 0 if none was needed.
+  /// The number of attempts. 0 if no request was needed.
   public var attempts = 0
   /// The timings of the last transfer, if measured.
   public var timings: TransferTimings?

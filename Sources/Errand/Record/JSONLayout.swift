@@ -3,7 +3,7 @@ struct JSONLayout {
   private var bytes: [UInt8] = []
   private var depth = 0
 
-  /// The formatted text, or the text unchanged if it is not JSON.
+  /// Returns the formatted text, or the text unchanged if it is not JSON.
   static func laidOut(_ text: String) -> String {
     guard text.beginsAsJSON else { return text }
     var layout = JSONLayout()
@@ -65,7 +65,7 @@ struct JSONLayout {
 
   private mutating func breakLine() {
     bytes.append(0x0A)
-    // Cap the indentation: the sender controls the depth, and the output should stay proportional to the input.
+    // Limit the indentation: the sender controls the depth, and the output should stay proportional to the input.
     for _ in 0..<min(max(depth, 0), 16) { bytes.append(contentsOf: "  ".utf8) }
   }
 }

@@ -16,12 +16,12 @@ extension RecordedCall {
   public struct Body: Codable, Sendable, Hashable {
     /// The media type declared in the header.
     public var type: String?
-    /// The number of bytes after decoding. `nil` if unknown.
+    /// The number of bytes after decompression. `nil` if unknown.
     public var size: Int?
-    /// The body as text, with secrets hidden. `nil` if the body is binary or larger than the limit.
+    /// The body as text, with secrets hidden. `nil` if the body is binary or exceeds the limit.
     public var text: String?
-    /// The bytes of a binary body that cannot contain secrets: an image, sound, video or font. Bodies of other types
-    /// are included only if the redaction hides nothing, as with ``Redaction/none``.
+    /// The bytes of a binary body that can't contain secrets: an image, audio, video or font. Bodies of other types are
+    /// included only if the redaction does not hide anything, as with ``Redaction/none``.
     public var data: Data?
     /// A note that replaces a body that is not shown as text.
     public var note: String?
@@ -33,7 +33,7 @@ extension RecordedCall {
   public struct Response: Codable, Sendable, Hashable {
     /// The status.
     public var status: HTTPStatus
-    /// The HTTP version of the response. `nil` if it was not transferred over HTTP.
+    /// The response's HTTP version. `nil` if the response was not transferred over HTTP.
     public var version: HTTPVersion?
     /// The header fields. Empty if hidden.
     public var headers: [Field] = []
@@ -47,7 +47,7 @@ extension RecordedCall {
 
   /// A request that was sent, with its response.
   public struct Exchange: Codable, Sendable, Hashable {
-    /// The number of the attempt, starting at 1.
+    /// The attempt's number, starting at 1.
     public var attempt: Int
     /// The method.
     public var method: HTTPMethod
@@ -55,24 +55,24 @@ extension RecordedCall {
     public var url: String?
     /// The request header fields. Empty if hidden.
     public var headers: [Field] = []
-    /// The request body, if the request has one. A hidden body has only a note.
+    /// The request body, if any. A hidden body has only a note.
     public var body: Body?
-    /// The response. `nil` if none arrived.
+    /// The response. `nil` if no response arrived.
     public var response: Response?
-    /// The failure in one line. `nil` if the request succeeded or the failure is hidden.
+    /// The failure on one line. `nil` if the request succeeded or the failure is hidden.
     public var failure: String?
-    /// The time from the start of the call to the request, before it waited for a slot. Encoded in seconds, like the
+    /// The time from the start of the call to the request, before waiting for a slot. Encoded in seconds, like the
     /// durations below.
     public var sent: Duration
     /// The time from the start of the call to the response head. `nil` if no response arrived.
     public var answered: Duration?
     /// The time from the start of the call to the end of the response body. `nil` if unknown.
     public var ended: Duration?
-    /// The duration of the attempt. Set on its last request.
+    /// The attempt's duration. Set on its last request.
     public var duration: Duration?
-    /// The time the request waited for a slot. `nil` if it does not belong to a call.
+    /// The time that the request waited for a slot. `nil` if the request does not belong to a call.
     public var queued: Duration?
-    /// The timings of the transfer, if measured. Set on the last request of an attempt.
+    /// The timings of the transfer, if measured. Set on the attempt's last request.
     public var timings: TransferTimings?
   }
 }
@@ -93,7 +93,7 @@ extension Redaction {
     headers.map { RecordedCall.Field(name: $0.name.rawName, value: value(of: $0)) }
   }
 
-  /// The body with secrets hidden, or a note if it is longer than `limit` bytes.
+  /// Returns the body with secrets hidden, or a note if it is longer than `limit` bytes.
   func recorded(_ data: Data, type: MediaType?, limit: Int) -> RecordedCall.Body {
     var body = RecordedCall.Body(type: type?.rawValue, size: data.count)
     guard data.count <= limit else {
@@ -113,7 +113,7 @@ extension Redaction {
 }
 
 extension MediaType {
-  /// Whether this is an image, sound, video or font type that is not text. `image/svg+xml` is text.
+  /// Whether this is an image, audio, video or font type that is not text. `image/svg+xml` is text.
   fileprivate var isMedia: Bool {
     let essence = essence
     return !isText && ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) }

@@ -1,12 +1,12 @@
 extension RecordedCall {
-  /// The text of the recording, in colour for a terminal and without colour for a log.
+  /// Returns the text of the recording, in colour for a terminal and without colour for a log.
   func echo(inColour: Bool) -> String {
     var text = TextBytes(capacity: 1000, for: inColour ? .terminal : .log)
     write(to: &text)
     return text.text
   }
 
-  /// The byte ranges of the parts of a call in its text, without the last line break.
+  /// The byte ranges of a call's parts in its text, without the last line break.
   struct TextParts {
     var exchanges: [Exchange] = []
     var timeline: Range<Int>?
@@ -109,7 +109,7 @@ extension RecordedCall.Exchange {
     RecordedCall.write(headers, to: &text)
   }
 
-  /// The duration is that of the whole attempt, which can include earlier requests.
+  /// The duration is that of the entire attempt, which can include earlier requests.
   private func writeResponse(to text: inout TextBytes, isHidden: Bool) {
     text.paint(response?.status.colour ?? .red) { $0.add(response?.status.description ?? "No response") }
     if let duration {

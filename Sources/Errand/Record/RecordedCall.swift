@@ -2,11 +2,11 @@ public import ErrandFoundation
 
 /// The recording of a call: every request that was sent, the responses, and the timeline, with secrets hidden.
 ///
-/// Recordings, echoes, pages and archives are made from recorded calls. To build your own tool, install a
-/// ``CallRecorder`` or keep the calls in a ``RecordedCalls``. Print a call to see the text of its recording. Parts that
-/// the task's ``RecordingStyle`` hides are not included.
+/// Recordings, echoes, pages and archives are created from recorded calls. To build your own tool, install a
+/// ``CallRecorder`` or collect the calls with ``RecordedCalls``. Print a call to see the text of its recording. Parts
+/// hidden by the task's ``RecordingStyle`` are not included.
 public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
-  /// The outcome of a recorded call.
+  /// A recorded call's outcome.
   public enum Conclusion: String, Codable, Sendable, Hashable {
     /// The call returned its result.
     case succeeded
@@ -26,23 +26,23 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
     public var text: String
   }
 
-  /// The number of the call, unique in the process.
+  /// The call's number, unique in the process.
   public var id: Int
   /// The name of the task's type.
   public var task: String
-  /// The tag that cancels a group of calls. `nil` if hidden.
+  /// The tag used to cancel calls together. `nil` if hidden.
   public var tag: String?
-  /// The task's comment, if it has one.
+  /// The task's comment, if any.
   public var comment: String?
-  /// The method of the last request, or of the request that was never sent.
+  /// The method of the last request, or of the request that would have been sent.
   public var method: HTTPMethod
   /// The URL of the last request. `nil` if nothing was requested or the URL is hidden.
   public var url: String?
-  /// The status of the last response. `nil` if none arrived.
+  /// The status of the last response. `nil` if no response arrived.
   public var status: HTTPStatus?
   /// The outcome.
   public var outcome: Conclusion
-  /// The error in one line. `nil` if the call did not fail or the error is hidden.
+  /// The error on one line. `nil` if the call did not fail or the error is hidden.
   public var failure: String?
   /// The time at which the call started.
   public var startedAt: Date
@@ -52,9 +52,9 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
   public var attempts: Int
   /// Whether everything that reveals the URL is hidden, including the failure and the moments.
   public var isHidden: Bool
-  /// The requests, in order. An attempt has several if it was redirected or a step resent its request.
+  /// The requests, in order. An attempt has several requests if it was redirected or a step resent its request.
   public var exchanges: [Exchange]
-  /// The response, without its body, of a call that sent no request, such as one served from the cache.
+  /// The response, without its body, of a call that did not send a request, such as a response from the cache.
   public var answer: Response?
   /// The moments, in order. Empty if hidden.
   public var moments: [Moment]
@@ -62,7 +62,7 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
   public var diagnosis: Diagnosis?
 }
 
-// Swift synthesizes `Codable` only in the file of the type.
+// Swift only synthesizes `Codable` in the file that declares the type.
 extension RecordedCall: CustomStringConvertible {
   /// The text of a recording: the outcome, every request and its response, and the timeline.
   public var description: String {

@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// The method and URL of a request, for display.
+/// A request's method and URL, for display.
 public struct RequestLine: Sendable, CustomStringConvertible {
-  /// The number of the attempt.
+  /// The attempt's number.
   public let attempt: Int
   /// The method.
   public let method: HTTPMethod
-  /// The origin of the URL. `nil` if the URL has none or is hidden.
+  /// The URL's origin. `nil` if the URL has no origin or is hidden.
   public var origin: Origin? { address.flatMap { Origin($0) } }
   /// The URL, with secrets hidden. `<hidden>` if the task's ``RecordingStyle`` hides it.
   public var url: String { address.map { redaction($0) } ?? RequestLine.hidden }

@@ -1,13 +1,13 @@
-/// A buffer for text that is written in small pieces, to avoid joining strings for every call.
+/// A buffer for text that is written in small pieces, which avoids joining strings for every call.
 ///
-/// It manages its own memory: for small pieces, `Array` spends more time on uniqueness checks than on copying.
+/// The buffer manages its own memory: for small pieces, `Array` spends more time on uniqueness checks than on copying.
 struct TextBytes: ~Copyable {
   enum Place {
     /// A file. Text is written unchanged.
     case file
     /// A log. Invisible characters are removed, and JSON is formatted.
     case log
-    /// A terminal. Like a log, in colour.
+    /// A terminal. Like a log, but in colour.
     case terminal
   }
 
@@ -36,7 +36,7 @@ struct TextBytes: ~Copyable {
 
   private var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory, count: count) }
 
-  /// Calls `use` with the bytes. They must not escape the closure.
+  /// Calls `use` with the bytes, which must not escape the closure.
   borrowing func withBytes<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try use(UnsafeRawBufferPointer(written))
   }
@@ -120,7 +120,7 @@ struct TextBytes: ~Copyable {
     if value < 10, count <= 1 { return byte(UInt8(ascii: "0") + UInt8(value)) }
     let most = max(count, 20)
     reserve(2 * most)
-    // Write backwards into the space behind the destination.
+    // Write backwards into the space after the destination.
     let end = memory + self.count + 2 * most
     var (rest, start) = (value, end)
     repeat {
@@ -148,7 +148,7 @@ struct TextBytes: ~Copyable {
     byte(UInt8(ascii: "\""))
     let bytes = UnsafeRawBufferPointer(text)
     var index = 0
-    // Copy eight bytes at a time while none needs escaping.
+    // Copy eight bytes at a time while none of them needs escaping.
     while index + 8 <= bytes.count {
       let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
       let plain = word.leadingPlainBytes(sign)
@@ -173,7 +173,8 @@ struct TextBytes: ~Copyable {
     byte(UInt8(ascii: "\""))
   }
 
-  /// Writes a member name that needs no escaping and its colon, after a comma if `isContinued`.
+  /// Writes the name of a member, which must not need escaping, and its colon. If `isContinued` is true, a comma comes
+  /// first.
   @inline(__always)
   mutating func key(_ name: StaticString, isContinued: Bool) {
     let length = name.utf8CodeUnitCount
@@ -225,13 +226,14 @@ struct TextBytes: ~Copyable {
 }
 
 extension UInt64 {
-  /// The number of low-order bytes before the first one that JSON escapes or that equals `sign`.
+  /// Returns the number of low-order bytes before the first byte that JSON escapes or that equals `sign`.
   fileprivate func leadingPlainBytes(_ sign: UInt8) -> Int {
     let escaped = marks(below: 0x20) | marks(UInt8(ascii: "\"")) | marks(UInt8(ascii: "\\")) | marks(sign)
     return escaped.trailingZeroBitCount / 8
   }
 
-  /// Sets the high bit of each byte below `bound`, at most 0x80. Borrows make all but the lowest mark unreliable.
+  /// Sets the high bit of each byte below `bound`, which is at most 0x80. Because of borrows, only the lowest mark is
+  /// reliable.
   private func marks(below bound: UInt8) -> UInt64 {
     (self &- 0x0101_0101_0101_0101 &* UInt64(bound)) & ~self & 0x8080_8080_8080_8080
   }

@@ -14,17 +14,16 @@ public struct TransferProgress: Sendable, Hashable {
 
   /// The direction of the transfer.
   public let direction: Direction
-  /// The number of the attempt, starting at 1. Progress restarts with every attempt, and when a body is resent within
-  /// an attempt: after a redirect, or on a new connection because the old one was stale.
+  /// The attempt's number, starting at 1. Progress restarts with every attempt, and when a body is resent within an
+  /// attempt: after a redirect, or on a new connection because the old one was stale.
   public let attempt: Int
-  /// The number of bytes so far: of a request body as it is sent, after any compression, or of a response body after
-  /// decompression.
+  /// The number of bytes so far. Request bodies are counted after compression, response bodies after decompression.
   public let completed: Int64
   /// The total number of bytes. `nil` if unknown.
   public let total: Int64?
   /// The transfer rate in bytes per second, smoothed over the last few seconds. `nil` until it has been measured.
   public let rate: Double?
-  /// Whether the whole body has been sent or received.
+  /// Whether the entire body has been sent or received.
   public let isFinished: Bool
 
   /// The completed fraction, from 0 to 1. `nil` if the total is unknown.
@@ -33,7 +32,7 @@ public struct TransferProgress: Sendable, Hashable {
     return total.flatMap { $0 > 0 ? min(1, Double(completed) / Double($0)) : nil }
   }
 
-  /// The estimated remaining time at the current rate. `nil` if it cannot be estimated.
+  /// The estimated remaining time at the current rate. `nil` if it can't be estimated.
   public var remaining: Duration? {
     if isFinished { return .zero }
     guard let total, let rate, rate > 0, total >= completed else { return nil }
@@ -83,8 +82,8 @@ struct ProgressMeter {
   private mutating func progress(at now: Duration, isFinished: Bool) -> TransferProgress {
     let (seconds, age) = ((now - told.time) / .seconds(1), (now - start) / .seconds(1))
     if age >= Self.interval / .seconds(1), seconds > 0 {
-      // The mean since the start, later a moving average without a logarithm. Skip the first instant, which says
-      // nothing.
+      // Use the average since the start at first, and later a moving average without a logarithm. Skip the first
+      // instant, which is not meaningful.
       let present = Double(completed - told.completed) / seconds
       let mean = Double(completed) / age
       rate = age <= Self.window ? mean : rate.map { $0 + (present - $0) * seconds / (seconds + Self.window) } ?? mean

@@ -1,4 +1,4 @@
-/// A cache of type names: asking Swift for one takes a microsecond.
+/// A cache of type names, because getting a name from Swift takes a microsecond.
 package enum TypeName {
   private static let names = Lock<[ObjectIdentifier: String]>([:])
 

@@ -1,22 +1,22 @@
 import ErrandFoundation
 
-/// The requests and responses of a running call. Source of its echo and its recordings.
+/// A running call's requests and responses, from which its echo and recordings are created.
 struct ExchangeRecord: Sendable {
   struct Exchange: Sendable {
     let attempt: Int
     var request: HTTPRequest
-    /// When the request was sent, relative to the start of the call. `answered` and `ended` are too.
+    /// The time at which the request was sent, relative to the start of the call, like `answered` and `ended`.
     let sent: Duration
     var queued: Duration = .zero
     var answered: Duration?
     var ended: Duration?
     var response: HTTPResponse?
-    /// The redacted failure in one line, if no response arrived.
+    /// The redacted error on one line, if no response arrived.
     var failure: String?
-    /// The body, if it is small enough to be shown.
+    /// The body, if it is small enough to be displayed.
     var body: Data?
     var size = 0
-    /// The record of the attempt, on its last request. `nil` while the attempt is running.
+    /// The attempt's record, stored with its last request. `nil` while the attempt is running.
     var record: AttemptRecord?
   }
 
@@ -32,7 +32,7 @@ struct ExchangeRecord: Sendable {
     if let index = last(of: attempt) { exchanges[index].queued += queued }
   }
 
-  /// Replaces the last request of an attempt with the one actually sent.
+  /// Replaces an attempt's last request with the one actually sent.
   mutating func amend(_ request: HTTPRequest, of attempt: Int) {
     if let index = last(of: attempt) { exchanges[index].request = request }
   }
@@ -40,7 +40,7 @@ struct ExchangeRecord: Sendable {
   mutating func respond(_ response: HTTPResponse, to attempt: Int, at time: Duration) {
     guard let index = last(of: attempt) else { return }
     var head = response
-    head.body = HTTPResponseBody()  // drop the body: it would keep everything that it references alive
+    head.body = HTTPResponseBody()  // the body would keep everything that it references alive
     exchanges[index].response = head
     exchanges[index].answered = time
   }
@@ -51,7 +51,7 @@ struct ExchangeRecord: Sendable {
     exchanges[index].ended = time
   }
 
-  /// Ends an attempt. `outcome` is its response and body after the steps, if any.
+  /// Ends an attempt. `outcome` is its response and body as returned by the steps, if any.
   mutating func end(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
     guard let index = last(of: record.number) else { return }
     exchanges[index].record = record
@@ -70,13 +70,13 @@ struct ExchangeRecord: Sendable {
 
   // MARK: Recorded call
 
-  /// The redacted value of the call, limited to what `style` shows.
+  /// Returns the call's redacted value, limited to what `style` includes.
   func recorded(
     _ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ record: FlightRecord,
     showing style: RecordingStyle
   ) -> RecordedCall {
     let (plan, redaction, attempts) = (call.plan, call.snapshot.configuration.redaction, record.attempts)
-    // Failures and the timeline contain the URL, and any text of the app's own errors.
+    // Errors and the timeline contain the URL, and any text from the app's own errors.
     let isShown = style.contains(.url)
     let exchanges = exchanges.map { recorded($0, style, call.snapshot) }
     let moments = record.entries.map(RecordedCall.Moment.init)
@@ -117,7 +117,7 @@ struct ExchangeRecord: Sendable {
   private func body(
     of request: HTTPRequest, _ style: RecordingStyle, _ snapshot: ServerSnapshot
   ) -> RecordedCall.Body {
-    // Show that there is a body, or the request would seem to have none.
+    // Indicate that there is a body, or the request would seem to have none.
     guard style.contains(.upload) else { return RecordedCall.Body(note: "<a body that is not shown>") }
     let (type, limit) = (request.headers.mediaType, snapshot.configuration.maxLoggedUploadSize)
     guard let data = request.body.data else {
@@ -140,7 +140,7 @@ struct ExchangeRecord: Sendable {
   private func body(of exchange: Exchange, _ snapshot: ServerSnapshot) -> RecordedCall.Body? {
     guard let data = exchange.body else { return nil }
     let (type, limit) = (exchange.response?.mediaType, snapshot.configuration.maxLoggedDownloadSize)
-    // A discarded body is not kept in memory if it is larger than the limit.
+    // A discarded body that exceeds the limit is not kept in memory.
     guard data.isEmpty, exchange.size > 0 else {
       return snapshot.configuration.redaction.recorded(data, type: type, limit: limit)
     }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A line in the index of a folder of recordings.
+/// A line in the index of a recordings folder.
 struct RecordingEntry: Codable, Sendable, Equatable {
   var number = 0
   var file = ""
@@ -12,7 +12,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   var status: Int?
   /// `succeeded`, `failed` or `cancelled`.
   var outcome: String
-  /// ISO 8601 with milliseconds.
+  /// The start time in ISO 8601, with milliseconds.
   var startedAt: String
   var seconds: Double
   var attempts: Int
@@ -22,7 +22,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
 
   static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-  /// The entry with a number. File names have at least four digits, so that they sort by number.
+  /// Returns the entry with a number. File names have at least four digits, so that they sort by number.
   func numbered(_ number: Int, name: String, bytes: Int) -> RecordingEntry {
     var entry = self
     entry.number = number
@@ -33,11 +33,11 @@ struct RecordingEntry: Codable, Sendable, Equatable {
 
   static func file(_ number: Int, name: String) -> String { file(number, plainName: plain(name)) }
 
-  /// The file name for a name that `plain(_:)` returned.
+  /// Returns the file name for a number and a name returned by `plain(_:)`.
   static func file(_ number: Int, plainName: String) -> String { padded(number) + ". " + plainName + ".txt" }
 
-  /// Reduces a name to letters, digits, spaces, hyphens and underscores, and limits it to 200 bytes. File names have at
-  /// most 255.
+  /// Reduces a name to letters, digits, spaces, hyphens and underscores, and limits it to 200 bytes, because file names
+  /// are limited to 255.
   static func plain(_ name: String) -> String {
     if name.utf8.count <= 200, name.utf8.allSatisfy({ isPlainByte($0) }) { return name }
     var result = ""
@@ -57,7 +57,8 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     }
   }
 
-  /// The number in the file name of a recording, whether or not it is in the index. `nil` for other names.
+  /// Returns the number in a recording's file name, whether or not the recording is in the index. `nil` for other
+  /// names.
   static func number(of name: String) -> Int? {
     let digits = name.prefix { $0.isASCII && $0.isNumber }
     // Longer numbers are never written. The limit also leaves room for the next number.
@@ -65,8 +66,8 @@ struct RecordingEntry: Codable, Sendable, Equatable {
     return name.dropFirst(digits.count).hasPrefix(". ") && name.hasSuffix(".txt") ? Int(digits) : nil
   }
 
-  /// Whether to continue counting from a number found only in a file name. Another program may have created the file,
-  /// and the limit keeps later numbers within the digits that ``number(of:)`` accepts.
+  /// Whether to continue counting from a number found only in a file name. Another program may have created the file.
+  /// The limit ensures that later numbers do not have more digits than ``number(of:)`` accepts.
   static func isPlausible(_ number: Int) -> Bool { number < 1_000_000_000_000 }
 
   /// Whether the entry is valid: its file has the same number and is directly in the folder.
@@ -91,7 +92,7 @@ extension RecordingEntry {
 }
 
 extension RecordedCall {
-  /// The name of the call's file without its number: the method, and the type's name without the method and `Task`.
+  /// The call's file name without its number: the method, and the type's name without the method and `Task`.
   var fileName: String {
     // Fast path: most type names are ASCII.
     var name = task.utf8.allSatisfy(Self.isLetterOrDigit) ? task : task.filter { $0.isLetter || $0.isNumber }

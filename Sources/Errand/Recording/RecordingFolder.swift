@@ -3,10 +3,11 @@ import ErrandFoundation
 /// A folder of recordings and its index, shared by sessions and processes.
 ///
 /// Files are never partial, and every file is in the index. To add recordings, a session writes them under hidden
-/// names, replaces the index, and renames them. Then it removes old recordings, which the index has marked, and
-/// replaces the index again. A killed process therefore never removes a recording before its successor is safe. The
-/// next session renames hidden files that are in the index, removes marked files, and drops entries without a file.
-/// Only one session writes at a time. It holds a lock that the system releases when the process dies.
+/// names, replaces the index, and renames them. Then it removes old recordings, which are marked in the index, and
+/// replaces the index again. If the process is killed, an old recording has therefore never been removed before its
+/// replacement is safe. The next session renames hidden files that are in the index, removes marked files, and drops
+/// entries without a file. Only one session writes at a time. It holds a lock that the system releases when the process
+/// dies.
 struct RecordingFolder {
   enum Outcome {
     case written
@@ -19,10 +20,10 @@ struct RecordingFolder {
   let url: URL
   private var index = RecordingIndex()
   private var lastNumber = 0
-  /// The last known version of the index. `nil` if it has to be read.
+  /// The last known version of the index. `nil` if the index must be read again.
   private var stamp: PrivateFolder.Stamp?
 
-  /// The version of the index, which changes when another session writes. `nil` without an index.
+  /// The index's version, which changes when another session writes. `nil` without an index.
   var version: PrivateFolder.Stamp? { (try? PrivateFolder(url))?.stamp(of: Self.indexName) }
 
   /// The default time in milliseconds to wait for the lock.
@@ -33,7 +34,7 @@ struct RecordingFolder {
 
   init(_ url: URL) { self.url = url }
 
-  /// Creates the folder, and repairs what a killed session has left unless another session holds the lock.
+  /// Creates the folder. Unless another session holds the lock, repairs what a killed session has left behind.
   mutating func open() throws {
     try PrivateFolder.make(url)
     let folder = try PrivateFolder(url)
@@ -43,8 +44,9 @@ struct RecordingFolder {
     }
   }
 
-  /// Writes recordings in order and removes the surplus. `skipped` is the number of preceding recordings that were
-  /// dropped, which use up numbers too. `patience` is the maximum time in milliseconds to wait for the lock.
+  /// Writes recordings in order and removes those that exceed the limits. `skipped` is the number of preceding
+  /// recordings that were dropped, each of which still uses up a number. `patience` is the maximum time in milliseconds
+  /// to wait for the lock.
   mutating func write(
     _ recordings: [Recording], after skipped: Int = 0, _ limits: RecordingLimits, patience: Int = Self.patience
   ) throws -> Outcome {
@@ -109,8 +111,8 @@ struct RecordingFolder {
     return problem.map { .incomplete($0, lost: lost) } ?? .written
   }
 
-  /// Removes marked files and their entries, files first, because a file without an entry could belong to anyone.
-  /// Returns whether there were any.
+  /// Removes marked files and their entries. Files are removed first, because a file without an entry could belong to
+  /// any program. Returns whether there were any.
   private mutating func removeMarked(in folder: borrowing PrivateFolder) -> Bool {
     let marked = index.entries.filter { $0.isLeaving == true }
     for entry in marked { folder.remove(entry.file) }
@@ -130,7 +132,7 @@ struct RecordingFolder {
     stamp = folder.stamp(of: Self.indexName)
   }
 
-  /// Reads the index again if another session changed it, and completes what that session left unfinished.
+  /// Reads the index again if another session has changed it, and completes what that session left unfinished.
   private mutating func refresh(_ folder: borrowing PrivateFolder, isNew: Bool = false) throws {
     if let stamp, stamp == folder.stamp(of: Self.indexName) { return }
     index = try Self.index(in: folder, isNew: isNew, knowing: index)
@@ -154,8 +156,8 @@ struct RecordingFolder {
     try folder.rename(Self.partial(entry.number), to: entry.file)
   }
 
-  /// The index of the folder. Empty if it is missing or a symbolic link, which is then replaced.
-  /// Throws if it cannot be read, or if the folder is new and the index belongs to another program.
+  /// Returns the folder's index. Returns an empty index if it is missing or a symbolic link, which is then replaced.
+  /// Throws if the index can't be read, or if the folder is new and the index belongs to another program.
   private static func index(
     in folder: borrowing PrivateFolder, isNew: Bool, knowing known: RecordingIndex
   ) throws -> RecordingIndex {
@@ -167,7 +169,7 @@ struct RecordingFolder {
     }
     if let index = RecordingIndex(data, knowing: known) { return index }
     if data.isEmpty || RecordingIndex.isSound(data) { return RecordingIndex(data) }
-    // An index edited by hand still starts like ours. Keep a copy of it.
+    // An index edited by hand still begins like ours. Keep a copy of the index.
     guard data.first == UInt8(ascii: "[") || !isNew else { throw PrivateFolder.Refusal.anothers(indexName) }
     try folder.rename(indexName, to: "index.json.bad")
     return RecordingIndex(data)

@@ -3,19 +3,19 @@ import ErrandFoundation
 /// The recordings in a folder, ordered by number. Pure.
 struct RecordingIndex {
   private(set) var entries: [RecordingEntry] = []
-  /// The encoded entries, so that adding one entry does not encode the others again.
+  /// The encoded entries, so that adding an entry does not encode the others again.
   private var lines: [Data] = []
 
   init() {}
 
-  /// Reads an index written by ``data``, reusing the entries of `known` with equal lines. `nil` for other formats.
+  /// Reads an index written by ``data``, reusing the entries in `known` whose lines are equal. `nil` for other formats.
   init?(_ data: Data, knowing known: RecordingIndex) {
     guard data.starts(with: "[\n".utf8), data.count >= 4, data.suffix(2).elementsEqual("]\n".utf8) else { return nil }
     let knownEntries = Dictionary(zip(known.lines, known.entries)) { first, _ in first }
     for row in data.dropFirst(2).dropLast(2).split(separator: UInt8(ascii: "\n")) {
       let line = Data(row.last == UInt8(ascii: ",") ? row.dropLast() : row)
       let entry = knownEntries[line] ?? (try? JSONDecoder().decode(RecordingEntry.self, from: line))
-      // An unreadable line is not ours.
+      // An unreadable line was not written by us.
       guard let entry, entry.isPlain, entry.number > lastNumber else { return nil }
       entries.append(entry)
       lines.append(line)
@@ -60,7 +60,7 @@ struct RecordingIndex {
   private static func line(_ entry: RecordingEntry) -> Data? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try? encoder.encode(entry)  // strings and numbers only: it cannot fail
+    return try? encoder.encode(entry)  // contains only strings and numbers, so it can't fail
   }
 
   mutating func remove(where isUnwanted: (RecordingEntry) -> Bool) {
@@ -70,7 +70,7 @@ struct RecordingIndex {
     entries = kept.map { entries[$0] }
   }
 
-  /// The oldest entries that exceed the limits. Never includes the newest.
+  /// Returns the oldest entries that exceed the limits. The newest entry is never included.
   func surplus(_ limits: RecordingLimits, at now: Date) -> ArraySlice<RecordingEntry> {
     var bytes = entries.reduce(0) { $0 + $1.bytes }
     var dropped = 0

@@ -3,21 +3,22 @@ public import ErrandFoundation
 
 struct Recording: Sendable {
   let text: String
-  /// The name of the file without its number.
+  /// The file's name without its number.
   let name: String
   let entry: RecordingEntry
 }
 
-/// Writes each call to a numbered text file, `0001. GET Widget.txt`, and maintains an index of them, `index.json`.
+/// Writes each call to a numbered text file, such as `0001. GET Widget.txt`, and maintains an index, `index.json`.
 ///
 /// The recorder writes on its own dispatch queue, so a locked folder never delays a call. Calls are written in batches,
+/// in the order in which they ended. Other processes can write between two batches.
 /// in the order in which they ended. Other processes can write between two batches.
 final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Waiting] = []
-    /// The approximate size in bytes of these recordings and of those being written.
+    /// The approximate size in bytes of these recordings and of those currently being written.
     var bytes = 0
-    /// The number of preceding recordings that were dropped. They use up numbers too.
+    /// The number of preceding recordings that were dropped. Each of them still uses up a number.
     var skipped = 0
     /// The number of recordings that did not fit in memory or could not be written.
     var lost = 0
@@ -25,7 +26,7 @@ final class TaskRecorder: Sendable {
     var unsaid = (roomless: 0, unwritten: 0)
     var isWriting = false
     var isEnded = false
-    /// Whether writing has failed. A failure is logged once until writing succeeds again.
+    /// Whether writing has failed. After a failure has been logged, others are not logged until writing succeeds again.
     var hasFailed = false
     var log = TextSink.discard
   }
@@ -35,7 +36,7 @@ final class TaskRecorder: Sendable {
     let make: @Sendable () -> Recording
   }
 
-  /// The number of waiting bytes above which further recordings are dropped.
+  /// The maximum number of waiting bytes. Further recordings are dropped.
   static let room = 64 << 20
 
   let url: URL
@@ -46,16 +47,16 @@ final class TaskRecorder: Sendable {
 
   private static let batch = 200
   static let patience = Duration.seconds(10)
-  /// The maximum time to wait for the lock after recording ended, as long as no other process writes.
+  /// The maximum time to wait for the lock after recording has ended, if no other process writes.
   private let patience: Duration
-  /// Counts queued recordings as started, and written or lost ones as ended.
+  /// Tracks the queued recordings. Each starts when queued and ends when it is written or lost.
   private let work = Completion()
 
   /// The maximum time in milliseconds that a process waits for its recordings at exit.
   static let patienceAtExit = 1000
 
   private static let writers = Lock(0)
-  /// Waits at exit, so that the call of a short-lived tool is recorded.
+  /// Waits at exit, so that calls made by a short-lived tool are recorded.
   private static let waitsAtExit: Bool =
     atexit {
       for _ in 0..<patienceAtExit where TaskRecorder.writers.withLock({ $0 }) > 0 { usleep(1000) }
@@ -89,7 +90,7 @@ final class TaskRecorder: Sendable {
   }
 
   /// Queues a call to be written and returns immediately. `size` is the approximate number of bytes that it occupies
-  /// until then. Failures are written to `log`, repeated ones only once.
+  /// until then. Failures are written to `log`, repeated failures only once.
   func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
@@ -112,8 +113,8 @@ final class TaskRecorder: Sendable {
 
   func end() { queue.withLock { $0.isEnded = true } }
 
-  /// Waits until all recordings so far are written or lost, or the surrounding Swift task is cancelled. Returns the
-  /// number of lost recordings.
+  /// Waits until all recordings so far have been written or lost, or the surrounding Swift task is cancelled. Returns
+  /// the number of lost recordings.
   @discardableResult
   func finish() async -> Int {
     await work.wait()
@@ -136,14 +137,14 @@ final class TaskRecorder: Sendable {
     Self.endWriting()
   }
 
-  /// The next recordings to write. `nil` if the queue is empty.
+  /// Returns the next recordings to write, or `nil` if the queue is empty.
   private func next() -> [Waiting]? {
     let (batch, excess) = queue.withLock { queue -> ([Waiting]?, Int) in
       guard !queue.recordings.isEmpty else {
         queue.isWriting = false
         return (nil, 0)
       }
-      // Drop the oldest recordings that exceed the limit without creating them. They still use up numbers.
+      // Drop the oldest recordings that exceed the limit without creating their text. They still use up numbers.
       let excess = limits.count > 0 ? max(0, queue.recordings.count - limits.count) : 0
       queue.bytes -= queue.recordings.prefix(excess).reduce(0) { $0 + $1.size }
       queue.skipped += excess
@@ -155,9 +156,9 @@ final class TaskRecorder: Sendable {
     return batch
   }
 
-  /// Writes recordings. Returns `false`, and queues them again, if another process holds the lock.
+  /// Writes recordings. If another process holds the lock, queues them again and returns `false`.
   private func write(_ batch: [Waiting]) -> Bool {
-    // Create the texts before locking the folder, to keep the lock short.
+    // Create the texts before locking the folder, to hold the lock only briefly.
     let recordings = batch.map { $0.make() }
     let skipped = queue.withLock { $0.skipped }
     do {
@@ -204,7 +205,7 @@ final class TaskRecorder: Sendable {
     work.end(batch.count)
   }
 
-  /// Drops the waiting recordings after the end of recording, because a stopped process may hold the lock forever.
+  /// Drops the waiting recordings after recording has ended, because a stopped process may hold the lock forever.
   private func giveUp() {
     let dropped = queue.withLock { queue -> [Waiting] in
       guard queue.isEnded else { return [] }
@@ -243,22 +244,23 @@ final class TaskRecorder: Sendable {
 }
 
 extension Server {
-  /// Records every call of the server's manager from now on. See ``TaskManager/recordTaskPath(to:limits:)``.
+  /// Starts recording every call of the server's manager. See ``TaskManager/recordTaskPath(to:limits:)``.
   ///
   /// - Parameters:
   ///   - folder: The folder to write to. Defaults to a new temporary folder.
-  ///   - limits: The limits for the recordings kept.
+  /// - limits: The limits on stored recordings.
   /// - Returns: The folder.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder cannot be created or written to.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or written to.
   @discardableResult
   public func recordTaskPath(to folder: URL? = nil, limits: RecordingLimits = RecordingLimits()) throws -> URL {
     try manager.startRecording(to: folder, limits)
   }
 
-  /// Stops recording and returns the number of missing calls. See ``TaskManager/endTaskPathRecording()``.
+  /// Stops recording and returns the number of calls that were not recorded. See
+  /// ``TaskManager/endTaskPathRecording()``.
   @discardableResult
   public func endTaskPathRecording() async -> Int { await manager.stopRecording() }
 
-  /// The folder of the recordings. `nil` if calls are not being recorded.
+  /// The folder for recordings. `nil` if calls are not being recorded.
   public nonisolated var taskPathURL: URL? { manager.taskPathURL }
 }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Builds URLs from a remote, which is parsed once.
+/// Builds URLs below a remote, which is parsed once.
 struct BaseURL: Sendable {
   private let remote: Remote
   private let redaction: Redaction
@@ -8,7 +8,7 @@ struct BaseURL: Sendable {
   private let base: String?
   /// The remote's URL without its query.
   private let address: String
-  /// The remote's query, added to every URL.
+  /// The remote's query, which is added to every URL.
   private let ownQuery: String?
   private let isSound: Bool
   let origin: Origin?
@@ -25,7 +25,7 @@ struct BaseURL: Sendable {
     origin = url.flatMap { Origin($0) }
   }
 
-  /// The error in the remote, which fails every call that uses it.
+  /// The remote's error, which fails every call that uses the remote.
   var problem: TaskError? { remote.problem ?? base.flatMap { isSound ? nil : malformed($0) } }
 
   /// Returns the remote's origin if the URL is below the remote.
@@ -36,7 +36,7 @@ struct BaseURL: Sendable {
     return text.hasPrefix(base) || isRemote(text) ? origin : nil
   }
 
-  /// Whether the URL is the remote's, with or without a query.
+  /// Whether the URL is the remote's own, with or without a query.
   private func isRemote(_ text: String) -> Bool {
     guard text.hasPrefix(address) else { return false }
     let rest = text.utf8.dropFirst(address.utf8.count)
@@ -45,8 +45,8 @@ struct BaseURL: Sendable {
 
   /// Returns the URL of a path below the remote.
   ///
-  /// Drops one leading slash of the path and percent-encodes invalid characters, but keeps existing escapes. The
-  /// remote's query comes first. For an empty path, returns the remote's own URL. A complete URL is used unchanged.
+  /// Drops the path's leading slash and percent-encodes invalid characters, but keeps existing escapes. The remote's
+  /// query comes first. For an empty path, returns the remote's own URL. A complete URL is used unchanged.
   func url(path: String, query: HTTPQuery) throws -> URL {
     let isWhole = Self.isWhole(path)
     guard let base = isWhole ? "" : base else {
@@ -55,7 +55,7 @@ struct BaseURL: Sendable {
         "there is no remote to add the path '\(redaction(address: path).shortened)' to: make a Server with one, or set it",
         phase: .preparing)
     }
-    // Otherwise a path could become the host of a remote that has none.
+    // Otherwise a path could become the host of a remote without one.
     guard isWhole || isSound else { throw malformed(base) }
     let below = path.hasPrefix("/") ? path.dropFirst() : path[...]
     if let problem = PathSegments.problem(in: below) {
@@ -77,7 +77,7 @@ struct BaseURL: Sendable {
     return url
   }
 
-  /// The remote's URL, byte for byte.
+  /// The remote's URL, unchanged.
   private func whole() throws -> URL {
     guard let url = URL(string: remote.address, encodingInvalidCharacters: false) else {
       throw malformed(remote.address)
@@ -85,7 +85,7 @@ struct BaseURL: Sendable {
     return url
   }
 
-  /// Returns the URL with `query` after its own query and before its fragment.
+  /// Returns the URL with `query` inserted after the existing query and before the fragment.
   func adding(_ query: HTTPQuery, to url: URL) throws -> URL {
     let parts = url.absoluteString.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
     let fragment = parts.count == 2 ? "#\(parts[1])" : ""
@@ -105,7 +105,7 @@ struct BaseURL: Sendable {
   /// Whether the path is an absolute URL. Schemes are case-insensitive (RFC 3986 §3.1).
   private static func isWhole(_ path: String) -> Bool {
     func begins(_ scheme: String) -> Bool {
-      // Setting the case bit does not change ":" and "/".
+      // Setting the lowercase bit does not change ":" and "/".
       path.utf8.count > scheme.utf8.count && zip(path.utf8, scheme.utf8).allSatisfy { $0 | 0x20 == $1 }
     }
     return begins("http://") || begins("https://")

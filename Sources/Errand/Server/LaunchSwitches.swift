@@ -29,7 +29,7 @@ struct LaunchSwitches {
     if let logStyle { configuration.logStyle = logStyle }
   }
 
-  /// Starts recording if the environment requests it and nothing records yet. Failures are only logged.
+  /// Starts recording if the environment requests it and the manager is not recording yet. Failures are only logged.
   func apply(to manager: TaskManager, log: TextSink) {
     for problem in problems { log.write(problem) }
     guard let recordings, manager.taskPathURL == nil else { return }

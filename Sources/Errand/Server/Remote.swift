@@ -1,17 +1,18 @@
 public import ErrandFoundation
 
-/// The base URL of a server, optionally with a path prefix and a query, and its names.
+/// A server's base URL, optionally with a path prefix and a query, and its names.
 ///
 ///     extension Remote {
 ///       static let staging = Remote("https://staging.example.com/api", name: "staging", shortName: "stg")
 ///     }
 ///
-/// The query is added to every request. A fragment is an error, because it would never be sent. So is a user: use
-/// ``ServerConfiguration/authentication`` instead.
+/// The query is added to every request. A fragment is an error, because it would never be sent. A user name is also an
+/// error: use ``ServerConfiguration/authentication`` instead.
 public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-  /// The URL as passed in. A malformed one is reported by the first call, with the remote's name.
+  /// The URL as passed in. If the URL is malformed, the first call fails with an error that contains the remote's name.
   public let address: String
-  /// The name shown in messages and used in environment variables. Defaults to the host, or else the address.
+  /// The name shown in messages and used in environment variables. Defaults to the host, or to the address if it has
+  /// none.
   public let name: String
   /// A shorter name. Defaults to ``name``.
   public let shortName: String
@@ -34,7 +35,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   /// No remote: calls fail until the server has one.
   public static let none = Remote("", name: "none")
 
-  /// The URL; `nil` if the address is empty or malformed.
+  /// The URL. `nil` if the address is empty or malformed.
   public var url: URL? { address.isEmpty ? nil : URL(string: address) }
 
   /// The address without fragment and query, and the query if it is not empty.
@@ -52,9 +53,9 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     return parts.base[scheme.upperBound...].prefix { $0 != "/" && $0 != "\\" }.contains("@")
   }
 
-  /// The error for a user, a fragment or an invalid path segment.
+  /// The error for a user name, a fragment or an invalid path segment.
   var problem: TaskError? {
-    // RFC 9110 §4.2.4: the URL would reveal the password wherever it is shown.
+    // RFC 9110 §4.2.4: the URL would reveal the password wherever it is displayed.
     if hasUser {
       return TaskError(
         .badURL,
@@ -71,7 +72,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
       phase: .preparing)
   }
 
-  /// The name and the URL, without its user and password.
+  /// The name and the URL, without its user name and password.
   public var description: String { "\(name) (\(Redaction.standard(address: address)))" }
 
   /// Returns the remote selected by an environment variable.
@@ -80,7 +81,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   ///   - variable: The variable. Its value is compared with names and short names, ignoring case.
   ///   - remotes: The known remotes.
   ///   - fallback: The remote to use if the variable is not set or is empty.
-  ///   - environment: The environment. Defaults to the environment of the process.
+  /// - environment: The environment variables. Defaults to those of the process.
   /// - Returns: One of `remotes`, or `fallback`.
   /// - Throws: ``TaskError`` with code `.unknownRemote`, which lists the known names.
   public static func fromEnvironment(

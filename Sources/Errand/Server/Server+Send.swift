@@ -6,7 +6,7 @@ extension Server {
   ///
   ///     let widget: Widget = try await shop.send(.get("widgets/7"))
   ///     let added: Widget = try await shop.send(.post("widgets", body: widget))
-  @_disfavoredOverload  // for an explicit Endpoint with a payload of NoContent
+  @_disfavoredOverload  // for an explicit Endpoint whose payload is NoContent
   public nonisolated func send<Upload, Download: Decodable & Sendable>(
     _ endpoint: Endpoint<Upload, Download>
   ) async throws -> Download {
@@ -26,7 +26,7 @@ extension Server {
   ///     let widget = try await shop.send(GetWidget(id: 7))
   ///     let added = try await shop.send(AddWidget(uploadPayload: cog).timeout(.seconds(5)))
   ///
-  /// It replaces the server of the task.
+  /// It overrides the task's own server.
   public nonisolated func send<Described: PayloadDownloadingTask>(
     _ task: Described
   ) async throws -> Described.DownloadPayload {

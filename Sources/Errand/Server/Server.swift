@@ -5,29 +5,29 @@ public import ErrandFoundation
 ///     let shop = Server("https://api.example.com/v1") { $0.defaultTimeout = .seconds(10) }
 ///     let widget: Widget = try await shop.send(.get("widgets/7"))
 ///
-/// A server has its own manager, unless it shares one, and its own transport with all connections. No shutdown is
-/// needed: awaited calls finish, and the connections close when the last reference is released. The default server
-/// lives as long as it is the default.
+/// A server has its own manager, unless it shares one, and its own transport with its own connections. No shutdown is
+/// needed: awaited calls finish, and the connections close when the last reference to the server is released. The
+/// default server lives as long as it is the default.
 public actor Server {
   /// The manager that runs this server's tasks: throttling, cancellation and recording.
   public nonisolated let manager: TaskManager
   package nonisolated let transport: any Transport
   /// The server's own cookie jar, used with a per-server policy.
   nonisolated let ownCookies: CookieJar
-  /// The Digest challenges of its origins.
+  /// The Digest challenges of the server's origins.
   nonisolated let digests = DigestStore()
   private nonisolated let state: Lock<ServerSnapshot>
 
-  /// Creates a server with settings as a value.
+  /// Creates a server from a configuration.
   ///
   ///     let shop = Server(remote: "https://api.example.com/v1", configuration: settings)
   ///
   /// - Parameters:
-  ///   - remote: The base URL of paths.
+  /// - remote: The base URL for paths.
   ///   - configuration: All other settings.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
-  ///   - asDefault: Whether the server becomes ``default``, unless another already is. Pass `false` in a library.
+  /// - asDefault: Whether the server becomes ``default`` if there is none yet. Pass `false` in a library.
   ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
   ///     `configuration`. It is read once.
   public init(
@@ -54,14 +54,14 @@ public actor Server {
   ///     }
   ///
   /// - Parameters:
-  ///   - remote: The base URL of paths: a literal or a ``Remote``.
+  /// - remote: The base URL for paths: a literal or a ``Remote``.
   ///   - configuration: The settings passed to `configure`.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
-  ///   - asDefault: Whether the server becomes ``default``, unless another already is. Pass `false` in a library.
+  /// - asDefault: Whether the server becomes ``default`` if there is none yet. Pass `false` in a library.
   ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
   ///     `configuration`. It is read once.
-  ///   - configure: Changes the settings before the server exists. Use ``update(_:)`` for later changes.
+  /// - configure: Changes the settings before the server is created. Use ``update(_:)`` for later changes.
   public init(
     _ remote: Remote, configuration: ServerConfiguration = ServerConfiguration(),
     transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
@@ -81,14 +81,14 @@ public actor Server {
   ///     let shop = Server(mock.url) { $0.retryPolicy = .never }
   ///
   /// - Parameters:
-  ///   - url: The base URL of paths.
+  /// - url: The base URL for paths.
   ///   - configuration: The settings passed to `configure`.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
-  ///   - asDefault: Whether the server becomes ``default``, unless another already is. Pass `false` in a library.
+  /// - asDefault: Whether the server becomes ``default`` if there is none yet. Pass `false` in a library.
   ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
   ///     `configuration`. It is read once.
-  ///   - configure: Changes the settings before the server exists. Use ``update(_:)`` for later changes.
+  /// - configure: Changes the settings before the server is created. Use ``update(_:)`` for later changes.
   public init(
     _ url: URL, configuration: ServerConfiguration = ServerConfiguration(),
     transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
@@ -103,10 +103,10 @@ public actor Server {
   /// The current settings.
   public nonisolated var configuration: ServerConfiguration { snapshot.configuration }
 
-  /// Changes settings. Calls that have already begun keep theirs.
+  /// Changes settings. Calls that have already begun keep their settings.
   ///
-  /// An invalid setting, such as a time limit of zero or a remote with a user or a fragment, is logged immediately and
-  /// fails the affected calls. ``setRemote(_:)`` throws instead.
+  /// An invalid setting, such as a time limit of zero or a remote with a user name or a fragment, is logged immediately
+  /// and fails the affected calls. ``setRemote(_:)`` throws instead.
   public func update(_ change: @Sendable (inout ServerConfiguration) throws -> Void) rethrows {
     var configuration = snapshot.configuration
     try change(&configuration)
@@ -120,23 +120,23 @@ public actor Server {
     return snapshot
   }
 
-  /// The base URL of paths.
+  /// The base URL for paths.
   public nonisolated var remote: Remote { configuration.remote }
 
-  /// Replaces the remote. Throws ``TaskError`` with code `.badURL`, changing nothing, if it has a user or a fragment.
+  /// Replaces the remote. If it has a user name or a fragment, throws ``TaskError`` with code `.badURL` and changes
+  /// nothing.
   public func setRemote(_ remote: Remote) throws {
     try update { try $0.setRemote(remote) }
   }
 
-  /// The cookie jar of calls that don't select another; `nil` if the server keeps no cookies.
+  /// The cookie jar of calls that don't select another jar. `nil` if the server does not store cookies.
   public nonisolated var cookieJar: CookieJar? { configuration.cookiePolicy.jar(own: ownCookies) }
 
   /// Replaces the standard headers.
   public func setStandardHeaders(_ headers: HTTPHeaders) { update { $0.standardHeaders = headers } }
 
-  /// The server's header fields for a task's request to the remote's origin. Computed fields override standard ones.
-  ///
-  /// Throws any error thrown by ``ServerConfiguration/computedHeaders``.
+  /// Returns the server's header fields for a task's request to the remote's origin. Computed fields override standard
+  /// fields. Throws any error thrown by ``ServerConfiguration/computedHeaders``.
   public nonisolated func standardHeaders(for task: some ServerTask) async throws -> HTTPHeaders {
     try await snapshot.standardHeaders(for: task.unmodified)
   }
@@ -156,7 +156,7 @@ enum ServerDefault {
     private static let hasReported = Lock(false)
   #endif
 
-  /// Makes the server the default, unless another already is.
+  /// Makes the server the default if there is none yet.
   static func offer(_ server: Server) {
     let earlier = chosen.withLock { chosen -> Server? in
       if let chosen { return chosen }
@@ -173,7 +173,7 @@ enum ServerDefault {
   static var current: Server { scoped ?? chosen.withLock { $0 } ?? placeholder }
 
   #if DEBUG
-    /// Logs once per process that there are two candidates.
+    /// Logs once per process that two servers could be the default.
     private static func report(_ server: Server, after earlier: Server) {
       let isFirst = hasReported.withLock { hasReported in
         defer { hasReported = true }
@@ -187,19 +187,20 @@ enum ServerDefault {
 }
 
 extension Server {
-  /// The server of tasks that don't select one: the first one created with `asDefault: true`, or the last one assigned.
+  /// The server for tasks that don't select one: the first server created with `asDefault: true`, or the last one
+  /// assigned.
   ///
   ///     Server.default = shop
   ///     let widget = try await GetWidget(id: 7).send()    // to the shop
   ///
-  /// Until there is one, it is a server without a remote, on which every call fails with an explanation. In
-  /// ``withDefault(_:operation:)`` it is that method's server, whatever is assigned.
+  /// Until one is set, it is a server without a remote, and every call fails with an explanation. Inside
+  /// ``withDefault(_:operation:)`` it is always the server passed to that method.
   public static var `default`: Server {
     get { ServerDefault.current }
     set { ServerDefault.replace(with: newValue) }
   }
 
-  /// Runs `operation` with another default server, visible only to this Swift task and its children.
+  /// Runs `operation` with a different default server, visible only to this Swift task and its children.
   ///
   /// - Parameters:
   ///   - server: The value of ``default`` during `operation`.
@@ -216,10 +217,10 @@ extension Server {
 extension Server {
   /// Measures the time until the remote responds to a HEAD request, with any status.
   ///
-  /// The call is like any other: a disabled server fails it, the preflight runs, the standard headers are sent, and it
-  /// waits for a slot. The time in the queue is not counted. It is never retried or served from a cache.
+  /// The call behaves like any other: it fails if the server is disabled, the preflight runs, the standard headers are
+  /// sent, and it waits for a slot. The time in the queue is not counted. It is never retried or answered from a cache.
   ///
-  /// - Returns: The time from getting a slot to the end of the response.
+  /// - Returns: The time from acquiring a slot to the end of the response.
   /// - Throws: ``TaskError`` if no response arrived, or `CancellationError` if the call was cancelled.
   @discardableResult
   public nonisolated func ping() async throws -> Duration {
@@ -239,6 +240,6 @@ struct Ping: ServerHEADTask {
 }
 
 extension Server: CustomStringConvertible {
-  /// The name and the URL of the remote, without user and password.
+  /// The remote's name and URL, without user name and password.
   public nonisolated var description: String { "Server(\(remote))" }
 }

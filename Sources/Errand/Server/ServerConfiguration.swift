@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// The settings of a server. Copy this value to copy the settings to another server.
+/// A server's settings. Copy this value to copy the settings to another server.
 ///
 ///     await shop.update { $0.defaultTimeout = .seconds(10) }
 ///
@@ -8,74 +8,78 @@ public import ErrandFoundation
 public struct ServerConfiguration: Sendable {
   // MARK: Destination
 
-  /// The base URL of paths. One with a user or fragment fails every call below it; ``setRemote(_:)`` throws instead.
+  /// The base URL for paths. If it has a user name or a fragment, every call below it fails. ``setRemote(_:)`` throws
+  /// instead.
   public var remote: Remote = .none
   /// Whether every call fails immediately.
   public var disabled = false
-  /// Host names that allow plain http. Loopback hosts always do.
+  /// Host names that allow plain http. Loopback hosts are always allowed.
   public var insecureHosts: Set<String> = [] {
     didSet { insecureHosts = Set(insecureHosts.map { HostName.normal($0) }) }
   }
 
   /// Additional origins that receive this server's header fields, such as `https://cdn.example.com`.
   ///
-  /// ``standardHeaders`` and ``computedHeaders`` are sent only to the remote's origin and to these. A call to any other
-  /// origin, through a ``URLTask``, a path that is a complete URL or a redirect, gets only their `Accept`,
-  /// `Accept-Language` and `User-Agent`. The task's own header fields are always sent. Invalid origins are ignored.
+  /// ``standardHeaders`` and ``computedHeaders`` are sent only to these origins and to the remote's. A call to any
+  /// other origin, through a ``URLTask``, a complete URL as the path or a redirect, sends only the `Accept`,
+  /// `Accept-Language` and `User-Agent` fields. The task's own header fields are always sent. Invalid origins are
+  /// ignored.
   public var trustedOrigins: Set<String> = []
-  /// The policy for the IP addresses that connections are made to.
+  /// The policy for the IP addresses to connect to.
   public var addressPolicy = AddressPolicy.any
   /// Pinned public keys, checked in addition to the certificate chain.
   public var pins = PublicKeyPins()
 
   // MARK: Content
 
-  /// Header fields of every request; a task's own override them. Defaults to `Accept: */*`.
+  /// Header fields sent with every request. A task's own fields override them. Defaults to `Accept: */*`.
   public var standardHeaders: HTTPHeaders = [.accept: "*/*"]
-  /// Computes further header fields for a task when its request is built. They override ``standardHeaders``.
+  /// Computes additional header fields for a task when its request is built. They override ``standardHeaders``.
   public var computedHeaders: (@Sendable (_ task: any ServerTask) async throws -> HTTPHeaders)?
-  /// The value of `User-Agent`; not sent if empty.
+  /// The value of `User-Agent`. Not sent if empty.
   public var userAgent = ServerConfiguration.defaultUserAgent
-  /// Computes the `User-Agent` of every request; overrides ``userAgent``.
+  /// Computes the `User-Agent` of every request. Overrides ``userAgent``.
   public var userAgentProvider: (@Sendable () async -> String)?
   /// The authentication of requests, such as `.bearer(token)`. Defaults to `.none`.
   public var authentication = Authentication.none
-  /// The encoder for payloads. Defaults to JSON with sorted keys, so that equal values are sent as the same bytes.
+  /// The encoder for payloads. Defaults to JSON with sorted keys, which encodes equal values as the same bytes.
   public var defaultEncoder: any BodyEncoder = ServerConfiguration.sortingEncoder
   /// The decoder for payloads. Defaults to JSON.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
-  /// Decoders by the media type of the response; others use ``defaultDecoder``. A task's own decoder overrides them.
+  /// Decoders by the response's media type. Other types use ``defaultDecoder``. A task's own decoder overrides them.
   public var decoders: [MediaType: any PayloadDecoder] = [:]
-  /// The path of payloads inside response bodies, such as `"data"`. Defaults to the whole body.
+  /// The path of payloads inside response bodies, such as `"data"`. Defaults to the entire body.
   ///
   /// A task's own path overrides it. It does not apply to `Data` and `String` payloads or to ``errorPayload``.
   public var payloadPath = PayloadPath.whole
-  /// The type decoded from error responses, for ``TaskError/payload(as:)`` and the description of the error. A task's
-  /// own `ErrorPayload` overrides it. Defaults to `nil`, none.
+  /// The type decoded from error responses, for ``TaskError/payload(as:)`` and the error's description. A task's own
+  /// `ErrorPayload` overrides it. Defaults to `nil`, which decodes nothing.
   public var errorPayload: (any (Decodable & Sendable).Type)?
   /// Whether requests accept compressed responses, which are decompressed if the transport supports it.
   public var enableGZipDownloads = true
-  /// The minimum size, in bytes, of request bodies that are compressed with gzip. Defaults to `nil`, never.
+  /// The minimum size, in bytes, of request bodies that are compressed with gzip. Defaults to `nil`, which never
+  /// compresses.
   ///
-  /// The server must support it. A body of unknown size counts as large, and one with a `Content-Encoding` is left as
-  /// it is. Nothing is compressed if zlib is not available.
+  /// The server must support this. A body of unknown size is compressed, and a body with a `Content-Encoding` is not.
+  /// Nothing is compressed if zlib is not available.
   public var gzipUploadThreshold: Int?
-  /// Whether a status that is not accepted is thrown as an error. Otherwise the response is returned after the last
+  /// Whether a status that is not accepted is thrown as an error. If `false`, the response is returned after the last
   /// attempt, and a destination file is not replaced.
   public var reportBadHTTPStatusAsError = true
   /// The maximum number of bytes of an error response body kept in ``TaskError``. Defaults to 1 MiB.
   public var maximumErrorBodySize = 1 << 20 { didSet { maximumErrorBodySize = max(0, maximumErrorBodySize) } }
-  /// The maximum size, in bytes, of a decompressed body in memory, not in files or streams. Defaults to 256 MiB.
+  /// The maximum size, in bytes, of a decompressed body in memory. Does not apply to files and streams. Defaults to 256
+  /// MiB.
   public var maximumBodySize = 256 << 20 { didSet { maximumBodySize = max(0, maximumBodySize) } }
 
   // MARK: Timeouts and policies
 
-  /// The time limit for one attempt; `.unlimited` sets none. Defaults to 30 seconds.
+  /// The time limit for one attempt. `.unlimited` turns it off. Defaults to 30 seconds.
   ///
-  /// If a body is read from or written to a file or a stream, this limits the time until the response head arrives and
-  /// the idle time of that body.
+  /// If a body is read from or written to a file or a stream, this limits the time until the response head arrives, and
+  /// how long that body may be idle.
   public var defaultTimeout: Duration = .seconds(30)
-  /// The time limits for the other phases of a call. By default, connecting is limited to 10 seconds.
+  /// The time limits for the other phases of a call. By default, only connecting is limited, to 10 seconds.
   public var timeouts = Timeouts(connect: .seconds(10))
   /// The policy for retrying failed attempts.
   public var retryPolicy = RetryPolicy.standard
@@ -85,23 +89,23 @@ public struct ServerConfiguration: Sendable {
   public var hedging = Hedging.none
   /// The policy for redirects.
   public var redirectPolicy = RedirectPolicy.follow
-  /// The cookies to send, and the store for received ones. By default, each server has its own jar in memory.
+  /// The policy for sending and storing cookies. By default, each server has its own in-memory jar.
   public var cookiePolicy = CookiePolicy.perServer
-  /// Whether concurrent calls share one request if it is the same, its method is safe and the bodies are in memory.
+  /// Whether identical concurrent calls share one request. Requires a safe method and in-memory bodies.
   public var coalescesRequests = false
-  /// The cache for responses. Defaults to `nil`, no cache.
+  /// The cache for responses. Defaults to `nil`, which turns caching off.
   public var cache: (any CacheStore)?
   /// How calls use the cache.
   public var cachePolicy = CachePolicy.standard
-  /// Whether networks that charge by data volume can be used.
+  /// Whether metered networks can be used.
   public var allowsExpensiveNetworkAccess = true
   /// Whether networks in low-data mode can be used.
   public var allowsConstrainedNetworkAccess = true
-  /// Whether a call that can't reach anything waits for a network, for up to ``connectivityTimeout``.
+  /// Whether a call waits for a network if none is available, for up to ``connectivityTimeout``.
   public var waitsForConnectivity = false
   /// Detects when the network is available again, for ``waitsForConnectivity``.
   public var reachability: any Reachability = PollingReachability()
-  /// The time limit for waiting for a network, over all attempts of a call. Defaults to 60 seconds.
+  /// The time limit for waiting for a network, across all attempts of a call. Defaults to 60 seconds.
   public var connectivityTimeout: Duration = .seconds(60)
   /// Steps that run once per call, outermost first.
   public var perCallSteps: [any PerCallStep] = []
@@ -110,36 +114,36 @@ public struct ServerConfiguration: Sendable {
 
   // MARK: Hooks
 
-  /// Called for every attempt, after the task's own preflight. It can change the request, or throw to fail the call.
+  /// Called for every attempt, after the task's own preflight. Can change the request, or throw to fail the call.
   public var preflight: (@Sendable (_ task: any ServerTask, _ request: inout HTTPRequest) async throws -> Void)?
-  /// Verifies the head of a response with an accepted status, after the task's own verification. An error it throws
+  /// Verifies the head of a response with an accepted status, after the task's own verification. An error thrown here
   /// fails the call before anything except cookies is stored.
   public var verify: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) throws -> Void)?
-  /// Called with the final response, after the task's own postflight. An error it throws fails the call.
+  /// Called with the final response, after the task's own postflight. An error thrown here fails the call.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?
 
-  /// Called when a call begins; the closure it returns is called when the call has ended. Use it to keep the app awake
-  /// during calls, such as with a background task. Defaults to `nil`.
+  /// Called when a call begins. The closure it returns is called when the call has ended. Use it to keep the app awake
+  /// during calls, for example with a background task. Defaults to `nil`.
   public var keepAwake: (@Sendable (_ task: any ServerTask) -> @Sendable () -> Void)?
 
   // MARK: Logging and recording
 
-  /// The observers of every call.
+  /// The observers of all calls.
   public var observers: [any TaskObserver] = []
-  /// Whether requests to the remote's and to trusted origins carry the call's trace; see ``TraceContext``.
+  /// Whether requests to the remote's origin and to trusted origins carry the call's trace; see ``TraceContext``.
   public var propagatesTraces = true
-  /// The recorders of every call, which receive it once it has ended.
+  /// The recorders of all calls. They receive each call when it has ended.
   public var recorders: [any CallRecorder] = []
-  /// The events of every call that are written to ``log``.
+  /// The events written to ``log`` for every call.
   public var logStyle = LogStyle.none
   /// The parts of every call that are logged once it has ended. A call's own options override them. None by default.
   public var logOptions: LogOptions = []
   /// Whether every exchange is echoed to ``log``, unless the task overrides it.
   public var echoesTasks = false
-  /// The tasks whose exchanges are echoed, unless they override it.
+  /// The tasks whose exchanges are echoed, unless the task overrides it.
   ///
   /// An entry is the name of a task or of its type (`Endpoint` for all endpoints), a host, or a path below the remote
-  /// that begins with `/`. In a path, `*` stands for any characters. `*` alone matches all tasks.
+  /// that begins with `/`. In a path, `*` stands for any sequence of characters. `*` alone matches all tasks.
   public var echoedTasks: Set<String> = []
   /// The destination of echoes and log lines. Defaults to standard error.
   public var log = TextSink.standardError
@@ -155,25 +159,26 @@ public struct ServerConfiguration: Sendable {
   /// Creates the default settings.
   public init() {}
 
-  /// Replaces the remote. Throws ``TaskError`` with code `.badURL`, changing nothing, if it has a user or a fragment.
+  /// Replaces the remote. If it has a user name or a fragment, throws ``TaskError`` with code `.badURL` and changes
+  /// nothing.
   public mutating func setRemote(_ remote: Remote) throws {
     if let problem = remote.problem { throw problem }
     self.remote = remote
   }
 
-  /// Returns these settings with an authentication added after the existing ones.
+  /// Returns these settings with an additional authentication after the existing ones.
   public func authenticated(_ authentication: Authentication) -> ServerConfiguration {
     var configuration = self
     configuration.authentication = self.authentication.adding(authentication)
     return configuration
   }
 
-  /// Pins a public key for a host. A host with several keys accepts any of them; see ``PublicKeyPins``.
+  /// Pins a public key for a host. If a host has several keys, any of them is accepted; see ``PublicKeyPins``.
   ///
   /// - Parameters:
-  ///   - publicKey: `sha256/` and the Base64 hash of the key's `SubjectPublicKeyInfo`.
+  /// - publicKey: `sha256/` followed by the Base64-encoded hash of the key's `SubjectPublicKeyInfo`.
   ///   - host: The host; `*.example.com` matches names with exactly one more label.
-  ///   - expiry: The date on which the pin expires; `nil` for never.
+  /// - expiry: The date on which the pin expires. `nil` if it never does.
   public mutating func register(publicKey: String, for host: String, until expiry: Date? = nil) {
     pins.register(publicKey, for: host, until: expiry)
   }
@@ -190,7 +195,7 @@ public struct ServerConfiguration: Sendable {
     return userAgent(of: name, version: version)
   }()
 
-  // RFC 9110 §10.1.5: products are tokens. A name without any token characters is left out.
+  // RFC 9110 §10.1.5: products are tokens. A name without any token characters is omitted.
   static func userAgent(of name: String, version: String?) -> String {
     func token(_ text: String) -> String {
       String(decoding: text.utf8.filter(HTTPHeaderName.isTokenByte), as: UTF8.self)

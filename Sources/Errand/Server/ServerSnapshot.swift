@@ -1,27 +1,27 @@
 package import ErrandFoundation
 
-/// The configuration of a server when a call began, with values that are computed once for all calls.
+/// A server's configuration when a call began, with values that are computed once for all calls.
 package final class ServerSnapshot: Sendable {
   package let configuration: ServerConfiguration
   private let base: BaseURL
   let observers: [ObserverQueue]
   let tellsProgress: Bool
-  /// The share of new traces that the observers record.
+  /// The fraction of new traces that the observers record.
   let traceSampling: TraceSampling
-  /// Identifies the header fields that separate users in the cache; `nil` without a cache.
+  /// The header fields that separate users in the cache. `nil` if there is no cache.
   let credentials: CacheCredentials?
   /// The configuration error that fails every call.
   let problem: TaskError?
   /// The standard headers and the user agent.
   let headers: HTTPHeaders
-  /// The limits of calls that set none.
+  /// The limits for calls that don't set any.
   let timeouts: Timeouts
   let options: TransferOptions
   let repeatableOptions: TransferOptions
   private let trustedOrigins: Set<Origin>
   /// Whether the server has header fields or cookies that are sent only to its remote.
   let hasOwnHeaders: Bool
-  /// The last path without a query and its URL, cached because calls often repeat the same path.
+  /// The last path without a query, and its URL. Cached because calls often repeat the same path.
   private let lastURL = Lock<(path: String, url: URL)?>(nil)
 
   init(_ configuration: ServerConfiguration) {
@@ -76,7 +76,8 @@ package final class ServerSnapshot: Sendable {
     return result
   }
 
-  /// The server's header fields for a request to `url`; only public ones unless the origin is the remote's or trusted.
+  /// Returns the server's header fields for a request to `url`. If the origin is neither the remote's nor trusted,
+  /// returns only public fields.
   func headers(for task: any ServerTask, at url: URL) async throws -> HTTPHeaders {
     let headers = try await standardHeaders(for: task)
     guard !isHome(url) else { return headers }
@@ -114,19 +115,19 @@ package final class ServerSnapshot: Sendable {
 
   func adding(_ query: HTTPQuery, to url: URL) throws -> URL { try base.adding(query, to: url) }
 
-  /// The task's URL, computed with this snapshot even if the server's settings have changed.
+  /// Returns the task's URL, computed with this snapshot even if the server's settings have changed since.
   private func statedURL(of task: any ServerTask) async throws -> URL {
     let server = task.server
     if server.uses(self), Self.override == nil {
       let url = try await task.url
-      if server.uses(self) { return url }  // the settings did not change
+      if server.uses(self) { return url }  // the settings have not changed
     }
     return try await Self.$override.withValue(Override(server: ObjectIdentifier(server), snapshot: self)) {
       try await task.url
     }
   }
 
-  /// The default URL of a task. Uses the snapshot of the current call, or else the server's current one.
+  /// Returns a task's default URL. Uses the current call's snapshot, or the server's latest if there is no call.
   static func url(below server: Server, path: String, query: HTTPQuery) throws -> URL {
     guard let override, override.server == ObjectIdentifier(server) else {
       return try server.snapshot.url(path: path, query: query)

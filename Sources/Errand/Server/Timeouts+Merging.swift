@@ -1,5 +1,6 @@
 extension Timeouts {
-  /// The limits of a call with bodies in memory: the task's override the server's, and `timeout` limits an attempt.
+  /// Returns the limits for a call with in-memory bodies. The task's limits override the server's, and `timeout` limits
+  /// an attempt.
   static func ofAttempts(_ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration) -> Timeouts {
     var merged = limits.orElse(configuration.timeouts)
     if timeout != .inherited {
@@ -10,8 +11,8 @@ extension Timeouts {
     return merged.bounded
   }
 
-  /// The limits of a call that reads or writes a file or a stream. `timeout` limits the time until the response head
-  /// arrives, and the idle time of either body.
+  /// Returns the limits for a call that reads or writes a file or a stream. `timeout` limits the time until the
+  /// response head arrives, and how long either body may be idle.
   static func ofStreams(_ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration) -> Timeouts {
     var merged = limits.orElse(configuration.timeouts)
     let timeout = timeout == .inherited ? configuration.defaultTimeout : timeout
@@ -21,8 +22,9 @@ extension Timeouts {
     return merged.bounded
   }
 
-  /// The name of the setting that a limit came from: the task's timeout, the server's default or `timeouts.attempt`.
-  /// `nil` if the timer already names it, and for the remainder of another limit.
+  /// Returns the name of the setting that a limit came from: the task's timeout, the server's default or
+  /// `timeouts.attempt`. Returns `nil` if the timer already names the setting, or if the limit is what remains of
+  /// another one.
   static func setting(
     of timer: Timer, _ limit: Duration, _ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration
   ) -> String? {
@@ -32,7 +34,8 @@ extension Timeouts {
       case .connect: stated.connect
       case .firstByte: stated.firstByte
       case .idle: stated.idle
-      // A task's timeout overrides the server's attempt limit, so only the task's own, if shorter, applies.
+      // A task's timeout overrides the server's attempt limit, so only the task's own attempt limit applies, if it is
+      // shorter.
       case .attempt: timeout == .inherited ? stated.attempt : limits.attempt.flatMap { $0 < timeout ? $0 : nil }
       case .queue, .call: limit
       }
@@ -42,7 +45,7 @@ extension Timeouts {
     return limit == general ? name : nil
   }
 
-  /// The error for a limit of zero or less.
+  /// Returns the error for a limit of zero or less.
   func problem(timeout: Duration, named name: String) -> TaskError? {
     let limits = [
       (timeout == .inherited ? nil : timeout, name), (queue, "timeouts.queue"), (connect, "timeouts.connect"),

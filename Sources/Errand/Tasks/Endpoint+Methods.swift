@@ -41,7 +41,7 @@ extension Endpoint where Upload == Void, Download: Decodable {
 }
 
 extension Endpoint where Upload == Void, Download == Void {
-  /// Unavailable: a GET without a payload is usually a missing type.
+  /// Unavailable: a GET without a payload type is usually a mistake.
   @available(
     *, unavailable,
     message: "a GET needs the type of its payload (let widget: Widget = …), or use .request(.get, …) to ignore the body"

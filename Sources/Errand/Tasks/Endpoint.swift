@@ -6,8 +6,8 @@ public import ErrandFoundation
 ///     let added: Widget = try await shop.send(.post("widgets", body: widget))
 ///     try await shop.send(.delete("widgets/7"))
 ///
-/// `Upload` is `Void` without a body, and `Download` is `Void` if the response's body is ignored. To use an endpoint more
-/// than once, give it a name:
+/// `Upload` is `Void` if the request has no body, and `Download` is `Void` if the response's body is ignored. Give an
+/// endpoint that you use more than once a name:
 ///
 ///     extension Endpoint<Void, Widget> {
 ///       static func widget(_ id: Int) -> Self { .get("widgets/\(id)") }
@@ -37,7 +37,7 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
     self.body = body
   }
 
-  /// The server from the defaults, or ``Server/default`` if they have none.
+  /// The server from the defaults, or ``Server/default`` if the defaults don't set one.
   public var server: Server { defaults.server ?? .default }
   /// The header fields from the defaults.
   public var headers: HTTPHeaders { defaults.headers }
@@ -54,7 +54,7 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
 }
 
 extension Endpoint: CustomStringConvertible {
-  /// Method, path and query, with secrets redacted.
+  /// The method, path and query, with secrets redacted.
   public var description: String {
     let address = query.isEmpty ? path : "\(path)?\(query.encoded)"
     return "Endpoint(\(httpMethod) \(Redaction.standard(address: address)))"
@@ -62,7 +62,7 @@ extension Endpoint: CustomStringConvertible {
 }
 
 extension Endpoint: PayloadDownloadingTask where Download: Decodable {
-  /// The payload of the response.
+  /// The type of the response's payload.
   public typealias DownloadPayload = Download
 }
 
@@ -122,6 +122,6 @@ public struct URLTask: PayloadDownloadingTask, UploadingTask {
 }
 
 extension URLTask: CustomStringConvertible {
-  /// Method and URL, with secrets redacted.
+  /// The method and URL, with secrets redacted.
   public var description: String { "URLTask(\(httpMethod) \(Redaction.standard(url)))" }
 }

@@ -4,7 +4,7 @@ public import ErrandFoundation
 public enum DownloadCondition: Sendable, Hashable {
   /// Always.
   case always
-  /// Only if the server has a different version than the file, according to its `ETag` or `Last-Modified`.
+  /// Only if the file's version differs from the server's, according to its `ETag` or `Last-Modified`.
   case changed
 }
 
@@ -23,12 +23,12 @@ public protocol FileBackedTask: ServerTask {
 }
 
 extension FileBackedTask {
-  /// Downloads to the file unless it is up to date, in which case ``TaskResponse/isUnchanged`` is true.
+  /// Downloads to the file unless the file is up to date, in which case ``TaskResponse/isUnchanged`` is true.
   @discardableResult
   public func refresh() async throws -> TaskResponse<URL> { try await download(to: file, when: .changed) }
 
-  /// Downloads to the file unless it is up to date, and returns the file's contents. If the server can't be reached or
-  /// fails, returns the contents of the existing file.
+  /// Downloads to the file unless the file is up to date, and returns its contents. If the server fails or can't be
+  /// reached, returns the contents of the existing file.
   /// Throws ``TaskError``, any error thrown by a hook, or `CancellationError` if the call was cancelled.
   public func contents() async throws -> Data {
     do {
@@ -44,9 +44,9 @@ extension FileBackedTask {
 extension ServerTask {
   /// Sends the request and writes the body to a file, if `condition` is met.
   ///
-  /// With `.changed`, the request is conditional. If the server has no newer version, the file stays as it is and
-  /// ``TaskResponse/isUnchanged`` is true. A file that was modified or downloaded some other way is replaced. The
-  /// file's version is stored in a hidden file next to it.
+  /// With `.changed`, the request is conditional. If the server has no newer version, the file is unchanged and
+  /// ``TaskResponse/isUnchanged`` is true. A file that has been modified, or was not downloaded by this method, is
+  /// replaced. The file's version is stored in a hidden file next to it.
   @discardableResult
   public func download(to file: URL, when condition: DownloadCondition) async throws -> TaskResponse<URL> {
     var plan = plan
@@ -54,11 +54,11 @@ extension ServerTask {
     return try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }
   }
 
-  /// Uses the response in `file` if the cache has none, such as one that is bundled with the app.
+  /// Uses `file`, such as one that is bundled with the app, as the response if the cache is empty.
   ///
   ///     let shown = try await GetCatalogue().preloaded(from: bundled).caching(.networkFirst(limit: .seconds(2))).send()
   ///
-  /// It counts as stale. With ``CachePolicy/standard`` it is used if the server can't be reached or fails.
+  /// The file counts as stale. With ``CachePolicy/standard`` it is used if the server fails or can't be reached.
   public func preloaded(from file: URL) -> Modified<Unmodified> { modified { $0.preloaded = file } }
 }
 

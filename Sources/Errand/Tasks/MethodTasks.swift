@@ -1,4 +1,4 @@
-// Methods with their payloads. A task has one in its inheritance clause; `NoContent` stands for a missing payload.
+// Methods with their payloads, for a task's inheritance clause. `NoContent` stands for a missing payload.
 
 /// A GET task that decodes `Download` from the response.
 ///
@@ -8,7 +8,7 @@
 ///     }
 ///     let widget = try await shop.send(GetWidget(id: 7))
 ///
-/// Combine it with other protocols as usual: `struct GetWidget: ShopTask, GET<Widget>`.
+/// Combine it with other protocols as usual, for example `struct GetWidget: ShopTask, GET<Widget>`.
 public typealias GET<Download> = ServerGETTask & PayloadDownloadingTask<Download>
 
 /// A POST task that sends `Upload` and decodes `Download` from the response.

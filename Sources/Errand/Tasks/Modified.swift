@@ -2,9 +2,9 @@ public import ErrandFoundation
 
 /// A task with a modified plan; the result of every modifier.
 ///
-/// It has the same methods as its base. Modifying it again returns a `Modified` of the same base.
+/// It has the same methods as its base. Modifying it again returns a `Modified` with the same base.
 public struct Modified<Base: ServerTask>: ServerTask {
-  /// The task that further modifiers wrap: the same base.
+  /// The type of the task that further modifiers wrap, which is the same base.
   public typealias Unmodified = Base
 
   /// The task as declared.
@@ -18,7 +18,7 @@ public struct Modified<Base: ServerTask>: ServerTask {
     self.changes = changes
   }
 
-  /// The plan of the base with all changes applied.
+  /// The base's plan with all changes applied.
   public var plan: TaskPlan {
     var plan = base.plan
     for change in changes { change(&plan) }
@@ -26,13 +26,14 @@ public struct Modified<Base: ServerTask>: ServerTask {
     return plan
   }
 
-  /// The tag used to cancel calls together, after all changes.
+  /// The tag used to cancel calls together, with all changes applied.
   public var taskTag: String { plan.taskTag }
 
-  /// The server, after all changes.
+  /// The server, with all changes applied.
   public var server: Server { plan.server }
 
-  /// The URL, after all changes. Throws ``TaskError`` if the server has no remote or the resulting URL is invalid.
+  /// The URL, with all changes applied. Throws ``TaskError`` if the server has no remote or the resulting URL is
+  /// invalid.
   public var url: URL { get async throws { try await ServerSnapshot.url(of: plan) } }
 
   /// Returns the base with one more change.
@@ -42,7 +43,7 @@ public struct Modified<Base: ServerTask>: ServerTask {
 }
 
 extension Modified: PayloadDownloadingTask where Base: PayloadDownloadingTask {
-  /// The payload of the base task.
+  /// The type of the base task's payload.
   public typealias DownloadPayload = Base.DownloadPayload
 }
 

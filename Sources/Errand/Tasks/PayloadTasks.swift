@@ -15,7 +15,7 @@ public protocol PayloadDownloadingTask<DownloadPayload>: ServerTask {
 /// A task that sends a body.
 public protocol UploadingTask: ServerTask {}
 
-/// A task that sends a payload, encoded by its encoder or the server's. A `nil` payload sends no body.
+/// A task that sends a payload, encoded by its own encoder or the server's. A `nil` payload sends no body.
 ///
 ///     struct AddWidget: ServerPOSTTask, PayloadUploadingTask<Widget> {   // the same as POST<Widget, NoContent>
 ///       let uploadPayload: Widget
@@ -29,14 +29,14 @@ public protocol PayloadUploadingTask<UploadPayload>: UploadingTask {
 }
 
 extension PayloadUploadingTask {
-  /// Encodes the payload off the caller's actor. Throws ``TaskError`` if it can't be encoded; nothing is sent then.
+  /// Encodes the payload off the caller's actor. If it can't be encoded, throws ``TaskError`` and nothing is sent.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     try await PayloadCoding.encode(uploadPayload, with: encoder)
   }
 }
 
 extension PayloadUploadingTask where UploadPayload == NoContent {
-  /// No body.
+  /// An empty payload, which sends no body.
   public var uploadPayload: NoContent { NoContent() }
 }
 
@@ -47,8 +47,8 @@ extension PayloadUploadingTask where UploadPayload == NoContent {
 ///       let path = "login"
 ///     }
 ///
-/// The payload is a dictionary or any other value with keys. If the server names nested values in another way, set
-/// ``ServerTask/encoder`` to a ``FormEncoder`` with another ``FormStyle``.
+/// The payload is a dictionary or any other value with keys. If the server expects a different format for nested
+/// values, set ``ServerTask/encoder`` to a ``FormEncoder`` with another ``FormStyle``.
 public protocol FormUploadingTask<UploadPayload>: PayloadUploadingTask {}
 
 extension FormUploadingTask {
@@ -77,12 +77,12 @@ extension DataUploadingTask {
 public protocol FileUploadingTask: UploadingTask {
   /// The file to send.
   var uploadFile: URL { get }
-  /// The media type of the file. Defaults to the type of its extension, or else `application/octet-stream`.
+  /// The file's media type. Defaults to the type for its extension, or `application/octet-stream` if that is unknown.
   var uploadType: MediaType { get }
 }
 
 extension FileUploadingTask {
-  /// The type of the file's extension, or else `application/octet-stream`.
+  /// The type for the file's extension, or `application/octet-stream` if that is unknown.
   public var uploadType: MediaType { MediaType(fileExtension: uploadFile.pathExtension) ?? .octetStream }
   /// Returns the file, which is opened for every attempt.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
@@ -97,7 +97,7 @@ public protocol MultipartUploadingTask: UploadingTask {
 }
 
 extension MultipartUploadingTask {
-  /// Returns the form, with its files opened for this attempt. Throws any error thrown by ``uploadForm``, or an error
-  /// if a file can't be read. Nothing is sent then.
+  /// Returns the form, with its files opened for this attempt. If a file can't be read or ``uploadForm`` throws, throws
+  /// that error and nothing is sent.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { try await uploadForm.body() }
 }

@@ -1,4 +1,4 @@
-/// A task whose request and response are echoed, redacted.
+/// A task whose request and response are echoed with secrets redacted.
 public protocol EchoingTask: ServerTask {}
 
 extension EchoingTask {
@@ -6,7 +6,7 @@ extension EchoingTask {
   public var echoStyle: EchoStyle { .full }
 }
 
-/// A task whose content is hidden in recordings and echoes, which only show that it ran.
+/// A task whose content is hidden in recordings and echoes: they only show that it ran.
 public protocol UnrecordedTask: ServerTask {}
 
 extension UnrecordedTask {
@@ -14,7 +14,7 @@ extension UnrecordedTask {
   public var recordingStyle: RecordingStyle { .hidden }
 }
 
-/// A task whose request can be sent more than once, whatever its method.
+/// A task whose request can be sent more than once, regardless of its method.
 public protocol IdempotentTask: ServerTask {}
 
 extension IdempotentTask {
@@ -22,11 +22,11 @@ extension IdempotentTask {
   public var idempotency: Idempotency { .safeToRepeat }
 }
 
-/// A task whose body is compressed with gzip, whatever its size. The server must support this.
+/// A task whose body is compressed with gzip, regardless of its size. The server must support this.
 public protocol GZipUploadingTask: ServerTask {}
 
 extension GZipUploadingTask {
-  /// 0: compresses every body.
+  /// 0, which compresses every body.
   public var gzipUploadThreshold: Int { 0 }
 }
 

@@ -2,10 +2,10 @@ extension ServerTask {
   /// Sends the task to another server.
   public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
 
-  /// Sets the time limit for one attempt. `.inherited` uses the server's limit, `.unlimited` sets none.
+  /// Sets the time limit for one attempt. `.inherited` uses the server's limit, and `.unlimited` turns it off.
   ///
-  /// If a body is read from or written to a file or a stream, this limits the time until the response head arrives and
-  /// the idle time of that body.
+  /// If a body is read from or written to a file or a stream, this limits the time until the response head arrives, and
+  /// how long that body may be idle.
   public func timeout(_ timeout: Duration) -> Modified<Unmodified> {
     modified {
       $0.timeout = timeout
@@ -13,10 +13,10 @@ extension ServerTask {
     }
   }
 
-  /// Sets the time limit for the whole call, including waiting and retries.
+  /// Sets the time limit for the entire call, including waiting and retries.
   public func deadline(_ limit: Duration) -> Modified<Unmodified> { modified { $0.timeouts.call = limit } }
 
-  /// Sets the limits that are not `nil` in `timeouts`. The others stay as they are.
+  /// Sets the limits that are not `nil` in `timeouts`. The other limits stay unchanged.
   public func timeouts(_ timeouts: Timeouts) -> Modified<Unmodified> {
     modified { $0.timeouts = timeouts.orElse($0.timeouts) }
   }
@@ -39,10 +39,10 @@ extension ServerTask {
   /// Adds items to the query.
   public func query(_ query: HTTPQuery) -> Modified<Unmodified> { modified { $0.addedQuery.items += query.items } }
 
-  /// Requests a part of the body: `.range(.first(1024))`, `.range(ByteRange(0..<100))`.
+  /// Requests a part of the body, such as `.range(.first(1024))` or `.range(ByteRange(0..<100))`.
   ///
-  /// The call fails if the response has another part, or the whole body. A ``stream()`` accepts both: check its
-  /// ``HTTPResponse/contentRange``.
+  /// The call fails if the response contains another part, or the entire body. A ``stream()`` accepts both: check the
+  /// response's ``HTTPResponse/contentRange``.
   public func range(_ range: ByteRange) -> Modified<Unmodified> {
     modified {
       $0.headers[.range] = range.description
@@ -62,8 +62,9 @@ extension ServerTask {
     retry(.fixed(retries: count, delay: delay))
   }
 
-  /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`; up to
-  /// `maximum` times, which are not retries. Ignored for files and streams: two attempts can't write to the same one.
+  /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`. Repeats this
+  /// up to `maximum` times, which don't count as retries. Ignored for files and streams, because two attempts can't
+  /// write to the same one.
   public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
     modified { $0.hedging = .after(delay, maximum: maximum) }
   }
@@ -82,16 +83,16 @@ extension ServerTask {
   /// Sets the policy for redirects.
   public func redirects(_ policy: RedirectPolicy) -> Modified<Unmodified> { modified { $0.redirectPolicy = policy } }
 
-  /// Sets the policy for the IP addresses that connections are made to.
+  /// Sets the policy for the IP addresses to connect to.
   public func addresses(_ policy: AddressPolicy) -> Modified<Unmodified> { modified { $0.addressPolicy = policy } }
 
-  /// Sets the authentication, such as `.bearer(token)` or `.none`. Keep and reuse one that stores a token, such as
-  /// `.oauth2(…)`: a new one starts without a token.
+  /// Sets the authentication, such as `.bearer(token)` or `.none`. Keep and reuse an authentication that stores a
+  /// token, such as `.oauth2(…)`: a new one starts without a token.
   public func authenticated(_ authentication: Authentication) -> Modified<Unmodified> {
     modified { $0.authentication = authentication }
   }
 
-  /// Sets which cookies are used: those of another jar, none, or the task's own.
+  /// Sets which cookies are used: those in another jar, none, or only the task's own.
   public func cookies(_ policy: CookiePolicy) -> Modified<Unmodified> { modified { $0.cookiePolicy = policy } }
 
   /// Sets how the task uses its server's cache.
@@ -102,8 +103,8 @@ extension ServerTask {
     modified { $0.acceptedStatuses = statuses }
   }
 
-  /// Sets the name in logs, recordings, spans and statistics. It replaces the type's name, which all endpoints of a
-  /// type share. Use a small, fixed set of names, because each one has an entry in the statistics.
+  /// Sets the name in logs, recordings, spans and statistics. It replaces the type's name, which all endpoints with the
+  /// same payload types share. Use a small, fixed set of names, because each name has its own entry in the statistics.
   ///
   ///     static let search = Endpoint<Void, [Widget]>.get("widgets/search").named("Search")
   public func named(_ name: String) -> Modified<Unmodified> { modified { $0.name = name } }
@@ -122,7 +123,7 @@ extension ServerTask {
   /// Sets how the exchange is echoed.
   public func echo(_ style: EchoStyle = .full) -> Modified<Unmodified> { modified { $0.echoStyle = style } }
 
-  /// Logs each call on one line of the server's log once it has ended; `[]` turns this off.
+  /// Logs each call on one line of the server's log when it has ended. `[]` turns this off.
   public func logging(_ options: LogOptions = .standard) -> Modified<Unmodified> {
     modified { $0.logOptions = options }
   }
@@ -130,8 +131,9 @@ extension ServerTask {
   /// Sets which parts of the exchange are recorded.
   public func recording(_ style: RecordingStyle) -> Modified<Unmodified> { modified { $0.recordingStyle = style } }
 
-  /// Reports progress: first of the request body, then of the response body. `tell` is called at most 20 times a second
-  /// and at the end of each body. Progress restarts with each attempt. Reading of the body waits for `tell`.
+  /// Reports progress, first of the request body, then of the response body. `tell` is called at most 20 times a second
+  /// and at the end of each body. Progress restarts with each attempt. The body is not read further until `tell`
+  /// returns.
   ///
   ///     try await Export().progress { bar.show($0.fraction) }.download(to: file)
   public func progress(_ tell: @escaping @Sendable (TransferProgress) -> Void) -> Modified<Unmodified> {
@@ -146,12 +148,12 @@ extension ServerTask {
   /// Sets the encoder.
   public func encoder(_ encoder: any BodyEncoder) -> Modified<Unmodified> { modified { $0.encoder = encoder } }
 
-  /// Compresses the body with gzip if it has at least `size` bytes or an unknown size. The server must support this.
+  /// Compresses the body with gzip if its size is unknown or at least `size` bytes. The server must support this.
   public func gzipped(above size: Int = 0) -> Modified<Unmodified> { modified { $0.gzipUploadThreshold = size } }
 
   /// Sets the decoder.
   public func decoder(_ decoder: any PayloadDecoder) -> Modified<Unmodified> { modified { $0.decoder = decoder } }
 
-  /// Sets the path of the payload inside the response body: `"data"`, `["data", "items"]` or `.whole`.
+  /// Sets the path of the payload inside the response body, such as `"data"`, `["data", "items"]` or `.whole`.
   public func payloadPath(_ path: PayloadPath) -> Modified<Unmodified> { modified { $0.payloadPath = path } }
 }

@@ -1,5 +1,5 @@
-// A task with two method markers does not compile, and these say why: without them, the error lists every default of
-// `httpMethod`. A task that declares `httpMethod` may have any markers.
+// A task with two method markers does not compile, and these declarations explain why. Without them, the error would
+// list every default of `httpMethod`. A task that declares `httpMethod` can have any markers.
 
 extension ServerGETTask where Self: ServerPOSTTask {
   /// Unavailable: a task has one method.

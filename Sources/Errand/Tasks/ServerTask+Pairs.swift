@@ -1,6 +1,7 @@
 public import ErrandFoundation
 
-// Queries and header fields as (optional) pairs. Tuples can't conform to protocols, so each type needs an overload.
+// Queries and header fields as (optional) pairs. Tuples can't conform to protocols, so each type needs its own
+// overload.
 
 // MARK: Query
 

@@ -39,8 +39,8 @@ extension ServerTask where TaskQuery == HTTPQuery? {
 }
 
 extension ServerTask where TaskQuery: Encodable {
-  /// The items of the value, encoded as in ``HTTPQuery/init(encoding:_:)`` in the style of the task's ``FormEncoder``,
-  /// if any.
+  /// The value's items, encoded as in ``HTTPQuery/init(encoding:_:)`` in the style of the task's ``FormEncoder``, if it
+  /// has one.
   public var plannedQuery: HTTPQuery {
     get throws(TaskError) {
       let style = (plannedEncoder as? FormEncoder)?.style ?? FormStyle()
@@ -70,7 +70,7 @@ extension ServerTask where TaskHeaders == HTTPHeaders? {
 }
 
 extension ServerTask where TaskHeaders: Encodable {
-  /// The fields of the value, as encoded by ``HTTPHeaders/init(encoding:)``.
+  /// The value's fields, as encoded by ``HTTPHeaders/init(encoding:)``.
   public var plannedHeaders: HTTPHeaders {
     get throws(TaskError) {
       try TaskError.encoding("the headers", of: Self.self) { try HTTPHeaders(encoding: headers) }
@@ -115,14 +115,14 @@ extension ServerTask {
 // MARK: Encoder and decoder
 
 extension ServerTask where TaskEncoder == any BodyEncoder {
-  /// The server's by default.
+  /// The server's encoder by default.
   public var encoder: any BodyEncoder { InheritedCoding() }
   /// The encoder as declared.
   public var plannedEncoder: any BodyEncoder { encoder }
 }
 
 extension ServerTask where TaskEncoder == (any BodyEncoder)? {
-  /// The encoder; the server's if `nil`.
+  /// The encoder, or the server's if `nil`.
   public var plannedEncoder: any BodyEncoder { encoder ?? InheritedCoding() }
 }
 
@@ -138,14 +138,14 @@ extension ServerTask {
 }
 
 extension ServerTask where TaskDecoder == any PayloadDecoder {
-  /// The server's by default.
+  /// The server's decoder by default.
   public var decoder: any PayloadDecoder { InheritedCoding() }
   /// The decoder as declared.
   public var plannedDecoder: any PayloadDecoder { decoder }
 }
 
 extension ServerTask where TaskDecoder == (any PayloadDecoder)? {
-  /// The decoder; the server's if `nil`.
+  /// The decoder, or the server's if `nil`.
   public var plannedDecoder: any PayloadDecoder { decoder ?? InheritedCoding() }
 }
 
@@ -205,7 +205,7 @@ extension ServerTask where TaskParameters == Never? {
 }
 
 extension ServerTask where TaskParameters: Encodable {
-  /// The parameters; `nil` if they are a `nil` optional.
+  /// The parameters, or `nil` if they are a `nil` optional.
   public var plannedParameters: (any Encodable & Sendable)? {
     let parameters = parameters
     if let optional = parameters as? any OptionalValue, optional.isNil { return nil }
@@ -220,7 +220,7 @@ extension ServerTask {
 }
 
 extension TaskError {
-  /// Returns the result of `encode`. Throws a ``TaskError`` that names the property and the task.
+  /// Returns the result of `encode`. Throws a ``TaskError`` that contains the names of the property and the task.
   static func encoding<Value>(
     _ aspect: String, of task: any ServerTask.Type, _ encode: () throws -> Value
   ) throws(TaskError) -> Value {
@@ -237,7 +237,7 @@ extension TaskError {
 // MARK: Compression
 
 extension ServerTask where TaskGZipThreshold == Int? {
-  /// The server's by default.
+  /// The server's threshold by default.
   public var gzipUploadThreshold: Int? { nil }
   /// The threshold; `nil` if it is inherited from the server.
   public var plannedGZipThreshold: Int? { gzipUploadThreshold }
@@ -255,8 +255,8 @@ extension ServerTask {
 }
 
 extension PathSegments {
-  /// Returns the path for the segments. Throws ``TaskError`` for `.`, `..` and empty segments: an empty one would turn
-  /// the path of an item into the path of its collection.
+  /// Returns the path for the segments. Throws ``TaskError`` for `.`, `..` and empty segments. An empty segment would
+  /// turn the path of an item into the path of its collection.
   static func path(of segments: [String]) throws(TaskError) -> String {
     for (index, segment) in segments.enumerated() {
       if segment.isEmpty {

@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-// The names of other libraries for the methods in `ServerTask+Verbs.swift`.
+// Method names from other libraries, as alternatives to those in `ServerTask+Verbs.swift`.
 
 extension ServerTask {
   /// Sends the request and returns the response, even if the task declares a payload.

@@ -23,15 +23,16 @@ extension ServerTask {
 
   /// Sends the request and writes the body to a file.
   ///
-  /// Creates missing folders. The file is replaced once the status is accepted and the body is complete. If the call
-  /// fails earlier, the old file stays and nothing else is left behind. A symbolic link at this path is replaced by the
-  /// file, and its target does not change. To write to the target, pass `file.resolvingSymlinksInPath()`.
+  /// Creates missing folders. The file is replaced when the status has been accepted and the body is complete. If the
+  /// call fails earlier, the old file is unchanged and no temporary file remains. A symbolic link at this path is
+  /// replaced by the file, and the link's target does not change. To write to the target, pass
+  /// `file.resolvingSymlinksInPath()`.
   @discardableResult
   public func download(to file: URL) async throws -> TaskResponse<URL> {
     try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }
   }
 
-  /// Sends the request, writes the body to a file and reports the progress.
+  /// Sends the request, writes the body to a file and reports progress.
   @discardableResult
   public func download(
     to file: URL, progress: @escaping @Sendable (TransferProgress) -> Void
@@ -41,12 +42,12 @@ extension ServerTask {
   ///
   ///     let file = try await Export().download(into: downloads).payload    // downloads/report.pdf
   ///
-  /// If a file of that name exists, the new one is called `report (2).pdf`, unless `replacing` is true. Creates missing
-  /// folders. Leaves nothing behind if the call fails.
+  /// If a file with that name exists, the new file is called `report (2).pdf`, unless `replacing` is true. Creates
+  /// missing folders. If the call fails, no file remains.
   ///
   /// - Parameters:
   ///   - folder: The folder.
-  ///   - replacing: Whether an existing file of that name is replaced.
+  /// - replacing: Whether to replace an existing file with that name.
   /// - Returns: The response. Its payload is the URL of the file.
   @discardableResult
   public func download(into folder: URL, replacing: Bool = false) async throws -> TaskResponse<URL> {
@@ -60,8 +61,8 @@ extension ServerTask {
   ///     let response = try await Export().stream()
   ///     for try await chunk in response.body { … }
   ///
-  /// The call releases its slot when the head arrives and then counts as an open stream, see
-  /// ``ThrottleLimits/streamsPerHost``. A slow reader applies backpressure to the server.
+  /// The call releases its slot when the head arrives, and then counts as an open stream (see
+  /// ``ThrottleLimits/streamsPerHost``). A slow reader applies backpressure to the server.
   public func stream() async throws -> HTTPResponse { try await Call.stream(plan) }
 }
 
@@ -74,7 +75,7 @@ extension PayloadDownloadingTask {
     try await Call.perform(plan, .memory) { try $0.decoded(DownloadPayload.self) }
   }
 
-  /// Sends the request and returns the payload with the response, its metrics and its record.
+  /// Sends the request and returns the payload with the response, metrics and record.
   ///
   ///     let response = try await GetWidget(id: 7).response()
   ///     print(response.payload.name, response.status, response.metrics.attempts)

@@ -9,12 +9,12 @@ public import ErrandFoundation
 ///     let widget = try await shop.send(GetWidget(id: 7))
 ///
 /// Every requirement has a default, so a task only declares what differs. Each marker protocol (``ServerPOSTTask``,
-/// ``EchoingTask`` …) overrides one requirement. The default of most settings is `.inherited` or `.automatic`;
-/// inherited settings come from the server's configuration.
+/// ``EchoingTask`` …) overrides one requirement. Most settings default to `.inherited` or `.automatic`. Inherited
+/// settings come from the server's configuration.
 public protocol ServerTask: Sendable {
   /// The task that modifiers wrap: `Self`, or the base task of a modified task.
   associatedtype Unmodified: ServerTask = Self
-  /// The type of ``path``: `String` or `[String]`. The compiler infers it, like the types of the properties below.
+  /// The type of ``path``: `String` or `[String]`. Like the types below, it is inferred by the compiler.
   associatedtype TaskPath: Sendable = String
   /// The type of ``query``: ``HTTPQuery``, pairs, or any `Encodable` type with keys.
   associatedtype TaskQuery: Sendable = HTTPQuery
@@ -40,9 +40,9 @@ public protocol ServerTask: Sendable {
 
   /// The server that receives the request. Defaults to ``Server/default``.
   var server: Server { get }
-  /// The path relative to the server's remote, such as `widgets/7`. Empty by default: the request goes to the remote's
-  /// own URL. A path that is a complete URL replaces the remote. Segments (`["widgets", name]`) are percent-encoded, so a
-  /// value is always exactly one segment.
+  /// The path relative to the server's remote, such as `widgets/7`. Defaults to an empty path, which sends the request
+  /// to the remote's own URL. A complete URL replaces the remote. Segments (`["widgets", name]`) are percent-encoded,
+  /// so a value is always exactly one segment.
   var path: TaskPath { get }
   /// The items added to the URL's query. Empty by default.
   /// Can be an ``HTTPQuery``, a dictionary, pairs, or any `Encodable` value with keys.
@@ -57,11 +57,11 @@ public protocol ServerTask: Sendable {
   /// The header fields, which override those of the server. Empty by default.
   /// Can be an ``HTTPHeaders``, a dictionary, pairs, or any `Encodable` value with keys.
   var headers: TaskHeaders { get }
-  /// Names and values sent in the body or the query, depending on the method. None by default.
-  /// POST, PUT, PATCH, QUERY and unknown methods send them in the body, encoded like a payload, unless the task has its
-  /// own body. Otherwise they are added to the query.
+  /// Names and values sent in the body or the query, depending on the method. None by default. POST, PUT, PATCH, QUERY
+  /// and unknown methods send the parameters in the body, encoded like a payload, unless the task has its own body.
+  /// Otherwise the parameters are added to the query.
   var parameters: TaskParameters { get }
-  /// Returns the body of the request. Called for every attempt; the default returns an empty body.
+  /// Returns the request's body. Called for every attempt. The default returns an empty body.
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody
   /// The encoder for payloads. Defaults to the server's ``ServerConfiguration/defaultEncoder``.
   var encoder: TaskEncoder { get }
@@ -70,7 +70,7 @@ public protocol ServerTask: Sendable {
   /// The path of the payload inside the response body: a key, several keys as `[String]`, or a ``PayloadPath``.
   /// Defaults to the server's ``ServerConfiguration/payloadPath``.
   var payloadPath: TaskPayloadPath { get }
-  /// The minimum size, in bytes, of bodies that are compressed with gzip: 0 compresses all bodies, `.max` none.
+  /// The minimum size, in bytes, of bodies that are compressed with gzip. 0 compresses every body, `.max` none.
   /// Defaults to the server's ``ServerConfiguration/gzipUploadThreshold``, which is also used for `nil`.
   var gzipUploadThreshold: TaskGZipThreshold { get }
 
@@ -78,13 +78,13 @@ public protocol ServerTask: Sendable {
 
   /// The time limit for one attempt. Defaults to the server's ``ServerConfiguration/defaultTimeout``, which is also
   /// used for `nil`. If a body is read from or written to a file or a stream, this limits the time until the response
-  /// head arrives and the idle time of that body.
+  /// head arrives, and how long that body may be idle.
   var timeout: TaskTimeout { get }
   /// The time limits for the other phases of the call. A limit that is `nil` is inherited from the server.
   var timeouts: Timeouts { get }
   /// The policy for retrying failed attempts. Defaults to the server's ``ServerConfiguration/retryPolicy``.
   var retryPolicy: RetryPolicy { get }
-  /// Whether the request can be sent more than once. Defaults to `.automatic`, which decides by the method.
+  /// Whether the request can be sent more than once. Defaults to `.automatic`, which depends on the method.
   var idempotency: Idempotency { get }
   /// The priority among calls that wait for a slot. Defaults to `.normal`.
   var priority: CallPriority { get }
@@ -95,13 +95,11 @@ public protocol ServerTask: Sendable {
   var hedging: Hedging { get }
   /// The policy for redirects. Defaults to the server's ``ServerConfiguration/redirectPolicy``.
   var redirectPolicy: RedirectPolicy { get }
-  /// The policy for the IP addresses that connections are made to. Defaults to the server's
-  /// ``ServerConfiguration/addressPolicy``.
+  /// The policy for the IP addresses to connect to. Defaults to the server's ``ServerConfiguration/addressPolicy``.
   var addressPolicy: AddressPolicy { get }
   /// The authentication of requests. Defaults to the server's ``ServerConfiguration/authentication``.
   var authentication: Authentication { get }
-  /// The cookies to send, and the store for received ones. Defaults to the server's
-  /// ``ServerConfiguration/cookiePolicy``.
+  /// The policy for sending and storing cookies. Defaults to the server's ``ServerConfiguration/cookiePolicy``.
   var cookiePolicy: CookiePolicy { get }
   /// How the task uses the server's cache. Defaults to the server's ``ServerConfiguration/cachePolicy``.
   var cachePolicy: CachePolicy { get }
@@ -110,47 +108,47 @@ public protocol ServerTask: Sendable {
 
   // MARK: Logging and recording
 
-  /// The tag used to cancel calls together. Defaults to the type's name; never sent.
+  /// The tag used to cancel calls together. Never sent. Defaults to the type's name.
   var taskTag: String { get }
-  /// A note on why the task runs, shown in recordings and echoes. Empty by default; never sent.
+  /// A note on why the task runs, shown in recordings and echoes. Never sent. Empty by default.
   var comment: String { get }
-  /// The values that steps and observers can read. Empty by default; never sent.
+  /// The values that steps and observers can read. Never sent. Empty by default.
   var context: TaskContext { get }
   /// How the exchange is echoed. Defaults to `.inherited`, which uses the server's setting.
   var echoStyle: EchoStyle { get }
-  /// The parts of the exchange that are recorded. Defaults to `.full`: everything, redacted.
+  /// The parts of the exchange that are recorded. Defaults to `.full`, which records everything with secrets redacted.
   var recordingStyle: RecordingStyle { get }
 
   // MARK: Hooks
 
-  // A modified task calls the hooks of its base task. If a call is cancelled or its deadline passes during a hook, the
-  // hook's Swift task is cancelled, and the call ends once the hook returns. `didFail` and `didComplete` run in a
-  // cancelled task if the call was cancelled from outside, and in an uncancelled one if its deadline passed.
+  // A modified task calls the hooks of its base task. If a call is cancelled or its deadline expires during a hook, the
+  // hook's Swift task is cancelled, and the call ends when the hook returns. `didFail` and `didComplete` run in a
+  // cancelled Swift task if the call was cancelled, but not if its deadline expired.
 
-  /// Called first, before the request is built. Called once per call, even if it is already cancelled. The call's
-  /// deadline is already running.
+  /// Called once per call before the request is built, even if the call has already been cancelled. The call's deadline
+  /// is already running.
   func willStart() async
-  /// Called before the first attempt, once the request is built and both preflights have run. Called at most once per
-  /// call: not if the call ends earlier.
+  /// Called before the first attempt, when the request has been built and both preflights have run. Called at most once
+  /// per call, and not at all if the call ends earlier.
   func didStart(_ request: HTTPRequest) async
-  /// Called before every attempt except the first, with the results of the earlier ones, before the wait of `delay`.
-  /// Not called for hedges.
+  /// Called before every attempt except the first, with the results of the earlier attempts, before waiting for
+  /// `delay`. Not called for hedges.
   func willRetry(after delay: Duration, attempts: [AttemptRecord]) async
-  /// Called last if the call failed, with a `CancellationError` if it was cancelled. Called once per call, instead of
-  /// ``didComplete(with:)``.
+  /// Called last if the call failed, with a `CancellationError` if the call was cancelled. Called once per call,
+  /// instead of ``didComplete(with:)``.
   func didFail(with error: any Error) async
-  /// Called last if the call succeeded and can no longer fail. For a stream: when its body ended or was released.
-  /// Called once per call, instead of ``didFail(with:)``.
+  /// Called last if the call succeeded and can no longer fail. For a stream, this is when its body has ended or been
+  /// released. Called once per call, instead of ``didFail(with:)``.
   func didComplete(with response: HTTPResponse) async
-  /// Called for every attempt, before the server's preflight. It can change the request, or throw to fail the call.
+  /// Called for every attempt, before the server's preflight. Can change the request, or throw to fail the call.
   func preflight(_ request: inout HTTPRequest) async throws
   /// Verifies the head of a response with an accepted status, before the server's ``ServerConfiguration/verify``. An
-  /// error it throws fails the call before anything except cookies is stored. Must not read the body.
+  /// error thrown here fails the call before anything except cookies is stored. Must not read the body.
   func verify(_ response: HTTPResponse) throws
-  /// Called once the status is accepted and the body has been received. An error it throws fails the call.
+  /// Called when the status has been accepted and the body has been received. An error thrown here fails the call.
   func postProcess(response: HTTPResponse) async throws
-  /// Called with the final response, before the call ends. An error it throws fails the call; otherwise
-  /// ``didComplete(with:)`` follows. Not called for streams, whose reader sees the end of the body.
+  /// Called with the final response, before the call ends. An error thrown here fails the call; otherwise
+  /// ``didComplete(with:)`` is called next. Not called for streams, whose reader sees the end of the body.
   func postflight(response: HTTPResponse) async throws
 
   // MARK: Implemented by Errand
@@ -171,7 +169,7 @@ public protocol ServerTask: Sendable {
   var plannedDecoder: any PayloadDecoder { get }
   /// ``payloadPath`` as a ``PayloadPath``. Do not implement it.
   var plannedPayloadPath: PayloadPath { get }
-  /// ``gzipUploadThreshold`` as an optional; `nil` if it is inherited from the server. Do not implement it.
+  /// ``gzipUploadThreshold`` as an optional, `nil` if inherited from the server. Do not implement it.
   var plannedGZipThreshold: Int? { get }
   /// The task as declared, without modifiers. Do not implement it.
   var unmodified: Unmodified { get }

@@ -1,7 +1,8 @@
 import ErrandFoundation
 
 extension TaskPlan {
-  /// A description before there is a request: the task's name, or the redacted method and path of an unnamed endpoint.
+  /// A description used before the request is built: the task's name, or the redacted method and path of an unnamed
+  /// endpoint.
   func describedTask(_ redaction: Redaction) -> String {
     guard name == nil, TaskSpelling.isOurs(task), let words = (task as? any CustomStringConvertible)?.description else {
       return taskName
@@ -9,8 +10,8 @@ extension TaskPlan {
     return redaction(text: words).shortened
   }
 
-  /// Whether any of the patterns matches: `*`, the task's name, its type (generic arguments optional), the host, or a
-  /// path such as `/widgets/*`.
+  /// Whether any of the patterns matches. A pattern is `*`, the task's name, its type (generic arguments optional), the
+  /// host, or a path such as `/widgets/*`.
   func isMeant(by words: Set<String>) -> Bool {
     let (name, type) = (taskName, TypeName.of(type(of: task)))
     if ["*", name, type, String(type.prefix { $0 != "<" })].contains(where: words.contains) { return true }
@@ -20,7 +21,7 @@ extension TaskPlan {
     return patterns.contains { path.matches($0) }
   }
 
-  /// The task's URL, if it sets a complete one.
+  /// The task's URL, if the task sets a complete URL.
   private var wholeURL: URL? {
     (task as? URLTask)?.url
       ?? (try? task.plannedPath).flatMap { path in
@@ -30,7 +31,7 @@ extension TaskPlan {
 
   private var host: String? { (wholeURL ?? server.remote.url).flatMap { Origin($0)?.host } }
 
-  /// The path relative to the remote, with a leading slash; or the full path of a complete URL.
+  /// The path relative to the remote, with a leading slash. For a complete URL, its full path.
   private var path: String? {
     if let wholeURL { return wholeURL.path }
     return (try? task.plannedPath).map { "/\($0.prefix { $0 != "?" }.drop { $0 == "/" })" }
@@ -38,7 +39,7 @@ extension TaskPlan {
 }
 
 extension String {
-  /// Whether the string matches `pattern`, in which `*` stands for any characters.
+  /// Whether the string matches `pattern`, in which `*` stands for any sequence of characters.
   fileprivate func matches(_ pattern: String) -> Bool {
     let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
     guard parts.count > 1, hasPrefix(parts[0]) else { return self == pattern }

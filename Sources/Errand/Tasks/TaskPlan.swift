@@ -1,14 +1,14 @@
 import ErrandFoundation
 
-/// All settings of a task as one value, read once when a call begins.
+/// All of a task's settings as one value, read once when a call begins.
 ///
-/// Modifiers only change this value: hooks, names, statistics and recordings still use the task as declared.
+/// Modifiers only change this value. Hooks, names, statistics and recordings still use the task as declared.
 public struct TaskPlan: Sendable {
   /// The task as declared.
   public internal(set) var task: any ServerTask
   /// The server that receives the request.
   public var server: Server { didSet { if let standIn { server = standIn(server) } } }
-  /// Maps every server to a replacement, such as one that plays a recording.
+  /// Maps every server to a replacement, such as one that replays a recording.
   private var standIn: (@Sendable (Server) -> Server)?
   /// The method, or `.automatic`.
   public var httpMethod: HTTPMethod
@@ -38,19 +38,19 @@ public struct TaskPlan: Sendable {
   public var hedging: Hedging
   /// The policy for redirects.
   public var redirectPolicy: RedirectPolicy
-  /// The policy for the IP addresses that connections are made to.
+  /// The policy for the IP addresses to connect to.
   public var addressPolicy: AddressPolicy
   /// The authentication of requests.
   public var authentication: Authentication
-  /// The cookies to send, and the store for received ones.
+  /// The policy for sending and storing cookies.
   public var cookiePolicy: CookiePolicy
   /// How the call uses the server's cache.
   public var cachePolicy: CachePolicy
   /// The statuses that count as success.
   public var acceptedStatuses: AcceptedStatuses
-  /// The name of the calls in logs, recordings and statistics; `nil` uses the name of the task's type.
+  /// The name used in logs, recordings and statistics. `nil` uses the name of the task's type.
   public var name: String?
-  /// The tag used to cancel calls together; `nil` uses the task's own.
+  /// The tag used to cancel calls together. `nil` uses the task's own tag.
   public var tag: String?
   /// A note on why the task runs, for recordings and echoes.
   public var comment: String
@@ -60,39 +60,39 @@ public struct TaskPlan: Sendable {
   public var echoStyle: EchoStyle
   /// The parts of the exchange that are recorded.
   public var recordingStyle: RecordingStyle
-  /// The parts of the call that are logged; `nil` uses the server's.
+  /// The parts of the call that are logged. `nil` uses the server's setting.
   public var logOptions: LogOptions?
   var omitsBody = false
-  /// Whether the destination file stays if the server has no newer version.
+  /// Whether to keep the destination file if the server has no newer version.
   var keepsCurrentFile = false
   var preloaded: URL?
-  /// The minimum size, in bytes, of bodies that are compressed with gzip; `nil` uses the server's.
+  /// The minimum size, in bytes, of bodies that are compressed with gzip. `nil` uses the server's setting.
   public var gzipUploadThreshold: Int?
   var progress: (@Sendable (TransferProgress) -> Void)?
-  /// The requested part of the body. `nil` for the whole body, and if the range is only set as a header field.
+  /// The requested part of the body. `nil` for the entire body, or if the range is only set as a header field.
   var range: ByteRange?
   /// A URL supplied by a server. It replaces the task's URL, including its query.
   var linkedURL: LinkedURL?
-  /// The origins that redirects may send `Last-Event-ID` to; `nil` for any.
+  /// The origins that redirects may send `Last-Event-ID` to. `nil` allows any origin.
   var eventOrigins: Set<Origin>?
-  /// The type to decode from error responses; `nil` uses the server's.
+  /// The type to decode from error responses. `nil` uses the server's setting.
   var errorPayload: (any (Decodable & Sendable).Type)?
   var problem: TaskError?
   var changes: [@Sendable (inout TaskPlan) -> Void] = []
   /// The number of the transfer, or of the handle's work, that the call belongs to.
   var transfer: Int?
-  /// Whether this call repeats part of a transfer. It then does not add to the retry budget.
+  /// Whether this call repeats part of a transfer. If so, it does not add to the retry budget.
   var isRepetition = false
-  /// Whether the body is an in-memory chunk of an upload. It then has the time limits of a file.
+  /// Whether the body is an in-memory chunk of an upload. If so, it has the time limits of a file.
   var isChunk = false
-  /// Whether `linkedURL` is cross-origin. Credentials are not sent.
+  /// Whether `linkedURL` is cross-origin. If so, credentials are not sent.
   var isAway = false
   /// The control that pauses or cancels the call from outside.
   var control: CallControl?
   /// Whether this is an internal call, hidden from hooks and statistics.
   var isInternal = false
 
-  /// Creates the plan of a task without modifiers.
+  /// Creates a plan for a task without modifiers.
   public init<Described: ServerTask>(_ task: Described) {
     self.task = task
     server = task.server
@@ -127,7 +127,8 @@ public struct TaskPlan: Sendable {
     if Described.ErrorPayload.self != Never.self { errorPayload = Described.ErrorPayload.self }
   }
 
-  /// The current header fields of the task, with its modifiers. ``headers`` has the fields as of planning.
+  /// The task's current header fields, including those set by modifiers. ``headers`` is a snapshot from when the plan
+  /// was created.
   var presentHeaders: HTTPHeaders {
     get throws(TaskError) {
       guard !changes.isEmpty else { return try task.plannedHeaders }
@@ -144,7 +145,7 @@ public struct TaskPlan: Sendable {
     change(&self)
   }
 
-  /// Replaces the current server, and any server that is set later.
+  /// Replaces the current server, and any server set later.
   mutating func replaceServers(by standIn: @escaping @Sendable (Server) -> Server) {
     let present = server
     self.standIn = standIn
@@ -155,7 +156,7 @@ public struct TaskPlan: Sendable {
     retryPolicy.isInherited ? configuration.retryPolicy : retryPolicy
   }
 
-  /// The plan of an internal call, without a serial queue, a control and progress.
+  /// The plan of an internal call. It has no serial queue, control or progress.
   var asInternal: TaskPlan {
     var plan = self
     plan.isInternal = true
@@ -170,6 +171,6 @@ public struct TaskPlan: Sendable {
   /// The tag used to cancel calls together.
   public var taskTag: String { tag ?? task.taskTag }
 
-  /// ``name``, or the name of the task's type without its module.
+  /// ``name``, or the task's type name without its module.
   public var taskName: String { name ?? TypeName.of(type(of: task)) }
 }

@@ -6,16 +6,16 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   public let payload: Payload
   /// The head of the response.
   public let response: HTTPResponse
-  /// The decompressed body; empty if it was written to a file.
+  /// The decompressed body. Empty if it was written to a file.
   public let data: Data
-  /// The metrics of the call.
+  /// The call's metrics.
   public let metrics: TaskMetrics
   private let call: Call
 
-  /// The record of the call's events. It includes the end of the call once the call has returned.
+  /// The record of the call's events. It includes the end of the call when the call has returned.
   public var record: FlightRecord { call.flightRecord }
 
-  /// The attempts of the call, including the last.
+  /// The call's attempts, including the last.
   public var attempts: [AttemptRecord] { record.attempts }
 
   /// The status.
@@ -24,10 +24,10 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   /// The header fields.
   public var headers: HTTPHeaders { response.headers }
 
-  /// The body as text, in the charset of the `Content-Type` header, or else UTF-8.
+  /// The body as text, in the charset of the `Content-Type` header, or UTF-8 if there is none.
   public var text: String { PayloadCoding.text(data, response.mediaType) }
 
-  /// Returns the response with another payload.
+  /// Returns the response with a different payload.
   ///
   /// - Parameter transform: Converts the payload.
   /// - Returns: The response with the new payload.

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// Property names from other libraries, such as `params`.
 ///
-/// An app may use such a property for something else, so it is only reported if the request lacks that part.
+/// An app may use such a property for another purpose, so it is only reported if the request lacks that part.
 extension TaskSpelling {
   private enum Purpose: String {
     case body = "uploadPayload of a PayloadUploadingTask"
@@ -23,14 +23,14 @@ extension TaskSpelling {
 
   private static let told = Lock<Set<ObjectIdentifier>>([])
 
-  /// Logs the problems of a task, once per task type, when it has built a request.
+  /// Logs problems with a task, once per task type, after its request has been built.
   static func tell(_ plan: TaskPlan, sending request: HTTPRequest, log: TextSink) {
     let type = ObjectIdentifier(type(of: plan.task))
     guard told.withLock({ $0.insert(type).inserted }) else { return }
     for problem in synonyms(in: plan, sending: request) { log.write(problem) }
   }
 
-  /// Returns a message for each stored property with such a name that is ignored.
+  /// Returns a message for each ignored stored property with such a name.
   package static func synonyms(
     in plan: TaskPlan, sending request: HTTPRequest, ignoring others: Set<String> = []
   ) -> [String] {
@@ -45,7 +45,7 @@ extension TaskSpelling {
     }
   }
 
-  /// Whether this is one of the library's types, such as `Endpoint`.
+  /// Whether the task is one of the library's types, such as `Endpoint`.
   static func isOurs(_ task: any ServerTask) -> Bool {
     String(reflecting: type(of: task)).hasPrefix("\(String(reflecting: Self.self).prefix { $0 != "." }).")
   }

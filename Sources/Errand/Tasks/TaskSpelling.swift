@@ -2,10 +2,11 @@ import ErrandFoundation
 
 /// Finds stored properties that look like task settings but are ignored.
 ///
-/// A property with the wrong type or name, or a lazy one, does not satisfy the requirement: the compiler silently uses
+/// A property that has the wrong type or name, or is lazy, does not satisfy the requirement: the compiler silently uses
 /// the default. Debug builds log such properties once per task type.
 package enum TaskSpelling {
-  /// Requirements that accept exactly one type. Those that accept several (`spelled`) do not compile with a wrong type.
+  /// Requirements that accept exactly one type. For those that accept several (`spelled`), a wrong type is a compile
+  /// error.
   private static let types: [String: Any.Type] = [
     "server": Server.self, "httpMethod": HTTPMethod.self, "timeouts": Timeouts.self, "retryPolicy": RetryPolicy.self,
     "idempotency": Idempotency.self, "priority": CallPriority.self, "serialQueue": SerialQueue.self,
@@ -19,7 +20,7 @@ package enum TaskSpelling {
     "gzipUploadThreshold",
   ]
 
-  /// Body properties, which are only used if the task conforms to the protocol.
+  /// Body properties, which are only used if the task conforms to the corresponding protocol.
   private static let bodies = [
     "uploadPayload": "PayloadUploadingTask", "uploadData": "DataUploadingTask", "uploadFile": "FileUploadingTask",
     "uploadForm": "MultipartUploadingTask",
@@ -27,7 +28,7 @@ package enum TaskSpelling {
 
   private static let told = Lock<Set<ObjectIdentifier>>([])
 
-  /// Logs the problems of a task, once per task type.
+  /// Logs problems with a task, once per task type.
   static func tell(_ task: any ServerTask, log: TextSink) {
     let type = ObjectIdentifier(type(of: task))
     guard told.withLock({ $0.insert(type).inserted }) else { return }
@@ -50,7 +51,7 @@ package enum TaskSpelling {
     return problems
   }
 
-  /// Properties declared by a subclass. They are ignored because the base class is the one that conforms.
+  /// Returns properties declared by a subclass. They are ignored because it is the base class that conforms.
   private static func overridden(in mirror: Mirror?) -> [String] {
     var (mirror, problems) = (mirror, [String]())
     while let subclass = mirror, let base = subclass.superclassMirror, base.subjectType is any ServerTask.Type {
@@ -93,7 +94,7 @@ package enum TaskSpelling {
     Task.UploadPayload.self == NoContent.self
   }
 
-  /// The default `url` uses the query and the path; a custom `url` does not.
+  /// Returns a message if a custom `url` ignores the query or path. The default `url` uses both.
   private static func shadowed(byURLOf task: any ServerTask) -> String? {
     let shadowed =
       (try? task.plannedQuery.isEmpty) == false ? "query" : (try? task.plannedPath.isEmpty) == false ? "path" : nil
@@ -108,7 +109,7 @@ package enum TaskSpelling {
     }
   }
 
-  /// Whether the task sets this requirement, so another property is not a misspelling of it.
+  /// Whether the task sets this requirement. If so, another property is not a misspelling of it.
   private static func isStated(_ aspect: String, by task: any ServerTask) -> Bool {
     switch aspect {
     case "path": (try? task.plannedPath.isEmpty) != true
@@ -125,7 +126,7 @@ package enum TaskSpelling {
     }
   }
 
-  /// The requirement with a similar name that the property was probably meant for.
+  /// Returns the requirement with a similar name that the property was probably meant for.
   private static func neighbour(of label: String, _ value: Any, in task: any ServerTask) -> String? {
     let type = withoutOptional(Swift.type(of: value))
     if type == URL.self, label.sorted() == "url".sorted() { return "url" }
@@ -133,7 +134,7 @@ package enum TaskSpelling {
     if value is any BodyEncoder, isOneOff(label, "encoder") { return "encoder" }
     if value is any PayloadDecoder, isOneOff(label, "decoder") { return "decoder" }
     if type == MediaType.self, task is any UploadingTask, isOneOff(label, "uploadType") { return "uploadType" }
-    // A long name is unlikely to match by chance, so its type doesn't matter.
+    // A long name is unlikely to match by chance, so its type is not checked.
     let near = types.first { isOneOff(label, $0.key) && ($0.value == type || $0.key.utf8.count >= 8) }
     return near?.key ?? likelyAspect(of: label, type)
   }
@@ -152,8 +153,8 @@ package enum TaskSpelling {
     }?.key
   }
 
-  /// Whether the type has keys. For `headers`, only dictionaries count: a property named `header` is often something
-  /// else.
+  /// Whether the type has keys. For `headers`, only dictionaries count, because a property named `header` often has
+  /// another purpose.
   private static func isKeyed(_ type: Any.Type, for aspect: String) -> Bool {
     switch aspect {
     case "headers": "\(type)".hasPrefix("Dictionary<")

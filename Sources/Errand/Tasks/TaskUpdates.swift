@@ -1,10 +1,10 @@
 import ErrandFoundation
 
-/// The stored response to a task, followed by the server's; returned by ``PayloadDownloadingTask/updates()``.
+/// The stored response to a task, followed by the server's. Returned by ``PayloadDownloadingTask/updates()``.
 ///
-/// Each response is the result of a separate call. If nothing is stored, there is only one.
+/// Each response is the result of a separate call. If nothing is stored, there is only the server's response.
 public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A response. Its ``HTTPHeaderName/cacheStatus`` says where it comes from.
+  /// A response. Its ``HTTPHeaderName/cacheStatus`` shows where it comes from.
   public typealias Element = TaskResponse<Described.DownloadPayload>
 
   private let plan: TaskPlan
@@ -18,7 +18,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let plan: TaskPlan
     private var calls: [CachePolicy]
-    /// The stored response already returned, if any.
+    /// The stored response that has already been returned, if any.
     private var given: Stored?
 
     /// Identifies a stored response.
@@ -39,14 +39,14 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
       calls = (plan.cachePolicy.isInherited ? server : plan.cachePolicy).callsForUpdates
     }
 
-    /// Returns the next response, or `nil` after the last.
-    /// Throws ``TaskError``, any error thrown by a hook, or `CancellationError` if the surrounding task is cancelled.
+    /// Returns the next response, or `nil` after the last. Throws ``TaskError``, any error thrown by a hook, or
+    /// `CancellationError` if the surrounding task is cancelled.
     public mutating func next() async throws -> Element? {
       while !calls.isEmpty {
         let policy = calls.removeFirst()
         do {
           let response = try await response(policy)
-          // The second call returns an immutable response (RFC 8246 §2.1) from the cache again: skip it.
+          // The second call may return an immutable response (RFC 8246 §2.1) from the cache again: skip it.
           let stored = Stored(response.response)
           if stored != nil, stored == given { continue }
           given = stored
@@ -67,7 +67,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
       }
     }
 
-    /// Whether to ignore the error because the stored response is missing, or was stored for an older payload type.
+    /// Whether to ignore the error because the stored response is missing or was stored for an older payload type.
     private static func isPassedOver(_ error: TaskError) -> Bool {
       [.notCached, .decodingFailed, .badStatus].contains(error.code) && !error.isOfAnotherCall
     }
@@ -75,12 +75,12 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
 }
 
 extension PayloadDownloadingTask {
-  /// Returns the stored response, whatever its age, and then the server's.
+  /// Returns the stored response, regardless of its age, and then the server's.
   ///
   ///     for try await widget in GetWidget(id: 7).updates() { show(widget.payload) }
   ///
   /// If nothing is stored, only the server's response is returned. If the server fails, the stored response is returned
-  /// before the error is thrown. The second response is also returned if the server confirms that the first is still
-  /// valid, but not if the first is fresh and `immutable`.
+  /// before the error is thrown. If the server confirms that the stored response is still valid, it is returned a
+  /// second time, unless it is fresh and `immutable`.
   public func updates() -> TaskUpdates<Self> { TaskUpdates(plan) }
 }

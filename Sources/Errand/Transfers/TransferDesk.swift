@@ -1,4 +1,4 @@
-/// Serializes the runs of one transfer: starts, pauses, resumes and cancels them, and publishes their state.
+/// Serializes the runs of one transfer: starts, pauses, resumes and cancels them, and publishes the transfer's state.
 final class TransferDesk: Sendable {
   typealias States = AsyncStream<TransferState>
 
@@ -9,12 +9,12 @@ final class TransferDesk: Sendable {
     /// The run's ID in the manager's call registry.
     var number: Int?
     var isHeld = false
-    /// Set if the run is cancelled before its Swift task is known.
+    /// Whether the run was cancelled before its Swift task was known.
     var isCancelled = false
     var lastID = 0
     var readers: [Int: States.Continuation] = [:]
 
-    /// Yields the current state to the readers. Called under the lock, so that states arrive in order.
+    /// Yields the current state to the readers. Call it under the lock, so that states arrive in order.
     func tell() { for reader in readers.values { reader.yield(life.state) } }
   }
 
@@ -34,8 +34,8 @@ final class TransferDesk: Sendable {
 
   // MARK: Running
 
-  /// Runs `body`, unless a run is already active. `cancel()`, the surrounding task and the manager can cancel it.
-  /// Throws ``TaskError`` with code `.transferInUse` if a run is already active. Rethrows the errors of `body`.
+  /// Runs `body`, unless a run is already active. `cancel()`, the surrounding task and the manager can cancel the run.
+  /// Throws ``TaskError`` with code `.transferInUse` if a run is already active. Rethrows errors from `body`.
   func run<Value: Sendable>(_ plan: TaskPlan, _ body: @escaping @Sendable () async throws -> Value) async throws
     -> Value
   {
@@ -75,7 +75,7 @@ final class TransferDesk: Sendable {
     let readers = state.withLock { state in
       (state.run, state.attempt, state.number) = (nil, nil, nil)
       state.life.end(final)
-      gate.open()  // under the lock, like closing it: a concurrent pause would be lost
+      gate.open()  // under the lock, like closing it, so that a concurrent pause isn't lost
       state.tell()
       defer { state.readers = [:] }
       return Array(state.readers.values)
@@ -83,8 +83,8 @@ final class TransferDesk: Sendable {
     for reader in readers { reader.finish() }  // outside the lock, which `onTermination` takes
   }
 
-  /// Runs an attempt that `pause()` can cancel.
-  /// Throws ``Held`` if a pause cancelled it. Rethrows the errors of `body`.
+  /// Runs an attempt that `pause()` can cancel. Throws ``Held`` if a pause cancelled the attempt. Rethrows errors from
+  /// `body`.
   func attempt<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let job = Task { try await body() }
     let isHeld = state.withLock { state in
@@ -155,7 +155,7 @@ final class TransferDesk: Sendable {
 
   // MARK: Watching
 
-  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
+  /// The current state and all later states, until the run ends. Ends immediately if the last run has ended.
   func states() -> States {
     let (stream, reader) = States.makeStream(bufferingPolicy: .bufferingNewest(1))
     let isOver = state.withLock { state in

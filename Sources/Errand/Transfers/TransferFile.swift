@@ -6,11 +6,11 @@ struct TransferPlace: Sendable {
   let folder: String
   private let stem: String
 
-  /// The maximum length of a file name in bytes. Most file systems allow 255, and the suffixes need the rest.
+  /// The maximum length of a file name in bytes. Most file systems allow 255 bytes, and the suffixes need the rest.
   private static let longestName = 220
 
-  /// Creates the place for `file`. `suffix` distinguishes several transfers of the same file.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if the URL is not a file URL.
+  /// Creates the paths for `file`. `suffix` distinguishes several transfers of the same file. Throws ``TaskError`` with
+  /// code `.fileNotWritable` if the URL is not a file URL.
   init(_ file: URL, name suffix: String? = nil) throws {
     guard file.isFileURL else {
       throw TaskError(
@@ -26,7 +26,7 @@ struct TransferPlace: Sendable {
 
   func path(_ ending: String) -> String { "\(folder)/\(stem)-\(ending)" }
 
-  /// Makes renames in the folder survive a system crash. Does nothing if the file system does not support it.
+  /// Makes renames in the folder survive a system crash, if the file system supports it.
   func syncFolder() {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
@@ -50,10 +50,10 @@ struct TransferPlace: Sendable {
     }
   }
 
-  /// The contents of a small file that the current user owns. `nil` if it is missing or can't be trusted.
+  /// The contents of a small file owned by the current user. `nil` if the file is missing or can't be trusted.
   func read(_ ending: String) -> Data? { Descriptor.contents(ofOwn: path(ending), below: 1 << 20) }
 
-  func remove(_ ending: String) { unlink(path(ending)) }  // ignore errors: it may already be gone
+  func remove(_ ending: String) { unlink(path(ending)) }  // it may already be gone
 
   func failure(_ suffix: String = "") -> TaskError {
     var error = PartialFile.failure(at: file.path)
@@ -62,14 +62,14 @@ struct TransferPlace: Sendable {
   }
 }
 
-/// An open file with an exclusive lock, which also excludes others in this process.
+/// An open file with an exclusive lock, which also excludes other users in this process.
 final class LockedFile {
   private(set) var descriptor: Int32
 
-  /// Opens and locks the file, creating it if needed. The system releases the lock when the process dies.
-  /// Throws ``TaskError`` with code `.transferInUse` if the file is already locked. `name` is the name in errors.
+  /// Opens and locks the file, creating it if needed. The system releases the lock when the process dies. Throws
+  /// ``TaskError`` with code `.transferInUse` if the file is already locked. `name` is used in errors.
   init(_ path: String, of name: String) throws {
-    // Retry if the file was replaced: its holder may rename or remove it before releasing the lock.
+    // Retry if the file has been replaced: the lock's previous holder may have renamed or removed it.
     descriptor = -1
     for _ in 0..<1000 {
       release()

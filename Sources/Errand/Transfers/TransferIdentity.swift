@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Identifies the content of a transfer, to find its journal again after a relaunch.
+/// Identifies a transfer's content, to find its journal again after a relaunch.
 ///
 /// The identity is a hash because a URL may contain a secret. It ignores the query parameters of common URL signatures,
 /// which change every time.
@@ -9,11 +9,11 @@ enum TransferIdentity {
   private struct Kind {
     /// The parameter that contains the signature. Without it, the scheme does not apply.
     let signature: String
-    /// Parameters that identify the scheme. If there are any, at least one must be present.
+    /// Parameters that identify the scheme. If the set is not empty, at least one of them must be present.
     var marks: Set<String> = []
     /// Other parameters that change with every signature.
     var names: Set<String> = []
-    /// The prefix of all parameters of the scheme.
+    /// The prefix of all of the scheme's parameters.
     var prefix: String?
 
     func has(_ name: String) -> Bool {
@@ -21,7 +21,7 @@ enum TransferIdentity {
     }
   }
 
-  // In order: Amazon and Google; CloudFront, older Amazon and Google, and others with an expiry; Azure; custom
+  // In order: Amazon and Google; CloudFront, older Amazon and Google, and others with an expiry date; Azure; custom
   // signatures.
   private static let kinds = [
     Kind(signature: "x-amz-signature", prefix: "x-amz-"), Kind(signature: "x-goog-signature", prefix: "x-goog-"),
@@ -47,7 +47,7 @@ enum TransferIdentity {
 
   static func of(name: String) -> String { SHA256.hexadecimal(of: "name \(name)") }
 
-  /// The signature scheme of a query with these parameters. `nil` if it is not signed.
+  /// Returns the signature scheme of a query with these parameters, or `nil` if the query is not signed.
   private static func kind(of names: Set<String>) -> Kind? {
     kinds.first { names.contains($0.signature) && ($0.marks.isEmpty || !$0.marks.isDisjoint(with: names)) }
   }

@@ -1,4 +1,4 @@
-/// The state machine of a transfer. Pure.
+/// A transfer's state machine. Pure.
 struct TransferLife {
   private var underlying = TransferState.waiting
   private(set) var isRunning = false
@@ -6,7 +6,7 @@ struct TransferLife {
 
   var state: TransferState { isPaused && !underlying.isOver ? .paused : underlying }
 
-  /// Starts a run. Returns `false` if one is already active.
+  /// Starts a run. Returns `false` if a run is already active.
   mutating func begin() -> Bool {
     guard !isRunning else { return false }
     isRunning = true
@@ -25,14 +25,14 @@ struct TransferLife {
     isPaused = false
   }
 
-  /// Returns `false` if already paused.
+  /// Pauses the transfer. Returns `false` if it is already paused.
   mutating func pause() -> Bool {
     guard !isPaused else { return false }
     isPaused = true
     return true
   }
 
-  /// Returns `false` if not paused.
+  /// Resumes the transfer. Returns `false` if it is not paused.
   mutating func resume() -> Bool {
     guard isPaused else { return false }
     isPaused = false

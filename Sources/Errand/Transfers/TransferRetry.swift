@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// Decides whether a transfer continues after a failed attempt, by the task's retry policy, the host's retry budget and
-/// the deadline. An attempt that made progress resets the count.
+/// Decides whether a transfer continues after a failed attempt, based on the task's retry policy, the host's retry
+/// budget and the deadline. An attempt that made progress resets the count.
 struct TransferRetry: Sendable {
   /// The maximum number of consecutive times that a rejected task is rebuilt and signed again.
   private static let mostRenewals = 2
@@ -24,31 +24,31 @@ struct TransferRetry: Sendable {
     start = manager.clock.now
   }
 
-  /// The time left until the transfer's deadline. `nil` if it has none.
+  /// The time left until the transfer's deadline. `nil` if there is no deadline.
   var remaining: Duration? { limit.map { $0 - (manager.clock.now - start) } }
 
-  /// The timeout for the next request: the time left until the deadline. `nil` without a deadline.
+  /// Returns the timeout for the next request, which is the time left until the deadline, or `nil` without a deadline.
   /// Throws ``TaskError`` with code `.timedOut` if the deadline has passed.
   func time() throws -> Duration? {
     guard let limit, let remaining, remaining <= .zero else { return remaining }
     throw TaskError.timeout(.call, after: limit, phase: .preparing, isSurelyNotSent: true)
   }
 
-  /// Replaces the limit in a timeout error with the whole deadline if the request ran into it.
+  /// If the request exceeded the deadline, replaces the limit in its timeout error with the transfer's deadline.
   func attributed(_ error: TaskError) -> TaskError {
     guard let limit, error.timer == .call, error.limit != limit, !error.isOfAnotherCall else { return error }
     return error.relimited(to: limit)
   }
 
-  /// Waits while the transfer is paused. Pauses count toward the deadline.
-  /// Throws ``TaskError`` with code `.timedOut` at the deadline, and `CancellationError` if the run is cancelled.
+  /// Waits while the transfer is paused. Pauses count toward the deadline. Throws ``TaskError`` with code `.timedOut`
+  /// at the deadline, and `CancellationError` if the run is cancelled.
   func pass(_ desk: TransferDesk) async throws {
     guard let remaining else { return try await desk.pass() }
     _ = try await manager.clock.within(max(.zero, remaining)) { try await desk.pass() }
     _ = try time()
   }
 
-  /// Why the delay requested by the server is too long. `nil` if the policy allows it.
+  /// Returns the reason why the server's delay is too long, or `nil` if the policy allows it.
   func refusal(of delay: Duration) -> String? { RetryPolicy.refusal(of: delay, above: policy.maximumUploadDelay) }
 
   /// Whether an attempt has failed since the last progress.
@@ -56,7 +56,7 @@ struct TransferRetry: Sendable {
 
   mutating func gained() { (attempts, renewals) = ([], 0) }
 
-  /// Whether to rebuild a rejected task, such as one whose URL signature expired. Counts the attempt.
+  /// Whether to rebuild a rejected task, for example because its URL signature has expired. Counts the attempt.
   mutating func mayRenew() -> Bool {
     renewals += 1
     return renewals <= Self.mostRenewals
@@ -71,9 +71,9 @@ struct TransferRetry: Sendable {
     attempts.append(record)
   }
 
-  /// The delay before the next attempt, after `failed(_:hasGained:)`. `onceOnly` is the method of a request that must
-  /// not be sent twice. `waited` is how much of the server's `Retry-After` has already passed.
-  /// Throws `error`, with the reason, if the transfer must not be retried.
+  /// Returns the delay before the next attempt. Call `failed(_:hasGained:)` first. `onceOnly` is the method of a
+  /// request that must not be resent. `waited` is how much of the server's `Retry-After` has already passed. Throws
+  /// `error`, with the reason, if the transfer must not be retried.
   func delay(
     after error: TaskError, _ request: HTTPRequest, onceOnly: HTTPMethod? = nil, waited: Duration = .zero
   ) async throws -> Duration {

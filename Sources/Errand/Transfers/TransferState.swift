@@ -8,7 +8,7 @@ public enum TransferState: Sendable {
   case waiting
   /// Running, with the number of bytes transferred so far, including earlier runs.
   case running(TransferProgress)
-  /// Waiting for the next attempt, which starts after the delay. The error is that of the last attempt.
+  /// Waiting for the next attempt, which starts after the delay. The error is the last attempt's.
   case delayed(Duration, TaskError)
   /// Paused until it is resumed.
   case paused

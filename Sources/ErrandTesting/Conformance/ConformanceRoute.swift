@@ -3,8 +3,8 @@ public import ErrandFoundation
 
 /// The route from a transport to its ``MockServer``: direct, or through a third-party server or proxy.
 ///
-/// An intermediary tests the transport against its own TLS, HTTP/2 and framing, but hides some of what the checks
-/// verify. Checks that need a hidden part are skipped and listed in ``TransportConformance/omissions``.
+/// An intermediary tests the transport against its own TLS, HTTP/2 and framing, but hides some of the details that the
+/// checks verify. Checks that depend on a hidden detail are skipped and listed in ``TransportConformance/omissions``.
 ///
 ///     let route = ConformanceRoute(preserves: [.target, .fieldOrder]) { mock in
 ///       let gateway = try await Gateway(to: mock.url)
@@ -28,11 +28,11 @@ public struct ConformanceRoute: Sendable {
     public static let methods = Traits(rawValue: 1 << 2)
     /// The order of header fields.
     public static let fieldOrder = Traits(rawValue: 1 << 3)
-    /// The presence or absence of the length of a request body.
+    /// Whether a request body's length is present or absent.
     public static let requestFraming = Traits(rawValue: 1 << 4)
-    /// `Expect: 100-continue`.
+    /// `Expect: 100-continue` in a request.
     public static let expectations = Traits(rawValue: 1 << 5)
-    /// The refusal of an `Expect: 100-continue`.
+    /// The rejection of an `Expect: 100-continue`.
     public static let refusals = Traits(rawValue: 1 << 6)
     /// A response that arrives while the request is being sent.
     public static let earlyAnswers = Traits(rawValue: 1 << 7)
@@ -40,7 +40,7 @@ public struct ConformanceRoute: Sendable {
     public static let interimResponses = Traits(rawValue: 1 << 8)
     /// A response head that is sent before the body is available.
     public static let promptHeads = Traits(rawValue: 1 << 9)
-    /// A truncated response body, still recognizable as truncated.
+    /// A truncated response body that can still be recognized as truncated.
     public static let truncation = Traits(rawValue: 1 << 10)
     /// Trailer fields.
     public static let trailers = Traits(rawValue: 1 << 11)
@@ -49,7 +49,7 @@ public struct ConformanceRoute: Sendable {
     public static let all = Traits(rawValue: (1 << 12) - 1)
   }
 
-  /// An open route: the transport and the URL to send requests to.
+  /// An open route: the transport, and the base URL for requests.
   public struct End: Sendable {
     let transport: any Transport
     let origin: URL
@@ -60,7 +60,7 @@ public struct ConformanceRoute: Sendable {
     /// - Parameters:
     ///   - transport: The transport that sends the requests.
     ///   - origin: The scheme, host and port of all URLs, without a path.
-    ///   - intermediary: An object that is kept alive until the check has ended. Defaults to `nil`.
+    /// - intermediary: An object that is retained until the check has ended. Defaults to `nil`.
     public init(transport: any Transport, origin: URL, intermediary: (any Sendable)? = nil) {
       self.transport = transport
       self.origin = origin
@@ -76,7 +76,7 @@ public struct ConformanceRoute: Sendable {
   ///
   /// - Parameters:
   ///   - preserves: The parts of an exchange that reach the other end unchanged.
-  ///   - open: Starts the intermediary and creates a transport with a separate connection pool. Called for each case.
+  /// - open: Starts the intermediary and creates a transport with its own connection pool. Called for each case.
   ///     The intermediary must close its idle connections to the mock server.
   public init(preserves: Traits, open: @escaping @Sendable (MockServer) async throws -> End) {
     self.preserves = preserves

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// A transport being tested and the server that answers it, with helpers for the checks.
+/// A transport under test and the server that answers it, with helpers for the checks.
 struct ConformanceTrial: Sendable {
   typealias Failure = TransportConformance.Failure
 
@@ -11,7 +11,7 @@ struct ConformanceTrial: Sendable {
 
   var transport: any Transport { end.transport }
 
-  /// A URL of the server. `path` is not escaped.
+  /// Returns a URL on the server. `path` is not escaped.
   func url(_ path: String) throws -> URL {
     guard let url = URL(string: end.origin.absoluteString + path, encodingInvalidCharacters: false) else {
       throw Failure("'\(path)' makes no URL")
@@ -40,7 +40,7 @@ struct ConformanceTrial: Sendable {
     return try await fetch(request)
   }
 
-  /// The error of a request, from the head or the body.
+  /// Returns the error thrown by a request, while receiving the head or the body.
   func failure(of request: HTTPRequest, _ code: TaskError.Code) async throws -> TaskError {
     do {
       let (response, body) = try await fetch(request)
@@ -51,19 +51,20 @@ struct ConformanceTrial: Sendable {
     }
   }
 
-  /// The only request that the server received.
+  /// Returns the only request that the server received.
   func received() throws -> MockRequest {
     try equal(server.requestCount, 1, "the number of requests")
     guard let request = server.requests.first else { throw Failure("the server kept no request") }
     return request
   }
 
-  /// Waits until all exchanges have ended, also in the intermediary, and `idle` connections of the transport are open.
+  /// Waits until all exchanges have ended, including those of the intermediary, and exactly `idle` connections of the
+  /// transport are open.
   func waitForIdleness(keeping idle: Int = 0) async throws {
     try await server.waitForOpenConnections(traits.contains(.connections) ? idle : 0)
   }
 
-  /// Checks that a response used an existing connection, the only one so far.
+  /// Checks that a response used the existing connection, and that no other connection was opened.
   func isReused(_ response: HTTPResponse) throws {
     try holds(response.isConnectionReused, "the connection was used again")
     if traits.contains(.connections) { try equal(server.connectionCount, 1, "the number of connections") }

@@ -1,6 +1,6 @@
 package import ErrandFoundation
 
-/// A port on 127.0.0.1 that neither accepts nor refuses connections: its backlog is full.
+/// A port on 127.0.0.1 that neither accepts nor refuses connections, because its backlog is full.
 package struct FullListener {
   package let url: URL
   private let descriptors: [Int32]
@@ -20,7 +20,8 @@ package struct FullListener {
       throw MockServerError.system("listen")
     }
     self.url = url
-    // Linux queues one more than the backlog, Darwin half as many more. Eight non-blocking connections are enough.
+    // Linux queues one more connection than the backlog, and Darwin half as many more. Eight non-blocking connections
+    // are enough.
     let fillers = (0..<8).map { _ in
       let filler = socket(AF_INET, MockPlatform.stream, 0)
       _ = fcntl(filler, F_SETFL, O_NONBLOCK)

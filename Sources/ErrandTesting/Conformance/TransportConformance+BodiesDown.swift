@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Bodies of responses.
+// Response bodies.
 extension TransportConformance {
   static let bodiesDown: [Check] = delivery + decoding
 
@@ -32,7 +32,7 @@ extension TransportConformance {
       trial.server.enqueue(.endless(chunk: Data(count: 64 << 10)))
       trial.server.route("/tick", answer: .status(204))
       let body = try await trial.transport.send(try trial.request()).body
-      // These requests take long enough for hundreds of megabytes to arrive without back pressure.
+      // These requests take long enough for hundreds of megabytes to arrive if there is no backpressure.
       for _ in 0..<500 { try await trial.fetch(try trial.request(.get, "/tick")) }
       let sent = trial.server.bytesSent
       try trial.holds(sent < 64 << 20, "the server waits, but it has sent \(sent >> 20) MiB to a reader of none")
@@ -71,7 +71,7 @@ extension TransportConformance {
       try trial.equal(body, PackedSample.gzip, "the body")
     },
     Check("a body that grows beyond all measure while it is decoded is refused") { trial in
-      // Consecutive members are one body (RFC 1952 §2.2).
+      // Consecutive members form one body (RFC 1952 §2.2).
       let bomb = PackedSample.zeros + PackedSample.zeros + PackedSample.zeros
       trial.server.enqueue(.data(bomb).header(.contentEncoding, "gzip"))
       _ = try await trial.failure(of: try trial.request { $0.decodesBody = true }, .bodyTooLarge)

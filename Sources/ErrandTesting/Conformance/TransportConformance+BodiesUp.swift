@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Bodies of requests.
+// Request bodies.
 extension TransportConformance {
   static let bodiesUp: [Check] = kinds + surprises
 
@@ -107,7 +107,7 @@ extension TransportConformance {
     Check("a refusal is the answer to a body that asks first", needs: .refusals) { trial in
       try await refuse(with: .unauthorized, on: trial)
     },
-    // If the connection stays open, the request is sent again without the expectation (RFC 9110 §10.1.1).
+    // If the connection stays open, the request is resent without the expectation (RFC 9110 §10.1.1).
     Check("a 417 that closes the connection is the answer to a body that asks first", needs: [.refusals, .connections])
     {
       try await refuse(with: 417, on: $0)

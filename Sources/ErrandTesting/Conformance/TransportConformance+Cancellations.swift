@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Cancellation: prompt, with `CancellationError`, and without leftovers.
+// Cancellation must be prompt, throw `CancellationError`, and leave nothing behind.
 extension TransportConformance {
   static let cancellations: [Check] = [
     Check("a task that was cancelled before sends nothing") { trial in

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Connections: reuse, and exchanges on a stale pooled connection.
+// Connection reuse, and exchanges on a stale pooled connection.
 extension TransportConformance {
   static let connections: [Check] = [
     Check("a connection is used again") { trial in

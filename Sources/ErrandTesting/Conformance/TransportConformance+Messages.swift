@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Heads of requests and responses, unchanged.
+// The heads of requests and responses, which must not change.
 extension TransportConformance {
   static let messages: [Check] = heads + targets + bodiless
 

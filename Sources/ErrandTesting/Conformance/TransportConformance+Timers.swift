@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Timers of less than a second, each reported by name.
+// Time limits of less than a second, each reported by name.
 extension TransportConformance {
   private static let short = Duration.milliseconds(300)
 

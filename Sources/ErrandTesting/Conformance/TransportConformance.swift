@@ -1,6 +1,6 @@
 public import Errand
 
-/// The requirements of every `Transport`, as checks against a ``MockServer``. Works with any test library.
+/// The requirements for every `Transport`, as checks against a ``MockServer``. Works with any test library.
 ///
 ///     let conformance = TransportConformance { try MyTransport() }
 ///
@@ -8,9 +8,9 @@ public import Errand
 ///     func conforms(_ check: TransportConformance.Case) async throws { try await check.run() }
 ///
 /// The checks can also run through third-party servers and proxies; see ``ConformanceRoute``. If a transport does not
-/// support a requirement, exclude the case by name, so that the gap is visible.
+/// support a requirement, exclude the corresponding case by name, so that the gap is visible.
 public struct TransportConformance: Sendable {
-  /// A requirement of a transport.
+  /// A requirement for a transport.
   public struct Case: Sendable, CustomStringConvertible {
     private let check: Check
     private let route: ConformanceRoute
@@ -28,8 +28,8 @@ public struct TransportConformance: Sendable {
 
     /// Runs the check with a new transport and server.
     ///
-    /// - Parameter limit: The time limit, after which a transport that hangs fails. Defaults to 120 seconds.
-    /// - Throws: ``Failure`` with the expected and actual result, or the error of the transport.
+    /// - Parameter limit: The time limit, after which a transport that hangs fails the check. Defaults to 120 seconds.
+    /// - Throws: ``Failure`` with the expected and actual results, or any error thrown by the transport.
     public func run(limit: Duration = .seconds(120)) async throws {
       let server = try MockServer()
       let trial = ConformanceTrial(server: server, end: try await route.open(server), traits: route.preserves)
@@ -39,13 +39,13 @@ public struct TransportConformance: Sendable {
 
   /// A requirement that a transport does not meet.
   public struct Failure: Error, CustomStringConvertible {
-    /// The expected and actual result.
+    /// The expected and actual results.
     public let description: String
 
     init(_ description: String) { self.description = description }
   }
 
-  /// A check, and the route traits that it needs.
+  /// A check, and the route traits that it requires.
   struct Check: Sendable {
     let name: String
     let needs: ConformanceRoute.Traits
@@ -68,10 +68,10 @@ public struct TransportConformance: Sendable {
 
   /// Creates the checks for a transport that connects to the mock server directly.
   ///
-  /// - Parameter make: Creates a transport with a separate connection pool. Called for each case.
+  /// - Parameter make: Creates a transport with its own connection pool. Called for each case.
   public init(make: @escaping @Sendable () throws -> any Transport) { self.init(over: .direct(make)) }
 
-  /// Creates the checks for the transport of a route.
+  /// Creates the checks for a route's transport.
   public init(over route: ConformanceRoute) {
     let checks =
       Self.messages + Self.bodiesUp + Self.bodiesDown + Self.failures + Self.timers + Self.cancellations

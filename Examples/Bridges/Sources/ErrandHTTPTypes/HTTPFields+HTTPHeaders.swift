@@ -4,13 +4,13 @@ import HTTPTypes
 extension HTTPFields {
   /// Copies the fields in order. Repeated fields such as `Set-Cookie` stay separate.
   ///
-  /// Throws an error with `code` for a field that HTTPTypes would change: its initializer replaces invalid characters
-  /// with spaces.
+  /// Throws an error with `code` for a field that HTTPTypes would change, because its initializer replaces invalid
+  /// characters with spaces.
   init(_ headers: HTTPHeaders, or code: TaskError.Code) throws(TaskError) {
     self.init()
     for field in headers {
       guard let name = HTTPField.Name(field.name.rawName), HTTPField.isValidValue(field.value) else {
-        // Only the name, because the value may be secret.
+        // Include only the name, because the value may be secret.
         throw TaskError(code, "HTTPTypes cannot carry the field '\(field.name)'")
       }
       append(HTTPField(name: name, value: field.value))

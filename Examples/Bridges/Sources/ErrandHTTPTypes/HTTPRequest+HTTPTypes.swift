@@ -8,14 +8,14 @@ public import HTTPTypes
 #endif
 
 extension HTTPTypes.HTTPRequest {
-  /// The head of a request for HTTPTypes.
+  /// Creates the head of a request for HTTPTypes.
   ///
   /// The URL becomes `:scheme`, `:authority` and `:path`. Its fragment, the body and the transfer options are dropped.
-  /// A `Host` field that matches the URL is left out.
+  /// A `Host` field that matches the URL is omitted.
   ///
-  /// - Throws: ``TaskError`` with code `.badURL` for a URL with a user or another scheme than http and https;
-  ///   with code `.badRequest` for CONNECT, an invalid method, an invalid field, and a `Host` that does not
-  ///   match the URL.
+  /// - Throws: ``TaskError`` with code `.badURL` if the URL has a user name or a scheme other than http and https, or
+  ///   with code `.badRequest` for CONNECT, an invalid method, an invalid field, or a `Host` that does not match the
+  ///   URL.
   public init(_ request: Errand.HTTPRequest) throws(TaskError) {
     guard let method = Method(request.method.rawValue), method != .connect else {
       throw TaskError(.badRequest, "HTTPTypes cannot carry the method '\(request.method)' of this request")
@@ -38,19 +38,19 @@ extension HTTPTypes.HTTPRequest {
 }
 
 extension Errand.HTTPRequest {
-  /// A request with a head from HTTPTypes.
+  /// Creates a request with a head from HTTPTypes.
   ///
-  /// Repeated `Cookie` fields become one. Indexing strategies of fields are dropped.
+  /// Repeated `Cookie` fields are joined. Indexing strategies of fields are dropped.
   ///
-  /// - Throws: ``TaskError`` with code `.badURL` if `:scheme`, `:authority` and `:path` form no http or https
-  ///   URL, as for `OPTIONS *`, or one with another path; with code `.badRequest` for CONNECT, `:protocol` and
-  ///   a field whose value is not UTF-8.
+  /// - Throws: ``TaskError`` with code `.badURL` if `:scheme`, `:authority` and `:path` do not form an http or https
+  ///   URL, as for `OPTIONS *`, or form one with another path; with code `.badRequest` for CONNECT, `:protocol` or a
+  ///   field whose value is not UTF-8.
   public init(_ request: HTTPTypes.HTTPRequest, body: HTTPBody = .empty) throws(TaskError) {
     guard request.method != .connect, request.extendedConnectProtocol == nil else {
       throw TaskError(.badRequest, "CONNECT and :protocol are no requests of their own here")
     }
-    // A path without a leading slash would become part of the host. A "#" would drop the rest, and characters that are
-    // invalid in URLs would be escaped.
+    // A path without a leading slash would become part of the host. A "#" would drop everything after it, and
+    // characters that are invalid in URLs would be escaped.
     guard let authority = request.authority, !authority.contains(where: { "/?#@\\".contains($0) }),
       let path = request.path, path.first == "/", !path.contains("#"), let url = request.url, Origin(url) != nil,
       url.absoluteString.hasSuffix(path)

@@ -8,11 +8,11 @@ public import HTTPTypes
 #endif
 
 extension HTTPTypes.HTTPResponse {
-  /// The head of a response for HTTPTypes, with the standard reason phrase.
+  /// Creates the head of a response for HTTPTypes, with the standard reason phrase.
   ///
   /// The URL, HTTP version, redirects and body are dropped.
   ///
-  /// - Throws: ``TaskError`` with code `.badResponse` for a status without three digits and for an invalid field.
+  /// - Throws: ``TaskError`` with code `.badResponse` if the status does not have three digits, or a field is invalid.
   public init(_ response: Errand.HTTPResponse) throws(TaskError) {
     guard (100...999).contains(response.status.code) else {
       throw TaskError(.badResponse, "HTTPTypes cannot carry the status \(response.status.code)")
@@ -24,15 +24,15 @@ extension HTTPTypes.HTTPResponse {
 }
 
 extension Errand.HTTPResponse {
-  /// A response with a head from HTTPTypes.
+  /// Creates a response with a head from HTTPTypes.
   ///
-  /// The reason phrase and the indexing strategies of fields are dropped. The HTTP version is unknown.
+  /// The reason phrase and the fields' indexing strategies are dropped. The HTTP version is unknown.
   ///
   /// - Parameters:
   ///   - response: The head.
-  ///   - url: The URL of the response, which the head does not contain.
+  /// - url: The response's URL, which the head does not contain.
   ///   - body: The body.
-  /// - Throws: ``TaskError`` with code `.badResponse` for a field whose value is not UTF-8.
+  /// - Throws: ``TaskError`` with code `.badResponse` if a field's value is not UTF-8.
   public init(
     _ response: HTTPTypes.HTTPResponse, url: URL, body: HTTPResponseBody = HTTPResponseBody()
   ) throws(TaskError) {

@@ -12,10 +12,10 @@ public import Logging
 /// | a cancelled call | `debug` | the same |
 /// | a retry, or the reason for not retrying | `debug` | `delay` |
 ///
-/// All lines have `task` and `call`, and within a trace also `trace_id` and `span_id`. Times are in seconds. The
-/// status is the last one, if there was a response. Calls that share a request have a line each; the request itself
-/// has none. The message is the ``CallMoment`` on one line with secrets redacted. Headers and bodies are not logged,
-/// and URLs only if an error message contains one.
+/// All lines have `task` and `call`, and within a trace also `trace_id` and `span_id`. Times are in seconds. The status
+/// is that of the last response, if any. Each of the calls that share a request has its own line, but the shared
+/// request has none. The message is the ``CallMoment`` on one line with secrets redacted. Headers and bodies are not
+/// logged. A URL is logged only if an error message contains it.
 public struct CallLogger: TaskObserver {
   private let logger: Logger
   private let level: Logger.Level
@@ -32,7 +32,7 @@ public struct CallLogger: TaskObserver {
     logger.log(level: level, "\(event.moment)", metadata: Self.metadata(of: event))
   }
 
-  /// The level, or `nil` if the event is not logged.
+  /// Returns the level, or `nil` if the event is not logged.
   private func level(of event: TaskEvent) -> Logger.Level? {
     switch event.moment {
     case .callEnded where event.isInternal: nil  // the calls that share it log their own ends
@@ -73,6 +73,6 @@ extension CallOutcome {
     }
   }
 
-  /// The status of a success, or `nil` for a failure or without a response.
+  /// The status of a success. `nil` for a failure or without a response.
   fileprivate var status: HTTPStatus? { if case .succeeded(let status) = self { status } else { nil } }
 }

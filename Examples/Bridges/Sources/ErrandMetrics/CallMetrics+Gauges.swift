@@ -2,7 +2,7 @@ public import Errand
 import Metrics
 
 extension CallMetrics {
-  /// Reports the calls in flight and the open connections of a server as they change.
+  /// Reports a server's calls in flight and open connections as they change.
   ///
   ///     Task { await metrics.watch(shop.gauges(every: .seconds(5)), of: "shop") }
   ///
@@ -11,12 +11,12 @@ extension CallMetrics {
   /// | `http.client.active_requests` | `errand.server` |
   /// | `http.client.open_connections` | `errand.server`, `http.connection.state`: `active` or `idle` |
   ///
-  /// Returns when the server, which it does not retain, is released or the surrounding task is cancelled, and then
-  /// destroys the meters. Calls are those of the server's manager, including waiting ones. Connections being
-  /// established have neither state.
+  /// Returns when the server, which is not retained, is released or the surrounding task is cancelled, and then
+  /// destroys the meters. The calls are those of the server's manager, including waiting calls. Connections that are
+  /// being established are not counted in either state.
   ///
   /// - Parameters:
-  ///   - readings: The gauges of the server, which set the interval.
+  /// - readings: The server's gauges, which determine the interval.
   ///   - server: A short name that identifies the server.
   public func watch(_ readings: GaugeReadings, of server: String) async {
     let name = ("errand.server", server)

@@ -1,7 +1,7 @@
 public import Errand
 public import Metrics
 
-/// Reports metrics for all calls, named by OpenTelemetry's conventions if possible.
+/// Reports metrics for all calls, following OpenTelemetry's naming conventions where possible.
 ///
 ///     let metrics = CallMetrics()
 ///     await shop.update { $0.observers.append(metrics) }
@@ -12,21 +12,22 @@ public import Metrics
 /// | `errand.client.retries` | counter | `errand.task` |
 /// | `errand.client.failures` | counter | `errand.task`, `error.type` |
 ///
-/// A duration covers one attempt, from its slot to the end of its body, because the conventions count each resent
-/// request separately. It is a timer rather than a recorder so that the backend chooses the buckets and the unit;
-/// seconds are suggested. A retry is any attempt after the first, including hedges. A failure is a call that threw an
-/// error other than a cancellation. Calls that share a request count individually, its attempts once.
+/// A duration covers one attempt, from acquiring its slot to the end of its body, because the conventions count each
+/// resent request separately. It is a timer rather than a recorder so that the backend chooses the buckets and the
+/// unit; seconds are suggested. A retry is any attempt after the first, including hedges. A failure is a call that
+/// threw an error other than a cancellation. Calls that share a request are counted individually, but the shared
+/// request's attempts only once.
 ///
-/// A metric always has the same dimensions, empty without a value, because some backends require that. Their values
-/// are task names, error names and statuses, never URLs. A task named with `.named(…)` is counted under that name, so
-/// use few names.
+/// A metric always has the same dimensions, because some backends require that. A dimension without a value is empty.
+/// The values are task names, error names and statuses, never URLs. A task named with `.named(…)` is counted under that
+/// name, so use only a few names.
 public struct CallMetrics: TaskObserver {
   let factory: any MetricsFactory
 
-  /// Reports to `factory`. Defaults to the process's factory, which must be chosen first.
+  /// Reports to `factory`. Defaults to the process's factory, which must be set up first.
   public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-  /// Inline, because counting is cheap and no event is lost.
+  /// Inline, because counting is cheap and no events are lost.
   public var delivery: ObserverDelivery { .inline }
 
   /// Counts the event.

@@ -1,6 +1,6 @@
 import Errand
 
-/// The numbers of a call's attempts, passed along with its request.
+/// The numbers of a call's attempts, passed along with the call's request.
 actor AttemptNumbers {
   /// The key of the numbers in a task's context.
   enum Key: TaskContextKey {
@@ -9,7 +9,7 @@ actor AttemptNumbers {
 
   private var last = 0
 
-  /// The number of the next attempt, starting with 1.
+  /// Returns the number of the next attempt, starting at 1.
   func next() -> Int {
     last += 1
     return last

@@ -7,7 +7,7 @@ import Errand
 #endif
 
 extension ServerConfiguration {
-  /// Whether `origin` is the remote's or a trusted one.
+  /// Whether `origin` is the remote's origin or a trusted one.
   func hasHome(at origin: Origin) -> Bool {
     ([remote.address] + trustedOrigins).contains { URL(string: $0).flatMap { Origin($0) } == origin }
   }

@@ -13,19 +13,19 @@ extension Span {
   /// Sets the target of a request.
   func note(_ origin: Origin) {
     updateAttributes { attributes in
-      // IPv6 addresses have brackets only in URLs.
+      // IPv6 addresses only have brackets in URLs.
       attributes["server.address"] = String(origin.host.trimmingPrefix("[").prefix { $0 != "]" })
       attributes["server.port"] = origin.port
     }
   }
 
-  /// Sets the status of a response. 400 and above are errors.
+  /// Sets the status of a response. A status of 400 or above is an error.
   func note(_ status: HTTPStatus) {
     attributes["http.response.status_code"] = status.code
     if status.code >= 400 { fail("\(status.code)") }
   }
 
-  /// Sets a failure by its fixed name only, because its message may contain what the task hides.
+  /// Sets only a failure's fixed name, because its message may contain what the task hides.
   func note(_ error: any Error) {
     fail(error is CancellationError ? "cancelled" : (error as? TaskError)?.code.name ?? "\(type(of: error))")
   }
@@ -41,6 +41,7 @@ extension HTTPMethod {
     .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch, .query,
   ]
 
-  /// The name of a method in the conventions, or `nil`, because there may be many others.
+  /// The method's name according to the conventions. `nil` for unknown methods, because there may be any number of
+  /// them.
   var conventionalName: String? { Self.known.contains(self) ? rawValue : nil }
 }

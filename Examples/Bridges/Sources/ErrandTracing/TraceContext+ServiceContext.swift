@@ -2,13 +2,13 @@ public import Errand
 public import Tracing
 
 extension TraceContext {
-  /// The context that an instrument would propagate, or `nil` if it has no W3C Trace Context.
+  /// Creates the context that an instrument would propagate, or `nil` if it has no W3C Trace Context.
   ///
   ///     try await TraceContext.$current.withValue(TraceContext(.current ?? .topLevel)) {
   ///       _ = try await GetWidget(id: 7).download()  // continues the trace of the surrounding span
   ///     }
   ///
-  /// Use it with `SpanRecorder` and for logs with trace IDs. ``TracedAttempts`` does not need it.
+  /// Use it with `SpanRecorder` and for logs with trace IDs. ``TracedAttempts`` does not require it.
   public init?(_ context: ServiceContext, instrument: any Instrument = InstrumentationSystem.instrument) {
     var headers = HTTPHeaders()
     instrument.inject(context, into: &headers, using: HeaderInjector())
@@ -17,8 +17,8 @@ extension TraceContext {
 }
 
 extension ServiceContext {
-  /// A context that continues one of Errand's traces, such as that of an incoming request or of `event.span`, if the
-  /// instrument reads W3C Trace Context.
+  /// Creates a context that continues one of Errand's traces, such as that of an incoming request or of `event.span`.
+  /// The instrument must support W3C Trace Context.
   public init(_ trace: TraceContext, instrument: any Instrument = InstrumentationSystem.instrument) {
     self = .topLevel
     instrument.extract(trace.headers, into: &self, using: HeaderExtractor())

@@ -1,35 +1,35 @@
 public import Errand
 public import Tracing
 
-/// Makes a span of kind `client` for each attempt and propagates its context.
+/// Creates a span of kind `client` for each attempt and propagates its context.
 ///
 ///     await shop.update {
 ///       $0.perCallSteps.append(TracedCalls())
 ///       $0.perAttemptSteps.append(TracedAttempts(of: shop))
 ///     }
 ///
-/// The span is named after the method and has the attributes of OpenTelemetry's conventions: `http.request.method`,
+/// The span is named after the method and has the attributes from OpenTelemetry's conventions: `http.request.method`,
 /// `server.address`, `server.port`, `http.response.status_code`, `error.type`, and with ``TracedCalls`` also
-/// `http.request.resend_count`. Its parent is the span of the surrounding `ServiceContext`. It ends when the body is
-/// read or released, and includes redirects. It has no URL and no error message, because a step does not know what its
-/// task hides; the server is always named. An attempt that is ended by the call's deadline counts as `cancelled`. A
-/// stream that its call ends while it is not being read ends without an error.
+/// `http.request.resend_count`. Its parent is the span of the surrounding `ServiceContext`. It ends when the body has
+/// been read or released, and includes redirects. It has no URL and no error message, because a step does not know what
+/// its task hides. The server's address is always included. An attempt ended by the call's deadline counts as
+/// `cancelled`. If a call ends a stream that is not being read, the span ends without an error.
 ///
-/// Append it after all steps that change the host of a request.
+/// Append this step after all steps that change a request's host.
 ///
-/// The tracer's headers go to the remote's origin and to ``ServerConfiguration/trustedOrigins`` if
-/// ``ServerConfiguration/propagatesTraces`` is on. A request with its own `traceparent` stays unchanged, and existing
-/// headers are kept. Added headers count as credentials: redirects to other origins or outside the paths of the
-/// credentials drop them, and recordings hide them. As a consequence, a server with a cache but without authentication
+/// The tracer's headers are sent to the remote's origin and to ``ServerConfiguration/trustedOrigins`` if
+/// ``ServerConfiguration/propagatesTraces`` is on. A request with its own `traceparent` is not changed, and existing
+/// headers are kept. Added headers count as credentials: they are dropped by redirects to other origins or outside the
+/// credentials' paths, and recordings hide them. As a consequence, a server with a cache but without authentication
 /// does not store responses to such requests.
 public struct TracedAttempts: PerAttemptStep {
   private let tracer: (any Tracer)?
   private weak let server: Server?
 
-  /// Makes spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
+  /// Creates spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
   ///
   /// - Parameters:
-  ///   - server: The server that has the step. It decides where the tracer's headers may go, and is not retained.
+  /// - server: The server that uses this step. It decides where the tracer's headers may be sent, and is not retained.
   ///   - tracer: The tracer.
   public init(of server: Server, tracer: (any Tracer)? = nil) {
     self.server = server
@@ -38,7 +38,7 @@ public struct TracedAttempts: PerAttemptStep {
 
   /// Sends the request within a span that ends with the response body.
   ///
-  /// Throws what `next` throws.
+  /// Throws any error thrown by `next`.
   public func send(_ request: Errand.HTTPRequest, next: Next) async throws -> Errand.HTTPResponse {
     let tracer = tracer ?? InstrumentationSystem.tracer
     let span = tracer.startAnySpan(request.method.conventionalName ?? "HTTP", ofKind: .client)

@@ -1,20 +1,21 @@
 public import Errand
 public import Tracing
 
-/// Makes a span of kind `internal` around each call as the parent of its attempts, and numbers them for
-/// ``TracedAttempts``.
+/// Creates a span of kind `internal` around each call, which is the parent of its attempts, and numbers the attempts
+/// for ``TracedAttempts``.
 ///
 /// The span has the method, the status and the error type. A step does not know the task's name, so the span is called
-/// `HTTP call`. It ends with the response, or for a stream with its head. Decoding and verification come later.
+/// `HTTP call`. It ends with the response, or for a stream with the response's head. Decoding and verification come
+/// later.
 public struct TracedCalls: PerCallStep {
   private let tracer: (any Tracer)?
 
-  /// Makes spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
+  /// Creates spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
   public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
   /// Sends the request within a span.
   ///
-  /// Throws what `next` throws.
+  /// Throws any error thrown by `next`.
   public func send(_ request: Errand.HTTPRequest, next: Next) async throws -> Errand.HTTPResponse {
     let span = (tracer ?? InstrumentationSystem.tracer).startAnySpan("HTTP call", ofKind: .internal)
     defer { span.end() }

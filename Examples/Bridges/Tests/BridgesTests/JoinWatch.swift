@@ -10,7 +10,7 @@ struct JoinWatch: TaskObserver {
     if case .joined = event.moment { joined.continuation.yield() }
   }
 
-  /// Returns once `count` calls have joined.
+  /// Returns when `count` calls have joined.
   func wait(for count: Int) async {
     var calls = joined.stream.makeAsyncIterator()
     for _ in 0..<count { await calls.next() }

@@ -4,28 +4,28 @@ public import Foundation
 public import HTTPTypes
 public import OpenAPIRuntime
 
-/// Sends the operations of a generated client through a ``Server`` with its limits, policies and observers.
+/// Sends a generated client's operations through a ``Server`` with its limits, policies and observers.
 ///
 ///     let client = Client(serverURL: try Servers.Server1.url(), transport: ErrandTransport(shop))
 ///
-/// Each operation is its own call named by its `operationId`. The server's headers and credentials are sent if the
-/// client's URL has the origin of the server's remote or of one of its `trustedOrigins`.
+/// Each operation is its own call, named after its `operationId`. The server's headers and credentials are sent if the
+/// client's URL has the origin of the server's remote or one of its `trustedOrigins`.
 public struct ErrandTransport: ClientTransport {
   private let server: Server
 
   /// Creates a transport that uses `server`.
   public init(_ server: Server) { self.server = server }
 
-  /// Sends an operation. Returns the head of the last response, whatever its status, and streams its body.
+  /// Sends an operation. Returns the last response's head, regardless of its status, and streams its body.
   ///
-  /// A status such as 503 is retried as the server's `retryPolicy` says, and then returned to the client. A body that
-  /// can be read repeatedly is resent, a one-shot body is not. The URL's path and query come before the operation's. A
-  /// fragment is dropped, and characters that are invalid in URLs are escaped. A URL without a host is resolved
-  /// against the server's remote (RFC 3986 §5).
+  /// A status such as 503 is retried according to the server's `retryPolicy`, and then returned to the client. A body
+  /// that can be read repeatedly is resent, but a one-shot body is not. The URL's path and query come before the
+  /// operation's. A fragment is dropped, and characters that are invalid in URLs are escaped. A URL without a host is
+  /// resolved against the server's remote (RFC 3986 §5).
   ///
   /// - Returns: The response and its body, which is `nil` for HEAD.
-  /// - Throws: `TaskError` for network errors, errors of steps and messages that one of the packages cannot represent;
-  ///   `CancellationError` if the surrounding task is cancelled.
+  /// - Throws: `TaskError` for network errors, errors from steps, and messages that one of the packages can't
+  ///   represent; `CancellationError` if the surrounding task is cancelled.
   public func send(
     _ request: HTTPTypes.HTTPRequest, body: OpenAPIRuntime.HTTPBody?, baseURL: URL, operationID: String
   ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
@@ -47,7 +47,7 @@ public struct ErrandTransport: ClientTransport {
 }
 
 extension HTTPTypes.HTTPRequest {
-  /// This request with its path and query appended to a URL's.
+  /// Returns this request with its path and query appended to a URL's.
   fileprivate func below(_ home: HTTPTypes.HTTPRequest) -> HTTPTypes.HTTPRequest {
     let (start, end) = (Self.parts(of: home.path), Self.parts(of: path))
     let query = [start.query, end.query].compactMap { $0 }.joined(separator: "&")

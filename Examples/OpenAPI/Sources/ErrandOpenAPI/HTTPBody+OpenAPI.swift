@@ -6,7 +6,7 @@ extension Errand.HTTPBody {
   /// The maximum size of a body that is collected before it is sent, so that it can be recorded and compressed: 1 MiB.
   private static let gathered: Int64 = 1 << 20
 
-  /// The body of an operation. A small body of known length that can be read repeatedly is collected.
+  /// Returns an operation's body. A small body of known length that can be read repeatedly is collected.
   static func carrying(_ body: OpenAPIRuntime.HTTPBody?) async throws -> Errand.HTTPBody {
     guard let body else { return .empty }
     let length: Int64? = if case .known(let length) = body.length { length } else { nil }
@@ -27,11 +27,11 @@ extension Errand.HTTPBody {
 }
 
 extension OpenAPIRuntime.HTTPBody {
-  /// A response body that can be read once. Its length is known unless it was compressed.
+  /// Creates a response body that can be read once. Its length is known unless it was compressed.
   convenience init(_ response: Errand.HTTPResponse) {
     let isPacked = response.headers.contains(.contentEncoding)
     let stated = isPacked ? nil : response.headers[.contentLength].flatMap { Int64($0) }
-    let length = response.status == .notModified ? 0 : stated  // RFC 9110 §8.6: it states the length of a 200
+    let length = response.status == .notModified ? 0 : stated  // RFC 9110 §8.6: the length is that of a 200
     self.init(response.body, length: length.map { .known($0) } ?? .unknown, iterationBehavior: .single)
   }
 }

@@ -184,7 +184,7 @@ struct ErrandTransportTests {
   }
 }
 
-/// Counts reads.
+/// Counts how often a body is read.
 private actor Reads {
   private(set) var count = 0
   func add() { count += 1 }

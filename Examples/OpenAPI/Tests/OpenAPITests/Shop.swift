@@ -23,7 +23,7 @@ struct Shop {
     }
   }
 
-  /// Sends an operation as generated code does: with a path but without a host.
+  /// Sends an operation in the same way as generated code: with a path but without a host.
   func send(
     _ method: HTTPTypes.HTTPRequest.Method = .get, _ path: String = "/widgets", below base: String? = nil,
     fields: HTTPFields = [:], body: OpenAPIRuntime.HTTPBody? = nil, as operation: String = "listWidgets"

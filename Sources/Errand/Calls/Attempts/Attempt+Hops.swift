@@ -1,9 +1,9 @@
 /// A redirected attempt has several hops, each with its own slot.
 extension Attempt {
-  /// Starts a chain of hops. If a step sends the request again, each chain has its own time.
+  /// Starts a chain of hops. If a step resends the request, each chain has its own time.
   func beginChain() { state.withLock { ($0.spent, $0.hopStart, $0.isHurried) = (.zero, nil, false) } }
 
-  /// Ends a hop whose response is followed by another request, and adds its time to `spent`.
+  /// Ends a hop whose response leads to another request, and adds its time to `spent`.
   func endHop() {
     let now = call.trace.elapsed
     state.withLock { state in
@@ -14,7 +14,7 @@ extension Attempt {
 
   var onceOnly: HTTPMethod? { state.withLock { $0.onceOnly } }
 
-  /// Excludes the time since the last hop from the attempt's time.
+  /// Resets the start time, so that the time since the last hop doesn't count.
   func restart() {
     let now = call.trace.elapsed
     state.withLock { $0.start = now }
@@ -23,7 +23,7 @@ extension Attempt {
   // MARK: Traces
 
   /// Adds the trace context with this attempt as the parent span. Applies only to the remote and trusted origins, and
-  /// keeps a `traceparent` that the request already has.
+  /// keeps an existing `traceparent`.
   func add(_ span: CallSpan, to request: inout HTTPRequest) {
     guard call.snapshot.configuration.propagatesTraces, call.snapshot.isHome(request.url),
       !request.headers.contains(.traceparent)
@@ -36,8 +36,8 @@ extension Attempt {
 
   // MARK: Phases
 
-  /// Has the transport report timings with the head: for observers, and for the record of a stream that is not read to
-  /// its end.
+  /// Asks the transport to report timings with the head. Observers need them, and so does the record of a stream that
+  /// is not read to its end.
   func observe(_ request: inout HTTPRequest) {
     let isAddress = call.trace.isObserved && Origin(request.url).map { PeerAddress($0.host) != nil } ?? false
     state.withLock { state in
@@ -51,7 +51,7 @@ extension Attempt {
     }
   }
 
-  /// Reports lookup, connection, handshake and request once per hop, at the times at which they happened.
+  /// Reports lookup, connection, handshake and request once per hop, with the times at which they happened.
   func tellPhases(_ timings: TransferTimings) {
     let (start, looksUp) = state.withLock { state -> (Duration?, Bool) in
       defer { state.hasToldPhases = true }
@@ -70,7 +70,7 @@ extension Attempt {
     for (moment, time) in CallMoment.phases(timings) {
       switch moment {
       case .connected, .secured: break
-      default: continue  // not a span event
+      default: continue  // not recorded in the span
       }
       let start = state.withLock { $0.hopStart ?? $0.start }
       let moment = call.trace.isHidden ? moment.withoutURL : moment
@@ -95,10 +95,9 @@ extension Attempt {
 
   var spent: Duration { state.withLock { $0.spent } }
 
-  /// The rest of `limits` for another request. They count from `start`, a value of ``spent``. If `start` is `nil`, the
-  /// request is the first of a redirect hop: the limits count from the start of the attempt, and the host is not blamed
-  /// for the time that other hosts took.
-  /// Throws ``TaskError`` with code `.timedOut` if no time is left.
+  /// What remains of `limits` for the next request. The limits count from `start`, a value of ``spent``. If `start` is
+  /// `nil`, the request is the first of a redirect hop: the limits count from the start of the attempt, and the host is
+  /// not blamed for the time that other hosts took. Throws ``TaskError`` with code `.timedOut` if no time is left.
   func limits(_ limits: Timeouts, since start: Duration?) throws -> Timeouts {
     let left = try limits.left(after: spent - (start ?? .zero))
     if start == nil { state.withLock { $0.isHurried = left.isLessThanHalf(of: limits) } }
@@ -107,8 +106,8 @@ extension Attempt {
 
   // MARK: The verdict on the host
 
-  /// The circuit breaker's verdict on an error. Unknown if this side took the time, or if the call will wait for a
-  /// network, because the device may be offline.
+  /// Returns the circuit breaker's verdict on an error. It is unknown if this side used up the time, or if the call
+  /// will wait for a network, because the device may be offline.
   func verdict(_ error: any Error) -> Circuit.Result {
     if isOfThisSide(error) { return .unknown }
     if isDeadline(error) { return ofDeadline() }
@@ -116,19 +115,20 @@ extension Attempt {
     return Circuit.Result(error)
   }
 
-  /// The circuit breaker's verdict on a response, when its body has ended.
+  /// Returns the circuit breaker's verdict on a response whose body has ended.
   func verdict(_ status: HTTPStatus, _ ending: HTTPResponseBody.Ending) -> Circuit.Result {
     if let error = ending.error, isOfThisSide(error) { return .unknown }
     return Circuit.Result(status, ending)
   }
 
-  /// The verdict on the deadline: a failure if most of the time was spent in the host's slot, not in the queue.
+  /// Returns the verdict on an expired deadline: a failure if most of the time was spent in the host's slot, not in the
+  /// queue.
   private func ofDeadline() -> Circuit.Result {
     let (start, limit) = (state.withLock { $0.start }, call.timeouts.call ?? .zero)
     return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
   }
 
-  /// Whether an error is unrelated to the host: the call was paused, the source of the request body stalled, or earlier
+  /// Whether the host did not cause an error: the call was paused, the source of the request body stalled, or earlier
   /// redirect hops had used up most of the limit.
   private func isOfThisSide(_ error: any Error) -> Bool {
     let (gateChanges, isHurried) = state.withLock { ($0.gateChanges, $0.isHurried) }
@@ -139,9 +139,9 @@ extension Attempt {
 }
 
 extension Timeouts {
-  /// The limits for another hop of an attempt that has taken `spent` so far. Reduces the attempt's limit. Without one,
-  /// reduces the sum of the limits for connecting and the first byte, which then bound the head of the last response.
-  /// Throws ``TaskError`` with code `.timedOut` if no time is left.
+  /// The limits for the next hop of an attempt that has taken `spent` so far. Reduces the attempt's limit. If there is
+  /// none, reduces the sum of the limits for connecting and the first byte, which then limits the time until the last
+  /// response's head arrives. Throws ``TaskError`` with code `.timedOut` if no time is left.
   func left(after spent: Duration) throws -> Timeouts {
     var left = self
     if let attempt {

@@ -1,8 +1,7 @@
 import ErrandFoundation
 
-/// An attempt of a call.
-///
-/// It ends once: when its body has been read, or for a stream, when the caller has read or released the body.
+/// One attempt at a call. It ends once, when its body has been read. A stream's attempt ends when the caller has read
+/// or released the body.
 final class Attempt: Sendable {
   let call: Call
   let state: Lock<State>
@@ -12,7 +11,7 @@ final class Attempt: Sendable {
     var record: AttemptRecord
     /// When the last hop got its slot, relative to the start of the call.
     var start: Duration
-    /// When the previous hop got its slot; `nil` once the next hop has its own.
+    /// When the previous hop got its slot. `nil` once the next hop has its own slot.
     var hopStart: Duration?
     /// The time that earlier hops took.
     var spent = Duration.zero
@@ -22,15 +21,15 @@ final class Attempt: Sendable {
     var unexpected: String?
     /// The method of the non-repeatable request that was sent, if any.
     var onceOnly: HTTPMethod?
-    /// Whether admission or transport reported that the last request was not sent.
+    /// Whether admission or the transport reported that the last request was not sent.
     var saysNothingSent = false
-    /// Whether observers were notified of the connection phases of the last request.
+    /// Whether observers have been notified of the last request's connection phases.
     var hasToldPhases = false
-    /// Whether the host of the last request is a name, not an IP address.
+    /// Whether the last request's host is a name, not an IP address.
     var looksUp = true
-    /// Whether the time limit was reduced to the rest of the call's deadline.
+    /// Whether the attempt's time limit was reduced because the call's deadline is near.
     var isCut = false
-    /// Whether earlier redirect hops left less than half of a time limit.
+    /// Whether earlier redirect hops left less than half of the time limit.
     var isHurried = false
     /// The change count of the call's pause gate when the last hop got its slot.
     var gateChanges = 0
@@ -66,10 +65,10 @@ final class Attempt: Sendable {
 
   // MARK: 8. One exchange
 
-  /// Sends one request once: checks, circuit breaker, slot, transport, and reading the body.
+  /// Sends one request once: checks it, consults the circuit breaker, waits for a slot, sends it and reads the body.
   ///
-  /// This is the only code that holds a slot. If the caller reads the response, or the app produces the request's body,
-  /// it uses a stream permit instead.
+  /// This is the only code that holds a slot. If the caller reads the response's body, or the app produces the
+  /// request's body, the exchange holds a stream permit instead.
   func exchange(_ request: HTTPRequest, _ digest: DigestExchange? = nil) async throws -> HTTPResponse {
     try await request.renewingProxyCredential { try await exchangeOnce($0, digest) }
   }
@@ -81,7 +80,7 @@ final class Attempt: Sendable {
     var isAdmitted = false
     do {
       let host = try call.sendableOrigin(of: request)
-      // Check before waiting for a slot.
+      // Fail fast instead of waiting for a slot first.
       if !call.snapshot.configuration.circuitBreaker.isOff { try manager.circuits.check(host) }
       var permit: StreamPermit?
       defer { withExtendedLifetime(permit) {} }
@@ -109,7 +108,7 @@ final class Attempt: Sendable {
     }
   }
 
-  /// Waits in line, within the queue timeout. `queued` is the total of this wait and the one before.
+  /// Waits in the queue, within the queue timeout. `queued` is the total time of this wait and the previous one.
   private func wait(_ wait: @escaping @Sendable () async throws -> Void, _ queued: inout Duration?) async throws {
     let start = call.trace.elapsed
     if queued == nil { call.trace.note(.queued) }
@@ -141,8 +140,8 @@ final class Attempt: Sendable {
 
   // MARK: In the slot
 
-  /// Sends the request if the host's circuit breaker allows it, and reads the response. `digest` authenticates it, if
-  /// it has such a credential.
+  /// Sends the request if the host's circuit breaker allows it, and reads the response. `digest` authenticates the
+  /// request if it has a Digest credential.
   private func send(
     _ request: HTTPRequest, to host: Origin, _ digest: DigestExchange?, _ permit: StreamPermit?, after queued: Duration?
   ) async throws -> HTTPResponse {
@@ -154,7 +153,7 @@ final class Attempt: Sendable {
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
-      call.renewCookies(of: &request, number)  // after waiting for a slot, so that nothing stale is sent
+      call.renewCookies(of: &request, number)  // after waiting for a slot, so that no stale ones are sent
       let request = try prepared(request, digest)
       if let progress {
         response = try await progress.sending(request) { try await call.transport.send($0) }
@@ -165,7 +164,7 @@ final class Attempt: Sendable {
       report(error, to: circuit)
       throw error
     }
-    // Inside the slot, so that the next request to the host sends these cookies.
+    // Do this inside the slot, so that the next request to the host sends these cookies.
     call.keepCookies(of: response, to: request)
     digest?.learn(from: response)
     if call.keepsRequests { response.request = request }
@@ -176,7 +175,7 @@ final class Attempt: Sendable {
     return response
   }
 
-  // Not inlined, like the next two: they would enlarge the stack of every call.
+  // Not inlined, and neither are the next two: they would enlarge every call's stack.
   @inline(never)
   private func prepared(_ request: HTTPRequest, _ digest: DigestExchange?) throws -> HTTPRequest {
     var request = request
@@ -190,11 +189,11 @@ final class Attempt: Sendable {
       state.withLock { $0.onceOnly = request.method }
       call.state.withLock { $0.hasSentOnceOnly = true }
     }
-    // A stream lasts as long as its reader takes, so only the call's deadline applies.
+    // A stream can be read for any length of time, so only the call's deadline applies.
     if let remaining = call.remaining {
       guard remaining > .zero else {
         var error = call.expired(.waiting)
-        error.isSurelyNotSent = true  // it has its slot, but does not reach the transport
+        error.isSurelyNotSent = true  // it has a slot, but never reaches the transport
         throw error
       }
       if !request.options.isLongLived { cut(&request.options.timeouts, to: remaining) }
@@ -208,10 +207,10 @@ final class Attempt: Sendable {
     permit?.end(verdict(error))
   }
 
-  /// Records the head of a response. The circuit breaker judges it when the body ends.
+  /// Records a response's head. The circuit breaker judges the response when the body ends.
   @inline(never)
   private func note(_ response: HTTPResponse, _ circuit: CircuitPermit?) {
-    // The body may take hours to end, and the circuit would refuse all other requests until then.
+    // The body may take hours, during which the circuit would refuse all other requests.
     if !call.delivery.isInMemory { circuit?.endProbe(response.status) }
     if let circuit {
       response.body.onEnd { [self, status = response.status] ending, _ in circuit.end(verdict(status, ending)) }
@@ -260,8 +259,8 @@ final class Attempt: Sendable {
     return .failure(error)
   }
 
-  /// Records the failure of a request, and whether it was not sent. Only errors of admission and transport are passed
-  /// here.
+  /// Records a request's failure, and whether the request was not sent. Only pass errors from admission or the
+  /// transport.
   func note(_ error: any Error, hadSlot: Bool) {
     let error = TaskError.ofTransfer(error)
     if call.isShown, !isDeadline(error) { call.noteFailure(reason(error), of: number) }
@@ -272,7 +271,7 @@ final class Attempt: Sendable {
     }
   }
 
-  /// Returns the error, marked as unsent only if nothing was sent. A step may have thrown an error of another request.
+  /// Returns the error, marked as unsent only if nothing was sent. A step may have thrown another request's error.
   func judged(_ error: any Error) -> any Error {
     let isUnsent = state.withLock { $0.sent == 0 && $0.saysNothingSent }
     if !isUnsent { call.state.withLock { $0.wasPerhapsSent = true } }
@@ -284,7 +283,7 @@ final class Attempt: Sendable {
   @inline(never)
   private func streaming(_ outcome: Outcome) -> Outcome {
     outcome.response.body.onChunk { [trace = call.trace] in trace.countStreamed($0) }
-    // Without the body: capturing it in its own end handler would leak it.
+    // Leave out the body: capturing it in its own end handler would leak it.
     var head = outcome
     head.response.body = HTTPResponseBody()
     outcome.response.body.onEnd { [self, head] ending, source in
@@ -299,7 +298,7 @@ final class Attempt: Sendable {
     return outcome
   }
 
-  /// The record up to the head of the response; `nil` if the attempt has ended, because the call then has its record.
+  /// The record up to the response's head. `nil` if the attempt has ended, because the call then has its record.
   func record(upTo head: HTTPResponse) -> AttemptRecord? {
     let now = call.trace.elapsed
     return state.withLock { state in
@@ -314,7 +313,7 @@ final class Attempt: Sendable {
       ? "cancelled" : (error as? TaskError)?.shownReason(call.snapshot.configuration.redaction) ?? call.words(of: error)
   }
 
-  /// Ends the attempt, at most once. `show` adds its record to echo and recording.
+  /// Ends the attempt, at most once. If `show` is true, adds the record to echo and recording.
   @inline(never)
   private func end(
     at time: Duration? = nil, _ status: HTTPStatus?, _ version: HTTPVersion?, _ timings: TransferTimings?,

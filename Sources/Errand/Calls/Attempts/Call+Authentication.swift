@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// The credential source for a URL, and its account; `nil` if requests to it are not authenticated.
+  /// Returns the credential source and account for a URL. `nil` if requests to the URL are not authenticated.
   private func signIn(for url: URL) -> (source: any CredentialSource, account: String)? {
     guard let authentication = rules.authentication else { return nil }
     let isServers = plan.authentication.isInherited
@@ -16,7 +16,7 @@ extension Call {
       && signIn(for: sent.url)?.source.isAuthenticationFailure(response) ?? false
   }
 
-  /// The request of another hop. The token is removed if the new URL has a different one or none.
+  /// Returns the request for the next hop. The token is removed if the new URL has a different token or none.
   func keepingTokensInPlace(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
     guard !next.options.credentialHeaders.isEmpty, signIn(for: next.url)?.source !== signIn(for: request.url)?.source
     else { return next }
@@ -26,7 +26,7 @@ extension Call {
     return next
   }
 
-  /// Authenticates a request, and sends it again with a new token if the server refuses the first one.
+  /// Authenticates a request and sends it. If the server refuses the token, resends the request with a new one.
   func authenticated(
     _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -75,7 +75,7 @@ extension Call {
     }
   }
 
-  /// Whether a response says anything about the request's token: all redirects stayed where the token applies.
+  /// Whether a response shows if the request's token is valid: all redirects stayed where the token applies.
   private func judgesToken(
     _ response: HTTPResponse, to request: HTTPRequest, _ source: any CredentialSource
   ) -> Bool {
@@ -87,18 +87,18 @@ extension Call {
 
   private func obstacle(toReplaying request: HTTPRequest, after response: HTTPResponse) -> String? {
     if let obstacle = obstacle(toAnswering: request) { return obstacle }
-    // A refused request had no effect (RFC 9110 §15.5.2), but one that was redirected on its way may have.
+    // A refused request had no effect (RFC 9110 §15.5.2), but a redirected one may have had one at an earlier hop.
     let isDirect = response.url == request.url && response.redirects.isEmpty
     return isDirect || request.isRepeatable(plan.idempotency) ? nil : Self.onceOnly(request.method)
   }
 
-  /// The reason not to answer a challenge, which means that the request had no effect; otherwise `nil`.
+  /// The reason not to answer a challenge, or `nil`. Answering requires that the request had no effect.
   func obstacle(toAnswering request: HTTPRequest) -> String? {
     guard request.body.isReplayable else { return "its body comes once" }
     return plan.idempotency == .neverRepeat ? Self.onceOnly(request.method) : nil
   }
 
-  /// Charges a replay to the host's retry budget, once for all requests that use the same new token.
+  /// Charges a resent request to the host's retry budget, once for all requests that use the same new token.
   private func spendReplay(of request: HTTPRequest, with source: any CredentialSource, version: Int) -> String? {
     guard let host = Origin(request.url) else { return nil }
     return source.spend(version) { manager.retries.spend(for: host) } ? nil : Self.exhausted(host)
@@ -132,7 +132,7 @@ struct TokenTask: ServerTask {
   var echoStyle: EchoStyle { .none }
   var recordingStyle: RecordingStyle { .url }
   var authentication: Authentication { .none }
-  /// Secrets must not leave the configured URL.
+  /// Secrets must only be sent to the configured URL.
   var redirectPolicy: RedirectPolicy { .refuse }
   var cookiePolicy: CookiePolicy { .none }
 

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// Adds the cookies set by the task or the server, and those of the jar. Hooks and steps see them, and the cache key
+  /// Adds the cookies set by the task or the server, and the jar's cookies. Hooks and steps see them, and the cache key
   /// can include them.
   func addCookies(to request: inout HTTPRequest) throws {
     if let line = try plan.cookiePolicy.statedLine() {
@@ -12,8 +12,8 @@ extension Call {
     if let cookieJar, !cookieJar.isEmpty { request.renewCookies(cookieJar) }
   }
 
-  /// Adds the cookies from the server's policy. Like its other header fields, they are sent only to the remote's
-  /// origin.
+  /// Adds the cookies from the server's policy. Like the server's other header fields, they are sent only to the
+  /// remote's origin.
   private func addServersCookies(_ line: String, to request: inout HTTPRequest) {
     guard snapshot.isHome(request.url), !request.headers.contains(.cookie) else { return }
     request.headers[.cookie] = line
@@ -35,7 +35,7 @@ extension Call {
 }
 
 extension HTTPRequest {
-  /// Sets the jar's cookies, replacing earlier ones from the jar. A `Cookie` field set by a task or a step stays.
+  /// Sets the jar's cookies, replacing earlier ones from the jar. Keeps a `Cookie` field set by a task or a step.
   fileprivate mutating func renewCookies(_ jar: CookieJar) {
     let present = headers[.cookie]
     if present != nil, present != options.jarCookies { return }

@@ -1,5 +1,5 @@
 extension Call {
-  /// Sends a request with a Digest credential again after a challenge, within the time of the attempt.
+  /// Resends a request with a Digest credential after a challenge, within the attempt's time limit.
   func answeringDigest(
     _ request: HTTPRequest, of attempt: Attempt, _ send: (HTTPRequest, DigestExchange?) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -21,7 +21,7 @@ extension Call {
         return response
       }
       await leave(response, to: request.method, attempt)
-      attempt.endHop()  // includes the time for reading the body
+      attempt.endHop()  // includes reading the body
       try checkCancellation()
       response = try await further(request, of: attempt, since: start) { try await send($0, digest) }
     }

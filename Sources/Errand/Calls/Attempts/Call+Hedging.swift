@@ -4,15 +4,15 @@ extension Call {
     case ended(Attempt, Result<HTTPResponse, any Error>)
   }
 
-  /// Whether the request can be hedged: sent again on another connection if its response is slow.
+  /// Whether the request can be hedged, that is, sent again on another connection if its response is slow.
   func mayHedge(_ request: HTTPRequest) -> Bool {
     !rules.hedging.isNone && request.body.isInMemory && request.isRepeatable(plan.idempotency)
   }
 
-  /// Sends `request`, and sends it again each time that ``Hedging/delay`` passes without a response.
+  /// Sends `request`, and sends it again whenever ``Hedging/delay`` has passed without a response.
   ///
-  /// Returns the first acceptable response, or else the result of the first exchange. All other exchanges have ended by
-  /// then.
+  /// Returns the first acceptable response, or the first exchange's result if no response is acceptable. All other
+  /// exchanges have ended when it returns.
   func hedged(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     let (sent, signal) = AsyncStream<Void>.makeStream()
     let first = attempt.fork(onSent: { signal.finish() })
@@ -54,7 +54,7 @@ extension Call {
     do { return try (winner?.result ?? fallback.result).get() } catch { throw attempt.judged(error) }
   }
 
-  /// Waits for the hedging delay, and again after each pause of the call. Returns `nil` if the race ends first.
+  /// Waits for the hedging delay, starting over after each pause of the call. Returns `nil` if the race ends first.
   private func hedgeDelay(after sent: AsyncStream<Void>? = nil) async -> HedgeEvent? {
     if let sent { for await _ in sent {} }
     do {
@@ -80,7 +80,7 @@ extension Call {
     return payment
   }
 
-  /// Whether a result ends the race: a complete response whose status a hedge could not improve.
+  /// Whether a result ends the race: a complete response with a status that a hedge could not improve.
   private func isAcceptable(_ result: Result<HTTPResponse, any Error>) -> Bool {
     guard case .success(let response) = result, response.body.failure == nil else { return false }
     let status = response.status
@@ -88,7 +88,8 @@ extension Call {
       || !(status.code >= 500 || RetryableStatuses.standard.contains(status))
   }
 
-  /// Whether a response asks for fewer requests (RFC 6585 §4, RFC 9110 §15.6.4) or for a wait (RFC 9110 §10.2.3).
+  /// Whether a response asks the client to send fewer requests (RFC 6585 §4, RFC 9110 §15.6.4) or to wait (RFC 9110
+  /// §10.2.3).
   private func asksToWait(_ result: Result<HTTPResponse, any Error>) -> Bool {
     guard case .success(let response) = result else { return false }
     let status = response.status
@@ -99,7 +100,7 @@ extension Call {
 // MARK: The exchanges of a race
 
 extension Attempt {
-  /// The first exchange of a race, which continues this attempt. `onSent` is called when its request is sent.
+  /// Creates the first exchange of a race, which continues this attempt. `onSent` is called when its request is sent.
   fileprivate func fork(onSent: @escaping @Sendable () -> Void) -> Attempt {
     Attempt(call, forked(state.withLock { $0 }), onSent: onSent)
   }
@@ -129,7 +130,7 @@ extension Attempt {
     }
   }
 
-  /// Takes over the state of the chosen exchange.
+  /// Takes over the chosen exchange's state.
   fileprivate func join(_ chosen: Attempt, of exchanges: [Attempt]) {
     let states = exchanges.map { $0.state.withLock { $0 } }
     let chosen = chosen.state.withLock { $0 }
@@ -138,7 +139,7 @@ extension Attempt {
         state.record.number, state.spent, state.sent, state.saysNothingSent
       )
       state = chosen
-      if chosen.record.number != number { state.spent += spent }  // later redirects only get the rest of the time
+      if chosen.record.number != number { state.spent += spent }  // later redirects only get the remaining time
       state.sent = states.reduce(sent) { $0 + $1.sent }
       state.saysNothingSent = saysNothingSent || states.contains { $0.saysNothingSent }
     }

@@ -4,8 +4,9 @@ extension Call {
     plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
   }
 
-  /// Sends a request and follows redirects. Every request waits for a slot of its host, and all share the time of the
-  /// attempt. Throws ``TaskError`` for a redirect that must not be followed, and what the policy throws.
+  /// Sends a request and follows redirects. Every request waits for a slot at its host, and all of them share the
+  /// attempt's time limit. Throws ``TaskError`` for a redirect that must not be followed, or any error thrown by the
+  /// policy.
   func followingRedirects(
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
@@ -36,7 +37,7 @@ extension Call {
       try checkCancellation()
       trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
       var next = chain.request
-      next.options.firstURL = request.url  // tells cookies whether another site led here
+      next.options.firstURL = request.url  // lets cookies detect a cross-site redirect
       response = try await further(next, of: attempt, send)
     }
     response.redirects = chain.redirects
@@ -49,7 +50,7 @@ extension Call {
     let proposal = try chain.proposal(response) { field, url in
       snapshot.isHome(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
     }
-    // Removed for good: a later hop back to the origin does not get these fields again.
+    // Remove these fields permanently: a later hop back to the origin must not restore them.
     let home = proposal.map { keepingHome($0, after: chain.request) }
     guard let proposal = home else { return nil }
     attempt.endHop()
@@ -65,7 +66,8 @@ extension Call {
     keepingTokensInPlace(keepingEventIDHome(keepingHeadersHome(request)), after: previous)
   }
 
-  /// The request without `Last-Event-ID` if that came from another origin, because it reveals what was read there.
+  /// Returns the request without `Last-Event-ID` if the ID came from another origin, because it reveals what was read
+  /// there.
   private func keepingEventIDHome(_ request: HTTPRequest) -> HTTPRequest {
     guard let origins = plan.eventOrigins, Origin(request.url).map({ origins.contains($0) }) != true else {
       return request
@@ -80,9 +82,9 @@ extension Call {
     if trace.keepsNotes, let timings = response.body.timings { attempt.keepPhases(timings, at: trace.elapsed) }
   }
 
-  /// Sends another request within the rest of the attempt's time. The request's limits count from `start`, a value of
-  /// ``Attempt/spent``. If `start` is `nil`, it is the first request of a redirect hop, and they count from the start
-  /// of the attempt. Throws ``TaskError`` if no time is left.
+  /// Sends another request within the attempt's remaining time. The request's limits count from `start`, a value of
+  /// ``Attempt/spent``. If `start` is `nil`, the request is the first of a redirect hop, and the limits count from the
+  /// start of the attempt. Throws ``TaskError`` if no time is left.
   func further(
     _ request: HTTPRequest, of attempt: Attempt, since start: Duration? = nil,
     _ send: (HTTPRequest) async throws -> HTTPResponse
@@ -94,7 +96,7 @@ extension Call {
     do {
       return try await send(request)
     } catch var error as TaskError {
-      // Report the attempt's limit, not the rest of it.
+      // Report the attempt's limit, not the remaining time.
       let limit: Duration? =
         switch error.timer {
         case .attempt: limits.attempt
@@ -107,7 +109,8 @@ extension Call {
     }
   }
 
-  /// The error of a later hop or of the redirect policy. Not marked as unsent, because the first request was sent.
+  /// Returns an error from a later hop or the redirect policy. It is not marked as unsent, because the first request
+  /// was sent.
   private static func afterFirst(_ error: any Error) -> any Error {
     guard var error = error as? TaskError, error.isSurelyNotSent else { return error }
     error.isSurelyNotSent = false

@@ -1,13 +1,13 @@
 /// Decides a race between exchanges of the same request: when a hedge may start, and when the race is over. Pure.
 struct HedgeRace {
   enum ResultAction: Equatable {
-    /// Return it. The other exchanges are not needed.
+    /// Return this result. The other exchanges are not needed.
     case win
-    /// Wait for a better one.
+    /// Keep this result and wait for a better one.
     case keep
-    /// Return the first exchange's result, because none was acceptable.
+    /// Return the first exchange's result, because no result was acceptable.
     case lose
-    /// Ignore it: another one has won.
+    /// Ignore this result: another exchange has won.
     case discard
   }
 
@@ -26,7 +26,7 @@ struct HedgeRace {
     running += 1
   }
 
-  /// Records the result of an exchange. An acceptable one ends the race.
+  /// Records an exchange's result. An acceptable result ends the race.
   mutating func ended(isAcceptable: Bool, asksToWait: Bool = false) -> ResultAction {
     running -= 1
     if asksToWait { isHeldBack = true }

@@ -1,16 +1,16 @@
 import ErrandFoundation
 
 extension CacheRun {
-  /// Processes the response to `sent` when its head arrives. If it may be stored, it is stored while its body is read.
+  /// Processes the response to `sent` when its head arrives. A storable response is stored while its body is read.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
-    // Not stored: it would replace the stored response that is served instead.
+    // Don't store it: it would replace the stored response that is served instead.
     if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
     {
       return response
     }
-    // Not stored if it refuses the token: it would be served after the next sign-in.
+    // Don't store a response that refuses the token: it would be served after the next sign-in.
     let isRefusal = call.refusesToken(response, to: sent)
     noteUpdate(response, sent, requestTime, isRefusal: isRefusal)
     if isRefusal { return response }
@@ -20,7 +20,7 @@ extension CacheRun {
     }
     var response = response
     if Outcome(call, response).isAccepted {
-      // Not stored if `verify` throws. The call throws that error later, as do calls that share the response.
+      // Don't store it if `verify` throws. The call throws that error later, as do calls that share the response.
       guard call.isVerified(response) else { return response }
       response.isVerified = true
     }
@@ -59,9 +59,9 @@ extension CacheRun {
     }
   }
 
-  /// Whether a response answers the request that the cache key describes. Not if the URL differs, or for a redirect,
-  /// which calls follow by their own policies. Not if a credential or another selecting field changed on the way,
-  /// because the key does not include the change.
+  /// Whether a response answers the request that the cache key describes. It doesn't if the URL differs, or if it is a
+  /// redirect, which each call follows by its own policy. It doesn't either if a step or redirect changed a credential
+  /// or another selecting field, because the key does not include the change.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
       sent.options.digest == request.options.digest,
@@ -69,7 +69,7 @@ extension CacheRun {
     else { return false }
     var headers = sent.headers
     var named = request.options.credentialHeaders
-    // The key contains the account instead of the fields that its authenticator sets.
+    // The key contains the account instead of the fields set by its authenticator.
     if account != nil {
       for name in sent.options.credentialHeaders { headers.remove(name) }
     } else {
@@ -79,7 +79,7 @@ extension CacheRun {
     guard credentials.hash(of: headers, named: named) == credentials.hash(of: request.headers, named: named) else {
       return false
     }
-    // A 304 may omit the `Vary` field of the stored response.
+    // A 304 may omit the stored response's `Vary` field.
     let stored = state.withLock { $0.entry?.response.headers } ?? [:]
     func chosen(by headers: HTTPHeaders) -> [HTTPHeaders] {
       let headers = credentials.withoutSecrets(headers, named: named)
@@ -88,8 +88,8 @@ extension CacheRun {
     return chosen(by: headers) == chosen(by: request.headers)
   }
 
-  /// Removes stored responses that a new response, which is not stored, makes outdated: the one that was found, and
-  /// those that an earlier attempt stored.
+  /// Removes stored responses that a new, unstored response makes outdated: the one found by the lookup, and any that
+  /// an earlier attempt stored.
   private func removeReplaced(by response: HTTPResponse) async {
     let isAnother = response.status.kind == .success || response.status == .notFound || response.status == 410
     guard isAnother, demand.method == .get, demand.range == nil, response.url == request.url, caching.policy.stores
@@ -113,7 +113,7 @@ extension CacheRun {
         }
         return try await validated(entry, by: outcome, attempts)
       }
-      // The caller set the condition, so the caller gets the 304. It validates the stored response too.
+      // The caller set the condition, so the caller gets the 304. The 304 also validates the stored response.
       if mayUpdate(response), Validation.isAbout(entry.response, response.headers),
         response.headers.contains(.eTag)
       {
@@ -136,7 +136,7 @@ extension CacheRun {
     response.url == request.url && state.withLock { $0.update?.isOurs ?? true }
   }
 
-  /// The stored response that a 304 validates, with the header fields of both.
+  /// Returns the stored response that a 304 validates, with the header fields of both.
   private func validated(_ entry: CacheEntry, by outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
     let response = outcome.response
     let updated = await update(entry, by: response)
@@ -160,12 +160,12 @@ extension CacheRun {
       await caching.store.remove(entry, for: key)
     } else if caching.policy.stores, demand.mayStore {
       let kept = Validation.reusable(updated)
-      try? await caching.store.update(entry, to: kept, for: key)  // on failure, it keeps its age
+      try? await caching.store.update(entry, to: kept, for: key)  // on failure, its age is unchanged
     }
     return entry.with(updated)
   }
 
-  // RFC 9111 §4.3.5: all stored responses that could have been selected are updated or removed.
+  // RFC 9111 §4.3.5: update or remove all stored responses that could have been selected.
   private func updateAll(by response: HTTPResponse) async {
     guard caching.policy.stores else { return }
     for entry in await caching.store.entries(for: key) where fits(entry) {

@@ -1,22 +1,23 @@
 import ErrandFoundation
 
-/// A call's use of the cache: looks up stored responses, and stores new ones.
+/// One call's use of the cache: looks up stored responses and stores new ones.
 final class CacheRun: Sendable {
   typealias Attempts = @Sendable (HTTPRequest) async throws -> Outcome
 
   struct State {
     var status = CacheStatus()
-    /// The stored response that was found but not served directly.
+    /// The stored response found by the lookup but not served directly.
     var entry: CacheEntry?
     var isConditional = false
-    /// Whether an attempt has stored its response. A later attempt may get another.
+    /// Whether an attempt has stored its response. A later attempt may get a different one.
     var hasStored = false
     /// The number of invalidations when the request was sent.
     var changes = 0
     var update: Update?
   }
 
-  /// A summary of the call's 304 and HEAD responses, which may update stored ones. Covers concurrent attempts.
+  /// A summary of the call's 304 and HEAD responses, including those of concurrent attempts. They may update stored
+  /// responses.
   struct Update {
     var requestTime: Date
     /// Whether they all answer the request that the cache key describes.
@@ -27,7 +28,7 @@ final class CacheRun: Sendable {
   let caching: Caching
   let request: HTTPRequest
   let key: CacheKey
-  /// The account that the request will be authenticated for, by its URL after the steps.
+  /// The account that will authenticate the request, based on its URL after the steps.
   let account: String?
   let demand: CacheDemand
   let state = Lock(State())
@@ -73,7 +74,7 @@ final class CacheRun: Sendable {
     case .ask(let reason, let validates):
       return try await ask(reason, entry, validates: validates, attempts)
     }
-    // The stored response is gone or lacks the requested part: ask the remote.
+    // The stored response has been removed or lacks the requested part: ask the remote.
     return try await ask(demand.range == nil ? .uriMiss : .partial, nil, validates: false, attempts)
   }
 
@@ -82,7 +83,7 @@ final class CacheRun: Sendable {
     return CacheEntry.preloaded(file)
   }
 
-  // RFC 9111 §4.1: the most recent of several matching responses.
+  // RFC 9111 §4.1: use the most recent of several matching responses.
   private func choose(among entries: [CacheEntry]) -> CacheEntry? {
     let selecting = entries.contains { $0.response.varying?.isEmpty == false } ? selecting : [:]
     var best: CacheEntry?
@@ -95,8 +96,8 @@ final class CacheRun: Sendable {
 
   // MARK: Answering from the cache
 
-  /// The outcome for a stored response; `nil` if it is gone or lacks the requested part. `age` is `nil` if the response
-  /// was just validated, by `carrier`.
+  /// Returns the outcome for a stored response, or `nil` if the response has been removed or lacks the requested part.
+  /// `age` is `nil` if the response has just been validated, by `carrier`.
   func serve(
     _ entry: CacheEntry, _ status: CacheStatus, age: Duration?, by carrier: HTTPResponse? = nil
   ) async throws -> Outcome? {
@@ -169,8 +170,8 @@ final class CacheRun: Sendable {
     }
   }
 
-  /// Asks caches on the way not to answer the request either (RFC 9111 §5.2.1.1 and §5.2.1.4), with the header fields
-  /// of the Fetch standard.
+  /// Asks intermediate caches not to answer the request either (RFC 9111 §5.2.1.1 and §5.2.1.4), using the Fetch
+  /// standard's header fields.
   private func keepSharedCachesOut(of request: inout HTTPRequest) {
     switch caching.policy.mode {
     case .reload:
@@ -191,7 +192,7 @@ final class CacheRun: Sendable {
     return try await call.manager.clock.limiting(limit, .attempt, phase: .awaitingResponse, attempts)
   }
 
-  /// The outcome for the stored response, used instead of a failure; `nil` if it may not be used.
+  /// Returns the outcome for the stored response, which is used instead of a failure. `nil` if it must not be used.
   func serveInstead(of response: HTTPResponse?) async throws -> Outcome? {
     let now = call.manager.dates.now
     guard let entry = state.withLock({ $0.entry }),
@@ -204,7 +205,7 @@ final class CacheRun: Sendable {
     return try await serve(entry, status, age: entry.response.age(at: now))
   }
 
-  /// Sends the request again without a condition, because the 304 did not match the stored response.
+  /// Resends the request without a condition, because the 304 did not match the stored response.
   func askAgain(_ attempts: Attempts) async throws -> Outcome {
     state.withLock { state in
       state.entry = nil
@@ -215,8 +216,8 @@ final class CacheRun: Sendable {
 }
 
 extension TaskError {
-  /// Whether the remote could not be reached or did not answer properly, so that a stored response may be used instead.
-  /// Excludes errors where something other than the remote may have answered.
+  /// Whether the remote could not be reached or did not answer properly, so a stored response may be used instead.
+  /// Excludes errors that may come from an intermediary.
   var isFailureOfRemote: Bool {
     switch code {
     case .cannotResolveHost, .cannotConnect, .offline, .connectionLost, .badResponse, .truncatedBody, .circuitOpen,

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// 5. Answers the request from the cache, if there is one, or by `attempts`.
+  /// 5. Answers the request from the cache if there is one, otherwise by running `attempts`.
   func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Outcome {
     guard let caching = rules.caching else { return try await attempts(request) }
     return try await answer(request, from: caching, attempts)
@@ -15,14 +15,14 @@ extension Call {
     return try await run.answer(attempts)
   }
 
-  // Stored responses came over connections that these rules did not check, so a hit would bypass them.
+  // Stored responses were received over connections that these rules did not check, so a hit would bypass the rules.
   private func judgesConnections(_ request: HTTPRequest) -> Bool {
     if !plan.addressPolicy.isInherited || request.options.pins != snapshot.configuration.pins { return true }
     let policy = request.options.addressPolicy
     return !policy.allowsAll && policy.identity != snapshot.configuration.addressPolicy.identity
   }
 
-  /// Whether responses keep the request as it was sent. The cache and coalescing need it.
+  /// Whether responses keep the request as it was sent, which the cache and coalescing need.
   var keepsRequests: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
   func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
@@ -35,7 +35,7 @@ extension Call {
     return await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
   }
 
-  /// Removes stored responses that this response invalidates, and closes flights for their URLs to new calls.
+  /// Removes stored responses that this response invalidates, and closes flights for the same URLs to new calls.
   func forget(_ response: HTTPResponse, to sent: HTTPRequest) async {
     guard keepsRequests else { return }
     for url in Invalidation.urls(sent, response) {

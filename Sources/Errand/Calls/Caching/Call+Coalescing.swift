@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// Sends one request for all concurrent calls that send the same, if the server's configuration enables that.
+  /// Sends a single request for all concurrent identical calls, if the server's configuration enables that.
   func coalesced(
     _ request: HTTPRequest, built: HTTPRequest, _ send: CacheRun.Attempts
   ) async throws -> Outcome {
@@ -25,7 +25,7 @@ extension Call {
         state.refusal = shared.refusal
         state.shared.append(flight.call.trace.flightRecord.inner(since: start, notBefore: joined))
       }
-      // The shared call was cancelled, but this one was not: join or start another.
+      // The shared call was cancelled, but this one was not: join or start another flight.
       if case .failure(is CancellationError) = result, !isCancelled, shared.life.cause != nil { continue }
       return own(try result.get(), isFirst: isFirst)
     }
@@ -46,8 +46,8 @@ extension Call {
 }
 
 extension TaskPlan {
-  /// Whether all settings that affect the exchange are the server's, so that another call's response is the same. The
-  /// context must be empty, because steps may change the request according to it.
+  /// Whether the call uses the server's values for all settings that affect the exchange, so that it can share another
+  /// call's response. The context must be empty, because steps may change the request based on it.
   var keepsToServer: Bool {
     acceptedStatuses.isInherited && retryPolicy.isInherited && redirectPolicy.kind == .inherited
       && addressPolicy.isInherited && cookiePolicy.isInherited && context.isEmpty && preloaded == nil

@@ -1,7 +1,8 @@
 import ErrandFoundation
 
 extension Call {
-  /// Adds the conditions under which the call's file is replaced, if its version is known.
+  /// Adds conditions so that the call's file is only downloaded if it has changed. Requires that the file's version is
+  /// known.
   func addFileConditions(to request: inout HTTPRequest) {
     guard case .file(.exact(let file)) = delivery, request.method == .get else { return }
     let selection = withoutCredentials(request)
@@ -15,13 +16,14 @@ extension Call {
     known?.add(to: &request.headers)
   }
 
-  /// The header fields that can select the file, without credentials: the file is the same for all accounts.
+  /// Returns the header fields that can select the file, without credentials: the file is the same for all accounts.
   private func withoutCredentials(_ request: HTTPRequest) -> HTTPHeaders {
     let redaction = snapshot.configuration.redaction
     return HTTPHeaders(request.headers.filter { !redaction.keepsHome($0, named: request.options.credentialHeaders) })
   }
 
-  /// Whether the response says that the call's file is current. Not after a redirect, which leads to another file.
+  /// Whether the response confirms that the call's file is current. `false` after a redirect, which leads to another
+  /// file.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
     response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.hasCurrentFile }
   }
@@ -42,8 +44,8 @@ extension Call {
     FileValidators.keep(validators, for: file, stamp: stamp)
   }
 
-  /// A hash of a request's URL and the fields that its response varies by (RFC 9111 §4.1), stored with the file. Hashed
-  /// because they may contain a token. The URL's password is left out, because it could be guessed.
+  /// A hash of a request's URL and the fields that its response varies by (RFC 9111 §4.1), stored with the file. They
+  /// are hashed because they may contain a token. The URL's password is left out, because it could be guessed.
   private static func mark(of url: URL, _ varying: [HTTPHeaderName], in headers: HTTPHeaders)
     -> String
   {
@@ -55,7 +57,7 @@ extension Call {
 }
 
 extension CacheEntry {
-  /// A file as a stored response: stale, without a validator, and used if the server fails.
+  /// Returns a file as a stored response: stale, without a validator, and used if the server fails.
   static func preloaded(_ file: URL) -> CacheEntry? {
     guard let data = try? Data(contentsOf: file) else { return nil }
     let headers: HTTPHeaders = [

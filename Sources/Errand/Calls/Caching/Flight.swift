@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A request in flight that several calls share. It ends with its response, or when the last of these calls is
+/// A request in flight that several calls share. It ends when its response arrives or the last of these calls is
 /// cancelled.
 final class Flight: Sendable {
   private struct State {
@@ -67,7 +67,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Removes a call. Returns `true` if it was the last one, which ends the flight.
+  /// Removes a call. Returns `true` if the call was the last one, which ends the flight.
   func left() -> Bool {
     state.withLock { state in
       state.waiting -= 1
@@ -79,7 +79,7 @@ final class Flight: Sendable {
 }
 
 extension Call {
-  /// The internal call that sends the shared request. It calls no hooks and has no deadline.
+  /// Creates the internal call that sends the shared request. It doesn't call hooks and has no deadline.
   fileprivate convenience init(sharing call: Call) {
     var plan = call.plan.asInternal
     plan.tag = "errand.shared"  // cancelling by tag must hit the waiting calls, not this one

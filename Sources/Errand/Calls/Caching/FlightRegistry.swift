@@ -8,7 +8,7 @@ final class FlightRegistry: Sendable {
     let new = make()
     _ = new.join()
     let (flight, isFirst) = flights.withLock { flights in
-      // Another call may have started one in between.
+      // Another call may have started a flight in the meantime.
       if let flight = flights[key], flight.join() { return (flight, false) }
       flights[key] = new
       return (new, true)
@@ -17,15 +17,15 @@ final class FlightRegistry: Sendable {
     return (flight, isFirst)
   }
 
-  /// Removes a cancelled call from a flight, and cancels the flight if that was the last one.
+  /// Removes a cancelled call from a flight, and cancels the flight if no other call is left.
   func leave(_ key: FlightKey, _ flight: Flight) {
     guard flight.left() else { return }
     remove(key, flight)
     flight.call.cancel()
   }
 
-  /// Closes the flights for a URL to new calls, because their responses may predate a change. Calls that already wait
-  /// are not affected.
+  /// Closes the flights for a URL to new calls, because their responses may predate a change. Calls that are already
+  /// waiting are not affected.
   func close(_ url: String) {
     flights.withLock { flights in
       guard !flights.isEmpty else { return }
@@ -78,6 +78,6 @@ struct FlightKey: Hashable, Sendable {
     policy = plan.cachePolicy
     hedging = plan.hedging
     idempotency = plan.idempotency
-    queues = SerialQueues.heldNames  // so that a shared call can't wait for a queue that a joined call holds
+    queues = SerialQueues.heldNames  // so a shared call can't wait for a queue that a joined call holds
   }
 }

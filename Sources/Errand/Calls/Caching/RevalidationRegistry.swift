@@ -17,8 +17,8 @@ final class RevalidationRegistry: Sendable {
 
   var count: Int { state.withLock { $0.count } }
 
-  /// Begins a validation. Returns `false` if one is in progress, or has ended since the lookup at `count`, which is
-  /// then outdated.
+  /// Begins a validation. Returns `false` if one is in progress, or has ended since the lookup at `count`, whose result
+  /// is then outdated.
   func begin(_ key: CacheKey, of server: Server, since count: Int) -> Bool {
     let place = Place(server: ObjectIdentifier(server), key: key)
     return state.withLock { state in
@@ -39,8 +39,8 @@ final class RevalidationRegistry: Sendable {
 }
 
 extension Call {
-  /// Validates a stored response that was served stale, in a separate call. Only one runs at a time for each URL and
-  /// credential. `count` is the number of ended validations at the time of the lookup.
+  /// Validates a stored response that was served stale, in a separate call. Only one validation runs at a time for each
+  /// URL and credential. `count` is the number of validations that had ended at the time of the lookup.
   func validateAfterwards(_ key: CacheKey, since count: Int) {
     var plan = plan.asInternal
     do { plan.headers = try plan.presentHeaders } catch { return }  // the plan's header fields may be stale

@@ -3,11 +3,11 @@ import ErrandFoundation
 /// A request body for comparison and recording.
 enum ReplayBody: Sendable {
   case data(Data)
-  /// A body that is not read before it is sent. The value says why.
+  /// A body that is not read before it is sent, with the reason.
   case unread(String)
 
-  /// Reads the body if it is in memory. If `reads`, also reads a file or stream that can be read more than once, up to
-  /// `limit` bytes.
+  /// Reads the body if it is in memory. If `reads` is true, also reads a file or stream that can be read more than
+  /// once, up to `limit` bytes.
   init(of request: HTTPRequest, reads: Bool, limit: Int) async throws {
     let body = request.body
     if body.isEmpty || body.data != nil {
@@ -41,7 +41,7 @@ final class ReplayTee: HTTPBodySource {
     var size = 0
     var hasEnded = false
 
-    /// Ends the recording and returns what was read, the first time it is called.
+    /// Ends the recording. The first call returns what was read.
     mutating func end() -> State? {
       guard !hasEnded else { return nil }
       defer { self = State(hasEnded: true) }
@@ -51,7 +51,7 @@ final class ReplayTee: HTTPBodySource {
 
   private let body: HTTPResponseBody
   private let limit: Int
-  /// Whether a partial body is recorded too, as for a redirect or an unsuccessful response.
+  /// Whether a partial body is also recorded, as for a redirect or an unsuccessful response.
   private let keepsPart: Bool
   private let state = Lock(State())
   /// Receives the body (empty if too large), its size, whether it was read to the end, and the trailers.

@@ -2,22 +2,22 @@
 public struct ReplayOptions: Sendable {
   /// The requests that are sent to the network and recorded. Defaults to none.
   public var recording = ReplayRecording.none
-  /// The aspects in which a request has to match a recorded one, secrets hidden. Defaults to the method and the URL.
+  /// The aspects in which a request must match a recorded one, with secrets hidden. Defaults to the method and the URL.
   public var matching: Set<ReplayAspect> = [.method, .url]
   /// The order in which recorded responses are replayed.
   public var order = ReplayOrder.anyOrder
-  /// The response to a request whose recorded responses have all been replayed.
+  /// What happens to a request when all of its recorded responses have been replayed.
   public var whenPlayed = ReplayRepetition.last
-  /// The secrets that are hidden when a request is recorded or compared. Defaults to the server's redaction. For the
+  /// The policy that hides secrets when a request is recorded or compared. Defaults to the server's redaction. For the
   /// requests in an existing recording, the default is ``Redaction/standard``.
   public var redaction: Redaction?
   /// The maximum size of a recorded body, in bytes.
   public var maximumBodySize = 16 << 20
-  /// The types of binary bodies to record, such as `application/x-protobuf`. Secrets in them cannot be found. Images,
-  /// sound, video and fonts are always recorded.
+  /// The types of binary bodies to record, such as `application/x-protobuf`. Secrets in these bodies can't be found.
+  /// Images, audio, video and fonts are always recorded.
   public var binaryTypes: Set<MediaType> = []
 
-  /// Creates options that replay a recording and record nothing.
+  /// Creates options that replay a recording and don't record anything.
   public init() {}
 
   /// Creates options that record these requests and replay all others.
@@ -35,17 +35,17 @@ public struct ReplayOptions: Sendable {
 
 /// The requests that are sent to the network and recorded.
 public enum ReplayRecording: Sendable, Hashable, CaseIterable {
-  /// No requests. Nothing is ever sent, and a request that was not recorded fails.
+  /// No requests. Nothing is ever sent, and a request that has not been recorded fails.
   case none
   /// All requests if the file does not exist, otherwise none.
   case once
-  /// Requests that were not recorded yet. They are added to the file.
+  /// Requests that have not been recorded yet. They are added to the file.
   case missing
   /// All requests. Nothing is replayed, and the file is replaced.
   case all
 }
 
-/// An aspect in which a request has to match a recorded one.
+/// An aspect in which a request must match a recorded one.
 public enum ReplayAspect: Sendable, Hashable {
   /// The method.
   case method
@@ -65,17 +65,18 @@ public enum ReplayAspect: Sendable, Hashable {
 
 /// The order in which recorded responses are replayed.
 public enum ReplayOrder: Sendable, Hashable {
-  /// Each request gets the first matching response that was not replayed yet, so the n-th identical request gets the
-  /// n-th response.
+  /// Each request gets the first matching response that has not been replayed yet, so the nth identical request gets
+  /// the nth response.
   case anyOrder
-  /// Requests have to arrive in the recorded order. For sequential calls only: concurrent calls have no order.
+  /// Requests must arrive in the recorded order. For sequential calls only, because concurrent calls have no fixed
+  /// order.
   case asRecorded
 }
 
-/// The response to a request whose recorded responses have all been replayed.
+/// What happens to a request when all of its recorded responses have been replayed.
 public enum ReplayRepetition: Sendable, Hashable {
-  /// The last recorded response, any number of times.
+  /// The last recorded response is replayed, any number of times.
   case last
-  /// No response. The request fails, or is recorded if missing requests are recorded.
+  /// The request gets no response. It fails, or is recorded if missing requests are recorded.
   case none
 }

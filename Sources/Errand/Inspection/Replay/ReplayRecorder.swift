@@ -3,18 +3,19 @@ import ErrandFoundation
 
 /// Records requests that are sent to the network, and writes them to a file on its own queue.
 ///
-/// Entries go into a spool. The file is written from it when no more requests arrive, when a quarter of it is new, and
-/// at the end. So it is always complete, and no more than a few times its final size is written in total.
+/// Entries are first added to a spool. The file is rewritten from the spool when requests stop arriving, when a quarter
+/// of the data is new, and at the end. It is therefore always complete, and the total amount written is at most a few
+/// times the final size.
 final class ReplayRecorder: Sendable {
   private struct State {
     /// The number of requests sent so far, which determines their order in the recording.
     var count: Int
-    /// The entries that wait to be spooled. `bytes` is their approximate size.
+    /// The entries waiting to be spooled. `bytes` is their approximate size.
     var entries: [(number: Int, entry: HTTPArchive.Entry)] = []
     var bytes = 0
     var isWriting = false
     var failure: (any Error)?
-    /// The number of missing responses, and the reason. `finish()` throws it once.
+    /// The number of missing responses, and the reason, which `finish()` throws once.
     var lost = 0
     var loss: (any Error)?
     var hasSaidHidden = false
@@ -55,11 +56,11 @@ final class ReplayRecorder: Sendable {
   /// The number of recorders per file.
   private static let files = Lock<[String: Int]>([:])
 
-  /// Whether a recorder of this process may still have to write the file.
+  /// Whether a recorder in this process may still have to write the file.
   static func isRecording(into file: URL) -> Bool { files.withLock { $0[file.path] != nil } }
 
-  /// Sends a request and records it once its response body was read to the end. The new entry replaces the one at index
-  /// `place`, if given.
+  /// Sends a request and records it once its response body has been read to the end. The new entry replaces the entry
+  /// at index `place`, if given.
   func record(
     _ request: HTTPRequest, _ body: ReplayBody, over transport: any Transport, inPlaceOf place: Int? = nil
   ) async throws -> HTTPResponse {
@@ -98,7 +99,7 @@ final class ReplayRecorder: Sendable {
     return response
   }
 
-  /// Logs once that requests of tasks that hide their URL are not recorded.
+  /// Logs once that requests are not recorded if their task hides the URL.
   private func sayHidden() {
     let isFirst = state.withLock { state in
       defer { state.hasSaidHidden = true }
@@ -180,7 +181,7 @@ final class ReplayRecorder: Sendable {
     }
   }
 
-  /// The pause in milliseconds, without new entries, after which the file is written.
+  /// The pause, in milliseconds, without new entries after which the file is written.
   private static let pause = 100
 
   private func writeLater() {
@@ -228,7 +229,7 @@ final class ReplayRecorder: Sendable {
       state.withLock { $0.failure = nil }
     } catch {
       fail(error)
-      store.withLock { $0.isWritten = true }  // try again only with new entries
+      store.withLock { $0.isWritten = true }  // try again only when there are new entries
     }
   }
 
@@ -249,7 +250,7 @@ final class ReplayRecorder: Sendable {
     log.write("recording to \(file.path) fails: \(error)")
   }
 
-  /// Whether everything is written. Completes pending waits if so.
+  /// Whether everything has been written. If so, completes pending waits.
   private func ends() -> Bool {
     let isWritten = store.withLock { $0.isWritten }
     let hasEnded = state.withLock { state -> Bool in
@@ -264,7 +265,7 @@ final class ReplayRecorder: Sendable {
     return isWritten && state.withLock { !$0.isWriting }
   }
 
-  /// Waits until everything is written. Throws the reason if that failed, or `CancellationError`.
+  /// Waits until everything has been written. Throws the reason if writing failed, or `CancellationError`.
   func finish() async throws {
     writer.async {  // skip the delay
       self.spool()

@@ -4,10 +4,10 @@ import ErrandFoundation
 struct ReplayRequest: Sendable {
   enum Body: Sendable, Equatable {
     case bytes(Data)
-    /// Binary data, in which secrets cannot be hidden.
+    /// Binary data, in which secrets can't be hidden.
     case raw(Data)
     case json(JSONValue)
-    /// A body that cannot be compared. The value says why.
+    /// A body that can't be compared, with the reason.
     case unknown(String)
   }
 
@@ -36,7 +36,7 @@ struct ReplayRequest: Sendable {
     self.body = body
   }
 
-  /// Descriptions of the aspects in which this request differs from a recorded one.
+  /// Describes the aspects in which this request differs from a recorded one.
   func differences(from recorded: ReplayRequest, in aspects: Set<ReplayAspect>) -> [String] {
     var differences: [String] = []
     func compare(_ name: String, _ mine: String, _ other: String) {
@@ -60,7 +60,7 @@ struct ReplayRequest: Sendable {
     aspects.compactMap { if case .header(let name) = $0 { name } else { nil } }.sorted { $0.rawName < $1.rawName }
   }
 
-  /// The length of the common prefix of both URLs. Decides between requests with the same number of differences.
+  /// The length of the URLs' common prefix. Decides between requests with the same number of differences.
   func likeness(to recorded: ReplayRequest) -> Int {
     zip(url.utf8, recorded.url.utf8).prefix { $0.0 == $0.1 }.count
   }
@@ -74,7 +74,7 @@ extension ReplayRequest.Body {
     }
     let shown = Data(text.utf8)
     let isObject = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } ?? false
-    let value = isObject ? try? JSONDecoder().decode(JSONValue.self, from: shown) : nil  // else plain text
+    let value = isObject ? try? JSONDecoder().decode(JSONValue.self, from: shown) : nil  // otherwise plain text
     self = value.map { .json($0) } ?? .bytes(shown)
   }
 

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// The entries of a recording in progress, in an unnamed file. An entry takes only a few bytes of memory, and the file
-/// disappears with the process.
+/// The entries of a recording in progress, stored in an unnamed file. Each entry uses only a few bytes of memory, and
+/// the file disappears with the process.
 struct ReplaySpool: Sendable {
   private final class Handle: Sendable {
     let descriptor: Int32
@@ -20,10 +20,10 @@ struct ReplaySpool: Sendable {
   private let handle: Handle
   private var places: [Place] = []
   private var end: Int64 = 0
-  /// The size of all entries in use, in bytes.
+  /// The total size of the current entries, in bytes.
   private(set) var size: Int64 = 0
 
-  /// Creates the file in a folder, readable only by this user, with the given entries.
+  /// Creates the file in a folder, with the given entries. It is readable only by this user.
   init(_ entries: [HTTPArchive.Entry], in folder: URL) throws {
     try PrivateFolder.make(folder)
     let path = "\(folder.path)/.errand-\(UUID().uuidString)"
@@ -34,7 +34,7 @@ struct ReplaySpool: Sendable {
     for (number, entry) in entries.enumerated() { try put(entry, number) }
   }
 
-  /// Adds an entry, or replaces the one with the same number.
+  /// Adds an entry, or replaces the entry with the same number.
   mutating func put(_ entry: HTTPArchive.Entry, _ number: Int) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -45,7 +45,7 @@ struct ReplaySpool: Sendable {
     let place = Place(number: number, offset: end, count: data.count)
     end += Int64(data.count)
     size += Int64(data.count)
-    // Search from the end: requests finish nearly in the order they were sent.
+    // Search from the end: requests finish in nearly the order in which they were sent.
     var index = places.count
     while index > 0, places[index - 1].number > number { index -= 1 }
     if index > 0, places[index - 1].number == number {
@@ -90,14 +90,14 @@ struct ReplaySpool: Sendable {
     return data
   }
 
-  /// The parts of an archive before and after its entries.
+  /// Returns the parts of an archive before and after its entries.
   private static func frame(of archive: HTTPArchive) throws -> (Data, Data) {
     var empty = archive
     empty.entries = []
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let frame = try encoder.encode(empty)
-    // This sequence cannot occur inside a string, because quotation marks in it are escaped.
+    // This sequence can't occur inside a string, because quotation marks are escaped there.
     guard let place = frame.firstRange(of: Data(#""entries":["#.utf8)) else { throw failure() }
     return (frame[..<place.upperBound], frame[place.upperBound...])
   }

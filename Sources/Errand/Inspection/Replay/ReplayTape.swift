@@ -5,7 +5,7 @@ struct ReplayTape: Sendable {
   enum Answer: Sendable {
     /// The entry, its number (starting at 1), and its index in the archive.
     case entry(HTTPArchive.Entry, Int, place: Int)
-    /// No response. The value says why.
+    /// No response, with the reason.
     case none(String)
   }
 
@@ -20,7 +20,7 @@ struct ReplayTape: Sendable {
   private let options: ReplayOptions
   /// The redaction of the requests in `tracks`.
   private var redaction: Redaction
-  /// The number of learned names at that time.
+  /// The number of learned names when `tracks` was redacted.
   private var learned = LearnedSecrets.count
 
   init(_ archive: HTTPArchive, _ options: ReplayOptions) {
@@ -70,7 +70,7 @@ struct ReplayTape: Sendable {
       Refusal(reason: "the next recorded request is \(named(index)), which differs in \(Self.list(differences))"))
   }
 
-  /// The first matching track that was not replayed, or else the last matching track.
+  /// Returns the first matching track that has not been replayed, or the last matching track if all have been.
   private func first(_ request: ReplayRequest) -> Result<Int, Refusal> {
     let matching = tracks.indices.filter {
       request.differences(from: tracks[$0].request, in: options.matching).isEmpty
@@ -90,7 +90,7 @@ struct ReplayTape: Sendable {
       let recorded = tracks[index].request
       return (index, request.differences(from: recorded, in: options.matching), request.likeness(to: recorded))
     }
-    // Prefer the fewest differences, then the longest common URL prefix, then the first.
+    // Prefer the fewest differences, then the longest common URL prefix, then the first track.
     let best = candidates.min { ($0.1.count, -$0.2) < ($1.1.count, -$1.2) }
     guard let (index, differences, _) = best else {
       return "no response was recorded: the recording has no requests"
@@ -117,7 +117,7 @@ extension ReplayRequest {
 }
 
 extension HTTPArchive.Entry {
-  /// Whether the entry shows how a server responds. Not the case for a cache hit or a cancelled request.
+  /// Whether the entry shows how a server responds. `false` for a cache hit or a cancelled request.
   fileprivate var wasSent: Bool { attempt != 0 && !(response.status == 0 && failure == "cancelled") }
 
   fileprivate func comparedBody(_ redaction: Redaction) -> ReplayRequest.Body {

@@ -7,39 +7,39 @@ public import ErrandFoundation
 ///
 /// A recording is an HTTP Archive (HAR 1.2), written by this transport, by ``RecordedCalls`` or by a browser. It
 /// replaces only the network, so retries, redirects, cookies, tokens and the cache work as usual. Requests are compared
-/// with their secrets hidden, as in the recording. The n-th identical request gets the n-th response. A request that
-/// was not recorded fails with a ``TaskError`` with code `.notRecorded`, which names the closest match and how it
+/// with their secrets hidden, as in the recording. The nth identical request gets the nth response. A request that has
+/// not been recorded fails with a ``TaskError`` with code `.notRecorded`, which shows the closest match and how it
 /// differs.
 ///
-/// A request that is sent to the network is recorded once its response body was read to the end. Requests that fail or
-/// are cancelled are not recorded. The new recording is written to a temporary file, which replaces the old one when it
-/// is complete, with mode 0600. Use a file with only one transport at a time.
+/// A request that is sent to the network is recorded once its response body has been read to the end. Requests that
+/// fail or are cancelled are not recorded. The new recording is written to a temporary file with mode 0600, which
+/// replaces the old file when it is complete. Use a file with only one transport at a time.
 public final class ReplayTransport: Transport {
   private let tape: Lock<ReplayTape>
   private let options: ReplayOptions
-  /// The recorder and the transport for the requests that it records. `nil` if nothing is sent.
+  /// The recorder, and the transport for the requests that it records. `nil` if nothing is sent.
   private let recorder: ReplayRecorder?
   private let live: (any Transport)?
 
-  /// Replays an archive. Nothing is sent or recorded, whatever the options say.
+  /// Replays an archive. Nothing is sent or recorded, regardless of the options.
   public init(_ archive: HTTPArchive, options: ReplayOptions = ReplayOptions()) {
     tape = Lock(ReplayTape(archive, options))
     self.options = options
     (recorder, live) = (nil, nil)
   }
 
-  /// Replays recorded calls. Nothing is sent or recorded, whatever the options say.
+  /// Replays recorded calls. Nothing is sent or recorded, regardless of the options.
   public convenience init(_ calls: [RecordedCall], options: ReplayOptions = ReplayOptions()) {
     self.init(HTTPArchive(calls), options: options)
   }
 
-  /// Replays a file, and records into it according to the options.
+  /// Replays a file, and records to it according to the options.
   ///
   /// - Parameters:
   ///   - file: An HTTP Archive.
   ///   - options: The options for recording and replay.
   ///   - transport: The transport for recorded requests. Created only if requests are recorded.
-  ///   - log: Receives a line if a body cannot be recorded or the file cannot be written.
+  /// - log: Receives a line if a body can't be recorded or the file can't be written.
   /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and the
   ///   options do not create it.
   public init(
@@ -77,7 +77,8 @@ public final class ReplayTransport: Transport {
     }
   }
 
-  /// Whether address policies are enforced: `true` if nothing is sent, otherwise as in the recording transport.
+  /// Whether address policies are enforced: `true` if nothing is sent, otherwise as in the transport used for
+  /// recording.
   public var checksAddresses: Bool { live?.checksAddresses ?? true }
 
   /// The connections of the transport that sends the recorded requests.
@@ -86,18 +87,18 @@ public final class ReplayTransport: Transport {
   /// The recorded requests that have not been replayed yet. Empty after a test that sends every request.
   public var unplayed: [HTTPArchive.Entry] { tape.withLock { $0.unplayed } }
 
-  /// Replays the recording from its beginning.
+  /// Replays the recording from the beginning.
   public func rewind() { tape.withLock { $0.rewind() } }
 
-  /// Waits until everything that was recorded is written. Throws ``TaskError`` with code `.fileNotWritable` if that
-  /// failed, and `CancellationError` if the surrounding task is cancelled.
+  /// Waits until everything recorded has been written. Throws ``TaskError`` with code `.fileNotWritable` if writing
+  /// failed, or `CancellationError` if the surrounding task is cancelled.
   public func finish() async throws { try await recorder?.finish() }
 
   /// Returns the recorded response, or sends the request and records its response.
   ///
-  /// Throws ``TaskError`` with code `.notRecorded` without a recorded response, or `.connectionLost` if a failure was
-  /// recorded. Also throws the errors of the transport that sends recorded requests, and `CancellationError` if the
-  /// surrounding task is cancelled.
+  /// Throws ``TaskError`` with code `.notRecorded` if there is no recorded response, or `.connectionLost` if a failure
+  /// was recorded. Also throws any error thrown by the transport that sends recorded requests, and `CancellationError`
+  /// if the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
     let body = try await ReplayBody(
@@ -139,7 +140,7 @@ extension HTTPArchive.Entry {
   }
 }
 
-/// A body that fails, as it did when it was recorded.
+/// A body that fails the way it did when it was recorded.
 private final class BrokenBody: HTTPBodySource {
   private let reason: String
 

@@ -8,9 +8,9 @@ extension Transport where Self == ReplayTransport {
   /// - Parameters:
   ///   - file: An HTTP Archive.
   ///   - recording: The requests that are sent over ``Transport/platform`` and recorded.
-  /// - Returns: The transport. For more options, create a ``ReplayTransport``.
-  /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it is missing and not
-  ///   recorded.
+  /// - Returns: The transport. For more options, create a ``ReplayTransport`` directly.
+  /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and
+  ///   `recording` does not create it.
   public static func replay(from file: URL, recording: ReplayRecording = .none) throws -> ReplayTransport {
     try ReplayTransport(from: file, options: ReplayOptions(recording: recording))
   }
@@ -23,11 +23,12 @@ extension Transport where Self == ReplayTransport {
 }
 
 extension Server {
-  /// A copy of this server in its current state, with the same manager, whose requests are answered by `transport`.
+  /// Returns a copy of this server in its current state, with the same manager. `transport` answers the copy's
+  /// requests.
   ///
-  /// The copy has its own cookies and cache, no authentication and no circuit breaker, so that recorded responses do
-  /// not affect the state kept for the network. Retries use the manager's budget. To replay a sign-in, create a server
-  /// with credentials and this transport.
+  /// The copy has its own cookies and cache, no authentication and no circuit breaker, so recorded responses do not
+  /// affect the state used for the network. Retries use the manager's budget. To replay a sign-in, create a server with
+  /// credentials and this transport.
   ///
   ///     let recorded = shop.replaying(try .replay(from: file))
   ///     try await Server.withDefault(recorded) { … }
@@ -44,14 +45,14 @@ extension Server {
 }
 
 extension ServerTask {
-  /// A copy of the task whose requests are answered from a recording. Everything else stays the same.
+  /// Returns a copy of the task that is answered from a recording. Everything else stays the same.
   ///
-  /// Nothing is sent, whatever server the task runs on, even one with another origin, for which nothing is recorded.
-  /// Repeated runs of the same modified task continue the recording.
+  /// Nothing is sent, regardless of the task's server. A server with another origin than the recorded one has no
+  /// responses. Repeated runs of the same modified task continue the recording.
   ///
   ///     let widget = try await GetWidget(id: 7).replay(from: file).download()  // sends nothing
   ///
-  /// If the file cannot be read, the call fails with code `.notRecorded`.
+  /// If the file can't be read, the call fails with code `.notRecorded`.
   public func replay(from file: URL) -> Modified<Unmodified> {
     do {
       return replay(from: try ReplayTransport(from: file))
@@ -60,7 +61,8 @@ extension ServerTask {
     }
   }
 
-  /// A copy of the task whose requests are answered by this transport. Share it between tasks to replay one recording.
+  /// Returns a copy of the task that is answered by this transport. Share the transport between tasks to replay one
+  /// recording.
   public func replay(from transport: ReplayTransport) -> Modified<Unmodified> {
     modified { $0.replaceServers { $0.replaying(transport) } }
   }

@@ -2,7 +2,7 @@
 ///
 /// Names follow OpenTelemetry's semantic conventions for HTTP clients.
 public struct RecordedSpan: Sendable, Hashable {
-  /// The kind of a span. The raw values are those of OTLP.
+  /// A span's kind. The raw values are those of OTLP.
   public enum Kind: Int, Sendable, Hashable {
     /// A span for a call.
     case `internal` = 1
@@ -10,7 +10,7 @@ public struct RecordedSpan: Sendable, Hashable {
     case client = 3
   }
 
-  /// The value of an attribute.
+  /// An attribute's value.
   public enum Value: Sendable, Hashable {
     /// A string.
     case text(String)
@@ -18,7 +18,7 @@ public struct RecordedSpan: Sendable, Hashable {
     case number(Int)
   }
 
-  /// An attribute of a span.
+  /// A span's attribute.
   public struct Attribute: Sendable, Hashable {
     /// The name.
     public let name: String
@@ -30,25 +30,25 @@ public struct RecordedSpan: Sendable, Hashable {
 
   /// An event during a span.
   public struct Event: Sendable, Hashable {
-    /// The name, which is that of a ``CallMoment``.
+    /// The name of the corresponding ``CallMoment``.
     public let name: String
-    /// The time of the event, in nanoseconds since 1970.
+    /// The event's time, in nanoseconds since 1970.
     public let time: UInt64
     /// A description of the event.
     public let text: String
   }
 
-  /// The ID of the trace.
+  /// The trace's ID.
   public let traceID: TraceID
   /// The ID of the span.
   public let spanID: SpanID
-  /// The ID of the parent span. `nil` if this span is the root of the trace.
+  /// The parent span's ID. `nil` if this span is the root of the trace.
   public let parent: SpanID?
   /// The `tracestate` from upstream tracing systems.
   public let state: TraceState
-  /// The method for an attempt. For a call, the name of the task's type or its custom name.
+  /// The name. For an attempt, this is the method. For a call, it is the task's type name or custom name.
   public let name: String
-  /// The kind of the span.
+  /// The span's kind.
   public let kind: Kind
   /// The start time, in nanoseconds since 1970.
   public let start: UInt64
@@ -61,6 +61,6 @@ public struct RecordedSpan: Sendable, Hashable {
   /// A description of the failure, with secrets hidden. `nil` if the call or attempt succeeded.
   public let failure: String?
 
-  /// The value of an attribute, or `nil`.
+  /// Returns an attribute's value, or `nil` if there is no such attribute.
   public subscript(attribute: String) -> Value? { attributes.first { $0.name == attribute }?.value }
 }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Writes the spans of a finished call to a ``SpanWriter``: its attempts in the order they ended, then the call.
+/// Writes a finished call's spans to a ``SpanWriter``: its attempts in the order in which they ended, then the call.
 struct SpanAssembly {
   private let call: CallSpan
   private let task: String
@@ -9,7 +9,7 @@ struct SpanAssembly {
   private let outcome: CallOutcome
   private let errorType: String?
   private let end: Duration
-  /// The start of the call, in nanoseconds since 1970.
+  /// The call's start time, in nanoseconds since 1970.
   private let epoch: UInt64
 
   /// Creates the assembly. `nil` if the event does not end a call or the call is not sampled.
@@ -52,10 +52,10 @@ struct SpanAssembly {
     writer.end(failure: failure)
   }
 
-  /// Writes the result of an attempt and returns the description of its failure.
+  /// Writes an attempt's result and returns a description of its failure.
   private func tell(_ record: AttemptRecord, _ writer: inout some SpanWriter & ~Copyable) -> String? {
     if let status = record.status { writer.attribute("http.response.status_code", status.code) }
-    // Counts every attempt after the first, whatever the reason.
+    // Count every attempt after the first, regardless of the reason.
     if record.number > 1 { writer.attribute("http.request.resend_count", record.number - 1) }
     if let version = record.version { writer.attribute("network.protocol.version", version.number) }
     if let parts = record.timings?.parts, !parts.remoteAddress.isEmpty {
@@ -67,7 +67,8 @@ struct SpanAssembly {
     return record.failure ?? refused?.description
   }
 
-  /// Span events in order: connections and redirects. With concurrent attempts, redirects belong to the latest one.
+  /// Returns a span's events in order: connections and redirects. With concurrent attempts, redirects belong to the
+  /// latest.
   private func moments(of number: Int, from start: Int, to end: Int) -> [FlightRecord.Entry] {
     var moments = notes.connections.filter { $0.attempt == number }
       .map { FlightRecord.Entry(time: $0.time, moment: $0.moment) }
@@ -127,7 +128,7 @@ struct SpanAssembly {
   }
 }
 
-/// A request in terms of the OpenTelemetry conventions.
+/// A request's data, in terms of the OpenTelemetry conventions.
 private struct Line {
   let method: String
   let isKnown: Bool
@@ -150,7 +151,7 @@ private struct Line {
     writer.attribute("http.request.method", isKnown ? method : "_OTHER")
     if !isKnown { writer.attribute("http.request.method_original", method) }
     if let origin {
-      // An IPv6 address has brackets only in URLs.
+      // An IPv6 address only has brackets in URLs.
       let isAddress = origin.host.first == "["
       writer.attribute("server.address", isAddress ? String(origin.host.dropFirst().dropLast()) : origin.host)
       writer.attribute("server.port", origin.port)

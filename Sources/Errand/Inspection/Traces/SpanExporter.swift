@@ -14,8 +14,8 @@ public struct SpanExporter: Sendable {
     }
   }
 
-  /// Appends each batch to a file as a line of OTLP/JSON. The file is created with mode 0600 and missing folders with
-  /// mode 0700. Symbolic links and files of other users are refused.
+  /// Appends each batch to a file as a line of OTLP/JSON. The file is created with mode 0600, and missing folders with
+  /// mode 0700. Symbolic links and other users' files are rejected.
   public static func file(_ file: URL) -> SpanExporter {
     SpanExporter(form: .line) { batch in
       try SpanFile(file).append(batch.bytes)
@@ -25,12 +25,12 @@ public struct SpanExporter: Sendable {
 
   /// Posts each batch as OTLP/JSON to `v1/traces` below the collector's address.
   ///
-  /// Batches are sent by a server without observers, so exporting creates no spans. If the collector responds with 429,
-  /// 502, 503 or 504, or not at all, the batch is retried, up to five attempts in total, after the `Retry-After` delay
-  /// if the collector sends one. By default, plain http is allowed only for loopback addresses.
+  /// Batches are sent by a server without observers, so exporting does not create spans. If the collector does not
+  /// respond, or responds with 429, 502, 503 or 504, the batch is retried, up to five attempts in total. The delay
+  /// follows the collector's `Retry-After`, if any. By default, plain http is allowed only for loopback addresses.
   ///
   /// - Parameters:
-  ///   - remote: The address of the collector, such as `https://collector.example:4318`.
+  /// - remote: The collector's address, such as `https://collector.example:4318`.
   ///   - headers: The header fields to send with every batch, such as an API key.
   ///   - allowsPlainHTTP: Whether spans can be sent over plain http to another machine.
   ///   - manager: The manager that sends the batches, and whose clock is used. Defaults to a new manager, whose calls
@@ -70,7 +70,7 @@ public struct SpanExporter: Sendable {
   static func manager() -> TaskManager { TaskManager(uncounted: ThrottleLimits(), .unlimited, .continuous, .system) }
 }
 
-/// Sends a batch to a collector. Safe to repeat, because span IDs identify duplicates.
+/// Sends a batch to a collector. Safe to resend, because span IDs identify duplicates.
 private struct ExportTask: ServerPOSTTask, UnrecordedTask {
   let server: Server
   let body: Data
@@ -92,7 +92,7 @@ private struct ExportAnswer: Decodable {
 
   /// The number of rejected spans. 0 if the response does not report any.
   static func rejected(_ answer: Data) -> Int {
-    // Ignore a response that cannot be decoded.
+    // Ignore a response that can't be decoded.
     guard let count = try? JSONDecoder().decode(ExportAnswer.self, from: answer).partialSuccess?.rejectedSpans else {
       return 0
     }

@@ -1,18 +1,18 @@
 /// The spans waiting to be exported, and the task that exports them.
 final class SpanQueue: Sendable {
   private struct State {
-    /// The full batches, and the batch that is being filled.
+    /// The full batches, and the batch currently being filled.
     var full: [SpanBatch] = []
     var open = SpanBatch()
-    /// An exported batch whose memory is reused.
+    /// A batch that has been exported, whose memory is reused.
     var spare: SpanBatch?
     var waiting = 0
     var dropped = 0
-    /// The number of spans that must not wait for more.
+    /// The number of spans that must be exported without waiting for more.
     var hurried = 0
-    /// Exports until the queue is empty. `nil` while it is empty.
+    /// The task that exports until the queue is empty. `nil` while the queue is empty.
     var work: Task<Void, Never>?
-    /// The wait of `work` for more spans.
+    /// The task with which `work` waits for more spans.
     var nap: Task<Void, Never>?
     var hasFailed = false
   }
@@ -23,7 +23,7 @@ final class SpanQueue: Sendable {
   private let clock: CallClock
   private let log: TextSink
   private let state = Lock(State())
-  /// Counts added spans as begun, and exported or lost spans as ended.
+  /// Tracks the spans. Each starts when added and ends when it is exported or lost.
   private let exports = Completion()
 
   init(
@@ -39,7 +39,7 @@ final class SpanQueue: Sendable {
 
   var dropped: Int { state.withLock { $0.dropped } }
 
-  /// Adds the spans of a call, as far as there is room.
+  /// Adds a call's spans, as far as there is room.
   func add(_ assembly: SpanAssembly) {
     let spans = CallSpans(assembly, exporter.form)
     let nap = state.withLock { state -> Task<Void, Never>? in
@@ -75,7 +75,7 @@ final class SpanQueue: Sendable {
     nap?.cancel()
   }
 
-  /// Exports the waiting spans. Returns when that is done, or when the surrounding task is cancelled.
+  /// Exports the waiting spans. Returns when they have been exported, or when the surrounding task is cancelled.
   func flush() async {
     hurry()
     await exports.wait()
@@ -95,7 +95,7 @@ final class SpanQueue: Sendable {
     let nap = state.withLock { state -> Task<Void, Never>? in
       guard exports.ended >= state.hurried, state.waiting < limits.batch else { return nil }
       let nap = Task.detached { [clock, limits] in
-        do { try await clock.sleep(for: limits.delay) } catch { return }  // cancelled because there are enough spans
+        do { try await clock.sleep(for: limits.delay) } catch { return }  // cancelled when there are enough spans
       }
       state.nap = nap
       return nap

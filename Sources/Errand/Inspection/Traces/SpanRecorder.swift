@@ -1,17 +1,17 @@
 public import ErrandFoundation
 
-/// Creates spans for calls, named by OpenTelemetry's conventions for HTTP clients, and sends them to an exporter.
+/// Creates spans for calls, following OpenTelemetry's HTTP client conventions, and exports them.
 ///
 ///     let spans = SpanRecorder(to: .collector("http://127.0.0.1:4318"))
 ///     await shop.update { $0.observers.append(spans) }
 ///
 /// A call is a span of kind `INTERNAL`. Each of its attempts is a child span of kind `CLIENT`. Both last until the body
-/// has ended. `traceparent` in the request names the attempt's span. A call made within a ``TraceContext`` joins that
-/// trace and follows its sampling decision. Any other call starts a new trace.
+/// has ended. The request's `traceparent` contains the attempt's span ID. A call made within a ``TraceContext`` joins
+/// that trace and follows its sampling decision. Any other call starts a new trace.
 ///
 /// Spans wait in a bounded queue and are exported in batches. Calls never wait for the export. Secrets are hidden.
 public final class SpanRecorder: TaskObserver {
-  /// The share of new traces that are recorded.
+  /// The fraction of new traces that are recorded.
   public let traceSampling: TraceSampling
 
   private let queue: SpanQueue
@@ -20,12 +20,12 @@ public final class SpanRecorder: TaskObserver {
   ///
   /// - Parameters:
   ///   - exporter: The exporter that receives the spans.
-  ///   - service: The name of the program (`service.name`). Defaults to the name of the process.
-  ///   - attributes: More resource attributes, such as `deployment.environment.name`.
-  ///   - sampling: The share of new traces that are recorded. Defaults to all.
-  ///   - limits: The number of spans that can wait, and for how long.
-  ///   - clock: The clock for waiting.
-  ///   - log: Receives a line when exporting starts to fail.
+  /// - service: The program's name (`service.name`). Defaults to the name of the process.
+  /// - attributes: Additional resource attributes, such as `deployment.environment.name`.
+  /// - sampling: The fraction of new traces that are recorded. Defaults to all.
+  /// - limits: The maximum number of waiting spans, and how long they wait.
+  /// - clock: The clock used to wait.
+  /// - log: Receives a line when exporting starts to fail.
   public init(
     to exporter: SpanExporter, service: String = ProcessInfo.processInfo.processName,
     attributes: [String: String] = [:],
@@ -40,10 +40,10 @@ public final class SpanRecorder: TaskObserver {
 
   deinit { queue.hurry() }
 
-  /// Delivers events inline, because the recorder only takes a note of them.
+  /// Delivers events inline, because the recorder only stores the events.
   public var delivery: ObserverDelivery { .inline }
 
-  /// Observes only the end of calls, when everything is known.
+  /// Observes only the end of calls, when all data is available.
   public var interest: ObserverInterest { .ends }
 
   /// Records the spans of a finished call.
@@ -51,10 +51,11 @@ public final class SpanRecorder: TaskObserver {
     if let spans = SpanAssembly(event) { queue.add(spans) }
   }
 
-  /// The number of dropped spans: the queue was full, or the exporter failed or rejected them.
+  /// The number of spans dropped because the queue was full, or because the exporter failed or rejected them.
   public var dropped: Int { queue.dropped }
 
-  /// Exports the spans waiting now. Returns when that is done or has failed, without waiting for later spans.
+  /// Exports the currently waiting spans. Returns when the export has finished or failed, without waiting for later
+  /// spans.
   ///
   /// Returns early if the surrounding task is cancelled. The spans are still exported later.
   public func flush() async { await queue.flush() }
@@ -66,7 +67,7 @@ public struct SpanLimits: Sendable, Hashable {
   public var waiting: Int
   /// The maximum number of spans in a batch.
   public var batch: Int
-  /// The time that a span waits for more spans.
+  /// How long a span waits for more spans.
   public var delay: Duration
 
   /// Creates limits. Defaults to 2,048 waiting spans, batches of 512, and a delay of 5 seconds.

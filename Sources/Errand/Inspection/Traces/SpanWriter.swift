@@ -1,12 +1,12 @@
 /// Writes spans, as values or as text.
 ///
-/// The parts of a span are written in this order: beginning, attributes, events, end.
+/// A span's parts are written in this order: beginning, attributes, events, end.
 protocol SpanWriter: ~Copyable {
   mutating func begin(_ head: SpanHead)
   mutating func attribute(_ name: StaticString, _ value: String)
   mutating func attribute(_ name: StaticString, _ value: Int)
   mutating func event(_ name: String, at time: UInt64, _ text: String)
-  /// Ends the span, with a description of its failure if there was one.
+  /// Ends the span. `failure` describes its failure, if any.
   mutating func end(failure: String?)
 }
 

@@ -8,7 +8,7 @@ struct TraceText: SpanWriter, ~Copyable {
 
     var count: Int { ends.count }
 
-    /// Some of the spans. If `isFirst`, without the comma before the first span.
+    /// Returns some of the spans. If `isFirst` is true, omits the comma before the first span.
     func part(_ spans: Range<Int>, isFirst: Bool) -> ArraySlice<UInt8> {
       guard !spans.isEmpty else { return [] }
       let start = spans.lowerBound == 0 ? 0 : ends[spans.lowerBound - 1]
@@ -97,7 +97,7 @@ struct TraceText: SpanWriter, ~Copyable {
 
   // MARK: A request
 
-  /// The beginning of a request or line that exports the spans of one service.
+  /// Returns the beginning of a request or line that exports one service's spans.
   static func head(_ resource: [(name: String, value: String)], version: StaticString) -> [UInt8] {
     var text = TextBytes()
     text.raw(#"{"resourceSpans":[{"resource":{"attributes":["#)

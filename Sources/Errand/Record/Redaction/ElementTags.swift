@@ -1,4 +1,4 @@
-/// The start and end tags in a text, by lowercase name. The text is scanned only once, for any number of lookups.
+/// A text's start and end tags, by lowercase name. The text is scanned only once, for any number of lookups.
 struct ElementTags {
   private struct Tag {
     let place: Int
@@ -32,10 +32,10 @@ struct ElementTags {
     if tag.isEnd { tags[name]?.lastEnd = tag.place }
   }
 
-  /// The position of the end tag of the element whose content begins at `start`, skipping nested elements of the same
-  /// name. The last end tag, if nested elements are not closed. `nil` without an end tag.
+  /// Returns the position of the end tag of the element whose content begins at `start`, skipping nested elements with
+  /// the same name. Returns the last end tag if nested elements are not closed, or `nil` without an end tag.
   func end(of name: ArraySlice<UInt8>, from start: Int) -> Int? {
-    // The tags passed here are in hidden text, so they are not visited again.
+    // The tags skipped here are in hidden text, so they are not visited again.
     guard let tags = tags[Self.folded(name)], tags.lastEnd >= start else { return nil }
     var depth = 1
     for tag in tags.all[first(in: tags.all, from: start)...] {

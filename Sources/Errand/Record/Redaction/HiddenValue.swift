@@ -1,15 +1,16 @@
-/// Hides a JSON value but keeps its shape, so that it can still be decoded into the same type.
+/// Hides a JSON value but keeps its structure, so that it can still be decoded into the same type.
 ///
-/// Strings become ``Redaction/mark`` and numbers become 0. `true`, `false` and `null` stay, because they reveal
-/// nothing. Object keys stay if they look like names. The input does not have to be valid JSON. The time is linear in
-/// the size of the value.
+/// Strings become ``Redaction/mark`` and numbers become 0. `true`, `false` and `null` are kept, because they don't
+/// reveal anything. Object keys are kept if they look like names. The input does not have to be valid JSON. The time is
+/// linear in the size of the value.
 struct HiddenValue {
   private(set) var shown: [UInt8] = []
   /// The position after the value.
   private(set) var end: Int
 
   private let bytes: [UInt8]
-  /// The quotation mark around strings, with the number of backslashes before it if the value is part of a string.
+  /// The quotation mark around strings. If the value is part of a string, includes the number of backslashes before the
+  /// mark.
   private let quote: TextRedactor.Quote
   /// Whether numbers are shown, except in arrays.
   private let keepsNumbers: Bool
@@ -115,7 +116,7 @@ struct HiddenValue {
       && word.contains { (0x30...0x39).contains($0) }
   }
 
-  /// Whether the word looks like a name. Keys of an object can be secrets too, and those contain digits.
+  /// Whether the word looks like a name. Object keys can be secrets too, but those contain digits.
   private static func isName(_ word: ArraySlice<UInt8>) -> Bool {
     word.count <= 32
       && word.allSatisfy { (0x61...0x7A).contains($0 | 0x20) || "_-.$".utf8.contains($0) }

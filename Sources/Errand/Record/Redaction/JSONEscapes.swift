@@ -1,4 +1,4 @@
-/// Removes and adds the escapes of JSON strings (RFC 8259 §7). Also works on text that is not quite JSON.
+/// Removes and adds the escapes of JSON strings (RFC 8259 §7). Also works on text that is not quite valid JSON.
 enum JSONEscapes {
   /// Whether a `\u` escape of an ASCII character begins at `start`. Other characters are never delimiters.
   static func isSign(_ bytes: [UInt8], at start: Int) -> Bool {
@@ -8,7 +8,7 @@ enum JSONEscapes {
     return unit < 0x80
   }
 
-  /// The text without escapes. An invalid escape is kept as it is.
+  /// Returns the text without escapes. An invalid escape is kept unchanged.
   static func unescaped(_ bytes: ArraySlice<UInt8>) -> String {
     var units: [UInt8] = []
     units.reserveCapacity(bytes.count)
@@ -61,7 +61,7 @@ enum JSONEscapes {
     }
   }
 
-  /// The character whose escape begins here, and the length of the escape. A surrogate pair is one character.
+  /// Returns the character whose escape begins here, and the length of the escape. A surrogate pair is one character.
   private static func character(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar, length: Int)? {
     guard let first = escape(bytes) else { return nil }
     if let scalar = Unicode.Scalar(first) { return (scalar, 6) }

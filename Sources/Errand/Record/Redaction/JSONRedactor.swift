@@ -1,15 +1,15 @@
 import ErrandFoundation
 
-/// Hides the values of secret members in JSON, by name and by path. The types of the values stay the same.
+/// Hides the values of secret members in JSON, by name and by path. The types of the values are unchanged.
 ///
-/// It works on bytes and does not need a valid document, so truncated or malformed JSON is redacted too. The time is
+/// It works on bytes and does not require a valid document, so truncated or malformed JSON is redacted too. The time is
 /// linear in the size of the text.
 struct JSONRedactor {
   private let bytes: [UInt8]
   private let redaction: Redaction
   private lazy var signs = ExchangeSigns(bytes)
   private var position = 0
-  /// The remaining secret paths inside the current container, and those for the containers around it.
+  /// The remaining secret paths inside the current container, and those inside its parent containers.
   private var inside: SecretPlaces
   private var around: [(places: SecretPlaces, count: Int)] = []
   /// The remaining secret paths inside the next value.
@@ -46,7 +46,8 @@ struct JSONRedactor {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The kind of a secret member whose value comes next. `nil` for other members, whose paths are then in `ahead`.
+  /// Returns the kind of a secret member whose value comes next. Returns `nil` for other members, whose paths are then
+  /// in `ahead`.
   private mutating func secretKind(of name: String) -> SecretKind? {
     if !inside.isEmpty { ahead = inside.within(name) }
     if ahead?.isReached == true { return .secret }
@@ -54,7 +55,7 @@ struct JSONRedactor {
     return kind != .plain && kind.hidesMember(textAhead, signs) ? kind : nil
   }
 
-  /// The string that comes next, with its escapes. `nil` if the next value is not a string.
+  /// The next value, if it is a string, with its escapes. Otherwise `nil`.
   private var textAhead: ArraySlice<UInt8>? {
     guard bytes[position] == Self.quote else { return nil }
     var end = position + 1
@@ -116,7 +117,7 @@ struct JSONRedactor {
     }
   }
 
-  /// The first byte that is not whitespace. Only looks at 200 bytes, because this runs at every line break.
+  /// Returns the first byte that is not whitespace. Only checks 200 bytes, because this runs at every line break.
   private static func firstMark(of bytes: some Sequence<UInt8>) -> UInt8 {
     bytes.prefix(200).first { !isBlank($0) } ?? 0
   }
@@ -125,8 +126,8 @@ struct JSONRedactor {
     place < bytes.count && (bytes[place] == UInt8(ascii: "\n") || bytes[place] == UInt8(ascii: "\r"))
   }
 
-  /// Skips the string that begins here, up to the end if it is truncated. A raw line break in a string is invalid: it
-  /// ends a name or value if another document or an empty line follows. In a secret, it is hidden.
+  /// Skips the string that begins here. A truncated string extends to the end. A raw line break in a string is invalid:
+  /// it ends a name or value if another document or an empty line follows. In a secret, the line break is hidden.
   private mutating func skipString() {
     position += 1
     while position < bytes.count, bytes[position] != Self.quote {
@@ -152,7 +153,7 @@ struct JSONRedactor {
     while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
   }
 
-  /// The name without escapes: `"pass\u0077ord"` is a password too.
+  /// Returns the name without escapes, because `"pass\u0077ord"` is a password too.
   private static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
     let isPlain = !quoted.contains(UInt8(ascii: "\\"))
     if !isPlain, let name = try? JSONDecoder().decode(String.self, from: Data(quoted)) { return name }

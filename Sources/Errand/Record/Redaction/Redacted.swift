@@ -5,12 +5,12 @@
 ///       @Redacted var answer: String
 ///     }
 ///
-/// The value is encoded, decoded and sent normally. Once it has been encoded or decoded, its coding key is hidden
+/// The value is encoded, decoded and sent normally. When it has been encoded or decoded, its coding key is hidden
 /// everywhere in the process, in JSON, forms, queries and header fields, by every ``Redaction`` that hides names. For a
-/// value in a dictionary, that is the name of the dictionary. An optional that is `nil` is omitted.
+/// value in a dictionary, the hidden name is the dictionary's. An optional that is `nil` is omitted.
 ///
-/// If a response cannot be decoded, an excerpt is shown before its names are known. List those names in
-/// ``Redaction/fields``.
+/// If a response can't be decoded, the error shows an excerpt before the response's secret names are known. List those
+/// names in ``Redaction/fields``.
 @propertyWrapper public struct Redacted<Value: Sendable>: Sendable {
   /// The value.
   public var wrappedValue: Value
@@ -67,14 +67,14 @@ extension KeyedEncodingContainer {
   }
 }
 
-/// The names of all ``Redacted`` values in the process. They are hidden in the logs of every server.
+/// The names of all ``Redacted`` values in the process. They are hidden in every server's logs.
 enum LearnedSecrets {
   private static let names = Lock<Set<[UInt8]>>([])
   /// The number of learned names that are not declared by a type.
   private static let others = Lock(0)
 
-  /// Learns the last name of a path that a type declares, so that a dictionary is hidden as a whole. If no type
-  /// declares one, learns the last name.
+  /// Learns the last declared name in a path, so that a dictionary is hidden as a whole. If the path contains no
+  /// declared name, learns its last name.
   static func learn(_ path: [any CodingKey]) {
     guard let key = path.last(where: { $0.place == nil && $0.isDeclared }) ?? path.last(where: { $0.place == nil })
     else { return }

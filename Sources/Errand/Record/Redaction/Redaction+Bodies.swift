@@ -1,8 +1,8 @@
 public import ErrandFoundation
 
 extension Redaction {
-  /// A body for display. Text is shown with the values of secret names hidden. Other types, and bodies of more than
-  /// `limit` bytes, are replaced by a placeholder.
+  /// Returns a body for display. Text is shown with the values of secret names hidden. Other types, and bodies larger
+  /// than `limit` bytes, are replaced by a placeholder.
   public func body(_ data: Data, type: MediaType?, limit: Int) -> String {
     recorded(data, type: type, limit: limit).shown
   }
@@ -13,7 +13,7 @@ extension Redaction {
     return types.contains(essence) || types.contains("\(essence.prefix { $0 != "/" })/*") || types.contains("*/*")
   }
 
-  /// The body as text. `nil` if it is binary or hidden.
+  /// Returns the body as text, or `nil` if it is binary or hidden.
   func text(of data: Data, type: MediaType?) -> String? {
     guard type?.isText ?? true, !hidesBody(of: type) else { return nil }
     if places.isEmpty, data.withUnsafeBytes({ names.clears($0) }) { return String(decoding: data, as: UTF8.self) }
@@ -21,10 +21,10 @@ extension Redaction {
     return inFull(body: text, type)
   }
 
-  /// The beginning of a body on one line, at most `count` characters. Empty if the body is binary or hidden.
+  /// Returns the beginning of a body on one line, up to `count` characters. Empty if the body is binary or hidden.
   package func excerpt(of data: Data, type: MediaType?, count: Int) -> String {
     guard type?.isText ?? true, !hidesBody(of: type) else { return "" }
-    // A prefix can be redacted alone because names come before values. A character has at most four bytes.
+    // A prefix can be redacted separately because names come before values. A character has at most four bytes.
     let part = data.prefix(count * 16)
     guard !part.contains(0) else { return "" }  // another charset, in which names are not recognized
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
@@ -39,7 +39,7 @@ extension Redaction {
   }
 
   func inFull(body text: String, _ type: MediaType?) -> String {
-    // JSON can be labelled as a form, as with `curl -d`.
+    // JSON may be labelled as a form, as with `curl -d`.
     if type?.essence == MediaType.form.rawValue, !text.beginsAsJSON { return pairs(text[...]) }
     guard !names.isEmpty || !places.isEmpty else { return text }
     var json = JSONRedactor(text, self)

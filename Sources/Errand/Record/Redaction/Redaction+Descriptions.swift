@@ -9,17 +9,17 @@ extension HTTPHeaders.Field: CustomStringConvertible {
 }
 
 extension HTTPQuery: CustomStringConvertible {
-  /// The query as in a URL, with secrets hidden.
+  /// The query as it appears in a URL, with secrets hidden.
   public var description: String { Redaction.standard.pairs(encoded[...]) }
 }
 
 extension HTTPQuery.Item: CustomStringConvertible {
-  /// The name and value as in a URL, with secrets hidden.
+  /// The name and value as they appear in a URL, with secrets hidden.
   public var description: String { "\(HTTPQuery([self]))" }
 }
 
 extension HTTPRequest: CustomStringConvertible {
-  /// The method and URL, then one line per header field. Secrets are hidden and the body is omitted.
+  /// The method and URL, followed by one line per header field. Secrets are hidden and the body is omitted.
   public var description: String {
     let fields = headers.map {
       options.credentialHeaders.contains($0.name) ? "\($0.name): \(Redaction.mark)" : "\($0)"
@@ -29,7 +29,7 @@ extension HTTPRequest: CustomStringConvertible {
 }
 
 extension HTTPResponse: CustomStringConvertible {
-  /// The status and URL, then one line per header field. Secrets are hidden and the body is omitted.
+  /// The status and URL, followed by one line per header field. Secrets are hidden and the body is omitted.
   public var description: String {
     (["\(status) \(Redaction.standard(url))"] + headers.map { "\($0)" }).joined(separator: "\n")
   }

@@ -1,11 +1,11 @@
 extension Redaction {
-  /// The header fields with secret values hidden, including secrets in URLs.
+  /// Returns the header fields with secret values hidden, including secrets in URLs.
   public func callAsFunction(_ headers: HTTPHeaders) -> HTTPHeaders {
     HTTPHeaders(headers.map { .init($0.name, value(of: $0)) })
   }
 
   func value(of field: HTTPHeaders.Field) -> String {
-    // These belong to one request, so `names` does not cache them.
+    // Credentials are specific to one request, so `names` does not cache them.
     if credentials.contains(field.name) { return Self.mark }
     if names.knows(plain: field) { return field.value }
     if headers.contains(field.name) { return Self.mark }
@@ -18,12 +18,13 @@ extension Redaction {
     return "\(scheme) \(Self.mark)"
   }
 
-  /// Whether a single pass shows that the field has nothing to hide.
+  /// Whether a single pass shows that the field contains nothing to hide.
   private func isPlain(_ field: HTTPHeaders.Field) -> Bool {
     !hidesName(field.name) && names.clears(field.value) && (names.isEmpty || Self.scheme(ofCredential: field) == nil)
   }
 
-  /// The scheme of a credential, whatever the field name: `Bearer eyJ…` (RFC 9110 §11.4). `nil` for any other value.
+  /// The scheme of a credential, regardless of the field name, as in `Bearer eyJ…` (RFC 9110 §11.4). `nil` for any
+  /// other value.
   private static func scheme(ofCredential field: HTTPHeaders.Field) -> Substring? {
     let scheme = field.value.firstWord
     guard scheme.utf8.count >= 4, schemes.contains(HTTPHeaderName(String(scheme))) else { return nil }
@@ -44,13 +45,13 @@ extension Redaction {
     headers.contains(field) || credentials.contains(field) || hidesName(field)
   }
 
-  /// Whether a field, judged by its name, is never sent to another origin automatically, even if this policy shows it.
+  /// Whether a field, based on its name, is never sent to another origin automatically, even if this policy shows it.
   func keepsHome(_ field: HTTPHeaderName) -> Bool {
     hidesValue(of: field) || Redaction.standard.hidesValue(of: field) || Self.mayNameSecret(field.rawName)
   }
 
   /// Whether a name contains the name of a secret. This covers more names than redaction does: withholding a field from
-  /// another origin does less harm than leaking it.
+  /// another origin does less harm than leaking the field.
   static func mayNameSecret(_ name: String) -> Bool { suspicious.kind(of: name.utf8) != .plain }
 
   private static let suspicious = SecretNames(
@@ -61,14 +62,14 @@ extension Redaction {
       "master_key", "functions_key", "signing_key", "encryption_key",
     ])
 
-  /// Whether a request field is a credential, even if this policy shows it: by its name, by the scheme of its value, or
-  /// because the request names it in `named`. It is never sent to another origin automatically, and responses to it are
-  /// not shared between users.
+  /// Whether a request field is a credential, even if this policy shows it: because of its name, because of its value's
+  /// scheme, or because it is in `named`, the request's credentials. It is never sent to another origin automatically,
+  /// and responses to it are not shared between users.
   func keepsHome(_ field: HTTPHeaders.Field, named: Set<HTTPHeaderName> = []) -> Bool {
     named.contains(field.name) || keepsHome(field.name) || Self.hasScheme(field)
   }
 
-  /// Whether the value begins with an authentication scheme, whatever the field name.
+  /// Whether the value begins with an authentication scheme, regardless of the field name.
   static func hasScheme(_ field: HTTPHeaders.Field) -> Bool { scheme(ofCredential: field) != nil }
 
   /// Whether the values are hidden because of the field name. OAuth has no header field named `Code`.
@@ -91,7 +92,7 @@ extension String {
     return bytes.next() == UInt8(ascii: "-")
   }
 
-  /// The letters before the first whitespace, at most ten. Empty if there are other characters or no whitespace.
+  /// The letters before the first whitespace, up to ten. Empty if there are other characters or no whitespace.
   fileprivate var firstWord: Substring {
     var length = 0
     for byte in utf8 {

@@ -1,36 +1,36 @@
 public import ErrandFoundation
 
-/// The policy that keeps secrets out of everything a person may read: echo, logs, errors, recordings and exports.
+/// The policy that keeps secrets out of everything a person may read: echoes, logs, errors, recordings and exports.
 ///
-/// Redaction is on by default. Names are compared without `-`, `_` and case: `accessToken`, `access_token` and
-/// `X-Access-Token` are secret because they end with `token`. `tokenCount` isn't.
+/// Redaction is on by default. Names are compared ignoring `-`, `_` and case. `accessToken`, `access_token` and
+/// `X-Access-Token` are secret because they end with `token`, but `tokenCount` is not.
 public struct Redaction: Sendable {
   /// Header fields whose values are hidden.
   public var headers: Set<HTTPHeaderName> { didSet { updateNames() } }
   /// Names in headers, queries, forms and JSON bodies whose values are hidden.
   ///
-  /// `code` is hidden only in OAuth exchanges, and `key` is hidden in JSON only if its value has digits. To hide them
-  /// everywhere, add them to ``fragments``.
+  /// `code` is hidden only in OAuth exchanges, and `key` is hidden in JSON only if its value contains digits. To hide
+  /// them everywhere, add them to ``fragments``.
   public var fields: Set<String> { didSet { updateNames() } }
-  /// Parts of names: every name that contains one is secret. Empty in ``standard``.
+  /// Parts of names. Every name that contains one of these parts is secret. Empty in ``standard``.
   public var fragments: Set<String> { didSet { updateNames() } }
-  /// Endings of names: `token` hides `token` and `accessToken`, but not `tokenCount`.
+  /// Endings of names. For example, `token` hides `token` and `accessToken`, but not `tokenCount`.
   public var endings: Set<String> { didSet { updateNames() } }
-  /// Members of JSON bodies whose values are hidden, as paths from the root: `customer.email`. `*` matches any name. An
-  /// array has the same path as its elements: `cards.number` is the number of every card.
+  /// Members of JSON bodies whose values are hidden, as paths from the root, such as `customer.email`. `*` matches any
+  /// name. An array has the same path as its elements: `cards.number` is the number of every card.
   public var paths: Set<String> { didSet { places = SecretPlaces(paths) } }
-  /// Media types whose bodies are never shown: `application/pdf`, or `text/*` for a whole group.
+  /// Media types whose bodies are never shown, such as `application/pdf`, or `text/*` for an entire group.
   public var bodies: Set<MediaType> { didSet { types = Set(bodies.map(\.essence)) } }
 
-  /// The secret names, with a cache of fields found to have nothing to hide. Each policy has its own.
+  /// The secret names, with a cache of fields that contain nothing to hide. Each policy has its own.
   private(set) var names: SecretNames
-  /// The header fields that one request declares secret.
+  /// The header fields that a request declares as secret.
   private(set) var credentials: Set<HTTPHeaderName> = []
   private(set) var places: SecretPlaces
   private(set) var types: Set<String>
 
-  /// Creates a policy that hides these names, parts and endings of names, paths and media types. It also hides users
-  /// and passwords in URLs.
+  /// Creates a policy that hides these names, parts and endings of names, paths and media types. It also hides user
+  /// names and passwords in URLs.
   public init(
     headers: Set<HTTPHeaderName>, fields: Set<String>, fragments: Set<String> = [], paths: Set<String> = [],
     bodies: Set<MediaType> = [], endings: Set<String> = []
@@ -46,7 +46,7 @@ public struct Redaction: Sendable {
     types = Set(bodies.map(\.essence))
   }
 
-  /// Credentials, cookies, keys, tokens and passwords.
+  /// Hides credentials, cookies, keys, tokens and passwords.
   public static let standard = Redaction(
     headers: [
       .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "Authentication-Info",
@@ -66,7 +66,7 @@ public struct Redaction: Sendable {
       "functions_key", "signing_key", "encryption_key",
     ])
 
-  /// Hides only users and passwords in URLs.
+  /// Hides only user names and passwords in URLs.
   public static let none = Redaction(headers: [], fields: [])
 
   /// The text that replaces a hidden value.
@@ -79,7 +79,7 @@ public struct Redaction: Sendable {
 
   func kind(of name: some StringProtocol) -> SecretKind { names.kind(of: Array(name.utf8)) }
 
-  /// Whether the value at this path of a JSON body is hidden, or is inside a hidden value.
+  /// Whether the value at this path in a JSON body is hidden, or is inside a hidden value.
   func hidesValue(at place: [any CodingKey]) -> Bool {
     var places = places
     for key in place where key.place == nil && !places.isEmpty {
@@ -89,13 +89,14 @@ public struct Redaction: Sendable {
     return false
   }
 
-  /// The URL without its user and password, and with the values of secret names in its query and fragment hidden.
+  /// Returns the URL without its user name and password, and with the values of secret names in its query and fragment
+  /// hidden.
   public func callAsFunction(_ url: URL) -> String { self(address: url.absoluteString) }
 
   /// Redacts text that may be a URL.
   package func callAsFunction(address text: String) -> String { names.clears(text) ? text : inFull(address: text) }
 
-  /// Redacts text that may be a URL, without the quick check first.
+  /// Redacts text that may be a URL, without a quick check first.
   func inFull(address text: String) -> String {
     guard text.utf8.contains(where: { "@=?#%".utf8.contains($0) }) else { return text }
     if let hidden = hidingOddUser(in: text) { return inFull(address: hidden) }
@@ -107,12 +108,13 @@ public struct Redaction: Sendable {
     return result
   }
 
-  /// Text with the users and passwords of URLs hidden, and the values of secret names wherever they occur.
+  /// Returns text with user names and passwords in URLs hidden, and the values of secret names hidden wherever they
+  /// occur.
   package func callAsFunction(text: String) -> String { names.clears(text) ? text : inFull(text: text) }
 
   func inFull(text: String) -> String { shown(text, depth: 0) }
 
-  /// Text with only the secrets in its URLs hidden. For the library's own messages, which mention names.
+  /// Returns text with only the secrets in its URLs hidden. For the library's own messages, which contain names.
   func hidingInURLs(of text: String) -> String {
     var (shown, rest) = ("", text[...])
     while let colon = rest.firstRange(of: "://") {
@@ -158,19 +160,19 @@ public struct Redaction: Sendable {
 
   var hidesPlaces: Bool { !places.isEmpty }
 
-  /// Whether only users and passwords in URLs are hidden.
+  /// Whether only user names and passwords in URLs are hidden.
   var hidesNothing: Bool {
     names.isEmpty && headers.isEmpty && credentials.isEmpty && places.isEmpty && types.isEmpty
   }
 
-  /// The text without a user whose password contains a URL delimiter, as in `https://me:pass#word@host`, where `#` does
-  /// not begin a fragment. `nil` if there is no such user.
+  /// Returns the text without a user name whose password contains a URL delimiter, as in `https://me:pass#word@host`,
+  /// where `#` does not begin a fragment. Returns `nil` if there is no such user name.
   private func hidingOddUser(in text: String) -> String? {
     guard let start = text.firstRange(of: "//")?.upperBound, text[start...].first != "[" else { return nil }
     let user = text[start...].prefix { $0 != "@" }
     guard user.endIndex < text.endIndex, let colon = user.firstIndex(of: ":") else { return nil }
     let password = user[user.index(after: colon)...]
-    // A port is made of digits only.
+    // A port consists of digits only.
     guard !user[..<colon].contains(where: { "/?#\\".contains($0) }),
       !password.prefix(while: { !"/?#\\".contains($0) }).isPort,
       password.contains(where: { "/?#\\".contains($0) })
@@ -178,7 +180,7 @@ public struct Redaction: Sendable {
     return text[..<start] + Self.mark + text[user.endIndex...]
   }
 
-  /// The scheme, authority and path, with the user hidden. Text without a scheme can be just an authority.
+  /// Returns the scheme, authority and path, with the user name hidden. Text without a scheme can be just an authority.
   private func hidingUser(in text: Substring) -> String {
     let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
     let authority = text[start...].prefix { $0 != "/" && $0 != "\\" }
@@ -190,8 +192,8 @@ public struct Redaction: Sendable {
     return text[..<start] + Self.mark + authority[at...] + shownPath
   }
 
-  /// The path without segments that contain an escaped URL with a secret. If the URL spans several segments, everything
-  /// from the first escaped segment on is hidden.
+  /// Returns the path without segments that contain an escaped URL with a secret. If the URL spans several segments,
+  /// hides everything from the first escaped segment on.
   private func hidingEscapedURLs(in path: Substring) -> String {
     guard Self.hasEscapedURL(path) else { return String(path) }
     var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -215,7 +217,8 @@ public struct Redaction: Sendable {
     return false
   }
 
-  /// `name=value` pairs with the values of secret names hidden, including values that contain such pairs themselves.
+  /// Returns `name=value` pairs with the values of secret names hidden, including values that contain such pairs
+  /// themselves.
   func pairs(_ text: Substring) -> String {
     func isSecret(_ name: some StringProtocol, _ value: Substring) -> Bool {
       kind(of: name).hidesParameter(value.utf8, ExchangeSigns(text.utf8))
@@ -234,7 +237,7 @@ public struct Redaction: Sendable {
     }.joined(separator: "&")
   }
 
-  /// Whether an escaped value contains a secret, such as in a URL. `depth` is the number of enclosing values.
+  /// Whether an escaped value contains a secret, for example in a URL. `depth` is the number of enclosing values.
   func holdsSecret(_ value: Substring, depth: Int, level: Int = 0) -> Bool {
     // Limit the depth: the sender controls it, and each level costs four passes.
     guard depth < 2, value.utf8.contains(where: { "%@=:<\\".utf8.contains($0) }) else { return false }
@@ -258,8 +261,8 @@ extension StringProtocol {
 }
 
 extension String {
-  /// The text with invisible characters replaced by spaces. Line breaks, escape sequences and direction changes cannot
-  /// get into a log.
+  /// The text with invisible characters replaced by spaces, so that line breaks, escape sequences and direction changes
+  /// can't get into a log.
   package var onOneLine: String {
     guard unicodeScalars.contains(where: \.isInternal) else { return self }
     var line = String.UnicodeScalarView()
@@ -267,8 +270,8 @@ extension String {
     return String(line)
   }
 
-  /// The text with invisible characters other than line breaks and tabs replaced by spaces. Escape sequences cannot
-  /// reach a terminal.
+  /// The text with invisible characters other than line breaks and tabs replaced by spaces, so that escape sequences
+  /// can't reach a terminal.
   var onLines: String {
     guard unicodeScalars.contains(where: { $0.isInternal && $0 != "\n" && $0 != "\t" }) else { return self }
     var text = String.UnicodeScalarView()
@@ -280,7 +283,7 @@ extension String {
 
   var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false }
 
-  /// The text after the last URL delimiter: `code` in `/cb?code`, which can begin a fragment.
+  /// The text after the last URL delimiter, such as `code` in `/cb?code`, which can begin a fragment.
   fileprivate var behindRoute: Substring {
     utf8.lastIndex { "?/;#".utf8.contains($0) }.map { self[utf8.index(after: $0)...] } ?? ""
   }

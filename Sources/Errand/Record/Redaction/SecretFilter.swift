@@ -1,8 +1,8 @@
-/// Checks in one pass whether text has nothing to hide: no secret name, no possible user or password, and no escape
-/// that may hide one.
+/// Checks in one pass whether text contains nothing to hide: no secret name, no possible user name or password, and no
+/// escape that may hide one.
 ///
-/// It clears most recorded text in the time of a copy. Text that it does not clear is redacted in full, even if there
-/// is nothing to hide.
+/// It clears most recorded text in about the time of a copy. Text that it can't clear is redacted in full, even if it
+/// contains nothing to hide.
 struct SecretFilter: Sendable {
   /// The number of letters and digits, plus one for other bytes.
   private static let letters = 37
@@ -16,16 +16,16 @@ struct SecretFilter: Sendable {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt8(byte) - UInt8(ascii: "A") + 1
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt8(byte) - UInt8(ascii: "0") + 27
     case UInt8(ascii: "-"), UInt8(ascii: "_"): skipped
-    // "@" may follow a user, "%" and "\" begin an escape, and letters beyond ASCII may fold to ASCII.
+    // "@" may follow a user name, "%" and "\" begin an escape, and non-ASCII letters may fold to ASCII.
     case UInt8(ascii: "@"), UInt8(ascii: "%"), UInt8(ascii: "\\"), 0, 0x80...0xFF: doubtful
     default: 0
     }
   }
 
-  /// By letter pair: the number of the group of secret parts that begin with it, or 0.
+  /// By letter pair: the number of the group of secret parts that begin with the pair, or 0.
   private var groups = [UInt8](repeating: 0, count: letters * letters)
   private var parts: [[[UInt8]]] = []
-  /// A bit per hash: whether it belongs to a secret name.
+  /// For each hash, whether it belongs to a secret name.
   private var hashes = [Bool](repeating: false, count: 4096)
   private var names: Set<[UInt8]> = []
   /// Whether the filter can find all of its names.

@@ -4,9 +4,10 @@ enum SecretKind: Sendable {
   case secret
   /// The plural of a secret. Strings are hidden, but a number is a count, as in `total_tokens`.
   case plural
-  /// `key`, which names API keys and many other things. The value decides.
+  /// `key`, which is used for API keys and many other things. The value decides.
   case key
-  /// `code`, which is secret in an OAuth exchange and otherwise an error reason, a country or a product.
+  /// `code`, which is secret in an OAuth exchange. Otherwise it is, for example, an error reason, a country or a
+  /// product.
   case code
 
   /// The folded names that are secret only in some contexts.
@@ -14,7 +15,7 @@ enum SecretKind: Sendable {
     Array("key".utf8): .key, Array("tokenid".utf8): .key, Array("code".utf8): .code,
   ]
 
-  /// Whether the value of a parameter in a query, form or running text is hidden.
+  /// Whether a parameter's value in a query, form or plain text is hidden.
   func hidesParameter(_ value: some Collection<UInt8>, _ signs: @autoclosure () -> ExchangeSigns) -> Bool {
     switch self {
     case .plain: false
@@ -32,8 +33,8 @@ enum SecretKind: Sendable {
     }
   }
 
-  /// Whether the value of a JSON member is hidden. `text` is its string, or `nil` for any other value. `signs` come
-  /// from the surrounding text.
+  /// Whether a JSON member's value is hidden. `text` is the value if it is a string, otherwise `nil`. `signs` come from
+  /// the surrounding text.
   func hidesMember(
     _ text: ArraySlice<UInt8>?, _ signs: @autoclosure () -> ExchangeSigns, isInString: Bool = false
   ) -> Bool {
@@ -47,7 +48,7 @@ enum SecretKind: Sendable {
     }
   }
 
-  /// Whether a code is too short and plain to be an OAuth code: `DE`, `404`, `NAME_UNKNOWN`.
+  /// Whether a code is too short and simple to be an OAuth code, such as `DE`, `404` or `NAME_UNKNOWN`.
   private static func isShortCode(_ value: some Collection<UInt8>) -> Bool {
     value.count <= 12 && !value.isEmpty
       && value.allSatisfy { isDigit($0) || (0x41...0x5A).contains($0) || "_-.".utf8.contains($0) }
@@ -58,7 +59,7 @@ enum SecretKind: Sendable {
     isShortCode(value) || value.count <= 40 && !value.contains(where: isDigit)
   }
 
-  /// Whether a string looks random: at least 16 characters without whitespace, and either letters and three digits, or
+  /// Whether a string looks random: at least 16 characters without whitespace, with either letters and three digits, or
   /// a digit and letters of both cases.
   private static func looksRandom(_ value: ArraySlice<UInt8>) -> Bool {
     guard value.count >= 16, !value.contains(where: { $0 <= 0x20 }) else { return false }

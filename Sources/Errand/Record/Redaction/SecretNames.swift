@@ -1,4 +1,4 @@
-/// The names whose values are hidden, matched as bytes: a peer's text can have a name at every second byte.
+/// The names whose values are hidden, matched as bytes: a peer's text can contain a name at every second byte.
 struct SecretNames: Sendable {
   private let names: Set<[UInt8]>
   private let parts: [[UInt8]]
@@ -6,13 +6,13 @@ struct SecretNames: Sendable {
   /// Whether a name that ends with this byte may have a secret ending.
   private let mayEnd: [Bool]
   private let filter: SecretFilter
-  /// A cache of header fields: most messages have the same few.
+  /// A cache of header fields, because most messages contain the same few.
   private let known = Known()
 
   private final class Known: Sendable {
     struct State {
       var fields: [HTTPHeaderName: Bool] = [:]
-      /// Fields with nothing to hide in the latest messages, by hash.
+      /// Fields with nothing to hide in the most recent messages, by hash.
       var plain: [HTTPHeaders.Field?] = Array(repeating: nil, count: 64)
       /// The number of learned names when the cache was filled. A new name invalidates it.
       var learned = 0
@@ -21,7 +21,7 @@ struct SecretNames: Sendable {
     let state = Lock(State())
   }
 
-  /// The maximum number of cached names, because the peer can send any number of them.
+  /// The maximum number of cached names, because the peer can send any number of names.
   private static let room = 500
 
   init(_ names: Set<String>, parts: Set<String>, endings: Set<String> = []) {
@@ -34,7 +34,7 @@ struct SecretNames: Sendable {
     filter = SecretFilter(self.names, parts: self.parts + self.endings)
   }
 
-  /// Whether one pass shows that the text has nothing to hide.
+  /// Whether a single pass shows that the text contains nothing to hide.
   func clears(_ text: String) -> Bool { LearnedSecrets.count == 0 && filter.clears(text) }
 
   func clears(_ bytes: UnsafeRawBufferPointer) -> Bool { LearnedSecrets.count == 0 && filter.clears(bytes) }
@@ -54,13 +54,13 @@ struct SecretNames: Sendable {
     return isSecret
   }
 
-  /// Whether a field is cached as having nothing to hide.
+  /// Whether a field is cached as containing nothing to hide.
   func knows(plain field: HTTPHeaders.Field) -> Bool {
     let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
     return known.state.withLock { $0.learned == learned && $0.plain[place] == field }
   }
 
-  /// Caches a field that has nothing to hide according to these names alone. Replaces the field with the same hash.
+  /// Caches a field that contains nothing to hide according to these names. Replaces the field with the same hash.
   func remember(plain field: HTTPHeaders.Field) {
     let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
     guard learned == 0, field.value.utf8.count <= Self.longest else { return }
@@ -89,7 +89,8 @@ struct SecretNames: Sendable {
     return name.last == UInt8(ascii: "s") && !name.hasEnding("ss") ? .plural : .secret
   }
 
-  /// The kind of a name with parts. Secret if a part is: `login[pwd]`, `login.pwd`, `pins[0]`, `<ns:pwd>`.
+  /// The kind of a name that consists of parts. It is secret if one part is, as in `login[pwd]`, `login.pwd`, `pins[0]`
+  /// and `<ns:pwd>`.
   private func kind(ofNested name: [UInt8]) -> SecretKind {
     guard name.contains(where: Self.isDivider) else { return .plain }
     var result = SecretKind.plain
@@ -110,14 +111,15 @@ struct SecretNames: Sendable {
 
   private static func isDivider(_ byte: UInt8) -> Bool { "[].:".utf8.contains(byte) }
 
-  /// Whether a name is enough to identify a secret in running text: `token: …` and `session: …`, but not `key: …`.
+  /// Whether a name is enough to identify a secret in plain text, as in `token: …` and `session: …`, but not `key: …`.
   func isTelling(_ name: some Collection<UInt8>) -> Bool {
     guard !isEmpty, !name.isEmpty else { return false }
     let name = Self.folded(name)
     return hasPart(name) || hasEnding(name) || (name.count >= 6 && names.contains(name))
   }
 
-  /// Whether a name ends with that of a secret (`accessToken`), perhaps with a qualifier (`passwordConfirmation`).
+  /// Whether a name ends with a secret's name (`accessToken`), optionally followed by a qualifier
+  /// (`passwordConfirmation`).
   private func hasEnding(_ name: [UInt8]) -> Bool {
     guard let last = name.last, mayEnd[Int(last)] else { return false }
     return ends(name) || Self.withoutTail(name).map(ends) ?? false
@@ -135,13 +137,13 @@ struct SecretNames: Sendable {
     return tails.first { name.hasEnding($0) }.map { name.dropLast($0.count) }
   }
 
-  /// The qualifiers that may follow the name of a secret.
+  /// The qualifiers that may follow a secret's name.
   private static let tails = [
     "value", "string", "text", "data", "hash", "digest", "confirmation", "confirm", "confirmed", "repeat", "repeated",
     "again", "new", "old", "current", "plain", "raw", "encrypted", "pem", "header", "binary", "input",
   ].map { Array($0.utf8) }
 
-  /// The names of pagination and sync tokens, which grant no access.
+  /// The names of pagination and sync tokens, which don't grant access.
   private static let harmless = [
     "pagetoken", "nexttoken", "previoustoken", "prevtoken", "continuationtoken", "synctoken", "skiptoken", "deltatoken",
     "startingtoken", "paginationtoken", "cursortoken", "changetoken", "resumptiontoken",

@@ -1,4 +1,4 @@
-/// The hidden places in JSON, as paths relative to the current container.
+/// The hidden values in JSON, as paths relative to the current container.
 struct SecretPlaces: Sendable, Equatable {
   private var paths: [ArraySlice<[UInt8]>]
 
@@ -13,7 +13,7 @@ struct SecretPlaces: Sendable, Equatable {
   /// Whether a path ends here.
   var isReached: Bool { paths.contains(where: \.isEmpty) }
 
-  /// The rest of the paths inside the member with this name.
+  /// Returns the remaining paths inside the member with this name.
   func within(_ name: String) -> SecretPlaces {
     let name = SecretNames.folded(name.utf8)
     var places = self

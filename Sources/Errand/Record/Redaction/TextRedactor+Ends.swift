@@ -1,5 +1,5 @@
 extension TextRedactor {
-  /// The end of a quoted value: the next quotation mark that has the same number of backslashes, or fewer.
+  /// Returns the end of a quoted value: the next quotation mark with at most as many backslashes.
   func end(of quote: Quote) -> Int {
     var escapes = 0
     for index in position..<bytes.count {
@@ -43,8 +43,8 @@ extension TextRedactor {
     return bytes[position...].indices.first(where: isEnd) ?? bytes.count
   }
 
-  /// Whether the value ends here. A comma or semicolon ends it only before whitespace or the end, because it can be
-  /// part of a value.
+  /// Whether the value ends here. A comma or semicolon ends a value only before whitespace or at the end of the text,
+  /// because it can be part of the value.
   private func endsValue(_ index: Int) -> Bool {
     switch bytes[index] {
     case UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "<"), UInt8(ascii: ">"),
@@ -55,7 +55,7 @@ extension TextRedactor {
     }
   }
 
-  /// The next line break, or quotation mark that is not escaped.
+  /// The next line break or unescaped quotation mark.
   var stretchEnd: Int {
     var isEscaped = false
     for index in position..<bytes.count {

@@ -1,6 +1,6 @@
-// Members of JSON inside text, and property lists.
+// JSON members inside text, and property lists.
 extension TextRedactor {
-  /// Hides the value after the name of a secret member. Returns `false` and does nothing after any other name.
+  /// Hides the value after a secret member's name. After any other name, does nothing and returns `false`.
   mutating func hidesMember() -> Bool {
     guard let (name, quote) = quotedName else { return false }
     let kind = redaction.kind(of: name)
@@ -34,7 +34,8 @@ extension TextRedactor {
     return (String(decoding: bytes[place], as: UTF8.self), Quote(mark: mark, escapes: quote - end))
   }
 
-  /// Shows the `<key>` of a property list and hides the value after it if the name is secret. The value keeps its type.
+  /// Writes the `<key>` of a property list, and hides the value after it if the name is secret. The value keeps its
+  /// type.
   mutating func key() {
     guard let start = tagEnd(from: position) else { return }
     let name = bytes[start...].prefix { $0 != UInt8(ascii: "<") }

@@ -1,21 +1,21 @@
 import ErrandFoundation
 
-/// Hides secrets in text of any kind: the user in `scheme://user@host` and `user:password@host`, and the value in
-/// `name=value`, `name: value` and `<name>value</name>` if the name is secret, even if a JSON string escapes the
-/// delimiters. The time is linear in the size of the text.
+/// Hides secrets in any kind of text: the user name in `scheme://user@host` and `user:password@host`, and the value in
+/// `name=value`, `name: value` and `<name>value</name>` if the name is secret, even if the delimiters are escaped in a
+/// JSON string. The time is linear in the size of the text.
 struct TextRedactor {
   let bytes: [UInt8]
   let redaction: Redaction
-  /// The number of values around this text.
+  /// The number of values that enclose this text.
   private let depth: Int
-  /// The number of JSON strings around this text whose escapes were removed.
+  /// The number of enclosing JSON strings whose escapes have been removed.
   private let level: Int
   lazy var signs = ExchangeSigns(bytes)
   lazy var isPropertyList = String(decoding: bytes, as: UTF8.self).contains("<plist")
   var position = 0
   /// The start of the word that ends at `position`.
   var wordStart = 0
-  /// The ends of the ranges already searched. Nothing is searched twice.
+  /// The ends of the ranges already searched, so that nothing is searched twice.
   private var valuesSeen = 0
   private var usersSeen = 0
   private var oddUsersSeen = 0
@@ -99,7 +99,7 @@ struct TextRedactor {
     guard position >= valuesSeen else { return }
     let end = isQuoted ? self.end { $0 == quote } : valueEnd
     valuesSeen = max(valuesSeen, end)
-    // Only an escaped value is checked as a whole. The main loop handles the rest.
+    // Only an escaped value is checked as a whole. The main loop handles everything else.
     let value = Substring(decoding: bytes[position..<end], as: UTF8.self)
     if value.utf8.contains(UInt8(ascii: "%")), redaction.holdsSecret(value, depth: depth, level: level) {
       hide(to: end)
@@ -118,7 +118,7 @@ struct TextRedactor {
     follows("3D") || follows("3d") || follows("3A%2F%2F") || follows("3a%2f%2f")
   }
 
-  /// Redacts a part of a URL that is escaped as a whole, as in the path of another URL.
+  /// Redacts part of a URL that is escaped as a whole, as in the path of another URL.
   private mutating func escapedPart() {
     guard position >= escapesSeen else { return copy(to: position + 1) }
     let end = partEnd
@@ -140,7 +140,7 @@ struct TextRedactor {
     wordStart = position
   }
 
-  /// Redacts the text around this position without its escapes. Returns `false` if there is nothing to hide.
+  /// Redacts the text around this position with its escapes removed. Returns `false` if there is nothing to hide.
   private mutating func hidesUnescaped() -> Bool {
     // Limit the nesting of strings, which the sender controls.
     guard depth + level < 2, position >= stretchesSeen else { return false }
@@ -160,10 +160,10 @@ struct TextRedactor {
     if follows("//") { return authority(after: 3) }
     if follows("\\/\\/") { return authority(after: 5) }  // JSON may escape the slashes
     if hidesMember() { return }
-    // In running text a short name is not enough: "code: 42" is not a secret.
+    // In plain text, a short name is not enough: "code: 42" is not a secret.
     if redaction.names.isTelling(bytes[placeOfWordBefore]) {
       copy(to: position + 1)
-      // In a JSON string a line break was escaped, and a value such as a key can continue after it.
+      // In a JSON string, the line break was escaped, and a value such as a key can continue after it.
       return hideValue { [level] text in
         text.end { level == 0 && ($0 == 0x0A || $0 == 0x0D) || $0 == UInt8(ascii: "\"") }
       }
@@ -177,7 +177,7 @@ struct TextRedactor {
     hide(to: at)
   }
 
-  /// The end of the user whose password may begin here. `nil` without a user.
+  /// The end of the user name whose password may begin here. `nil` if there is no user name.
   private var userEnd: Int? {
     mutating get {
       guard position >= usersSeen else { return nil }
@@ -193,7 +193,7 @@ struct TextRedactor {
     wordStart = position
   }
 
-  /// The end of a user whose password contains a URL delimiter, as in `https://me:pass#word@host`, or `nil`.
+  /// The end of a user name whose password contains a URL delimiter, as in `https://me:pass#word@host`, or `nil`.
   private var oddUserEnd: Int? {
     mutating get {
       let delimiter = authorityEnd
@@ -253,7 +253,7 @@ struct TextRedactor {
     hide(to: self.end(of: quote))
   }
 
-  /// Hides an unquoted value, and the credentials after the name of a scheme (RFC 9110 §11.4).
+  /// Hides an unquoted value, and the credentials after a scheme's name (RFC 9110 §11.4).
   private mutating func hideWord(hasScheme: Bool, upTo end: (Self) -> Int) {
     let start = position
     hide(to: end(self))
@@ -284,7 +284,7 @@ struct TextRedactor {
   }
 
   private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
-    // No scheme is longer. Don't look up a longer word, which may be a secret.
+    // No scheme is longer than this. Don't look up a longer word, which may be a secret.
     word.count <= 16 && schemes.contains(String(decoding: word, as: UTF8.self).lowercased())
   }
 

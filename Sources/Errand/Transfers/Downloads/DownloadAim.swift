@@ -1,15 +1,15 @@
 /// The options of a download.
 struct DownloadAim: Sendable {
   var digest: TransferDigest?
-  /// The name of the content. `nil` to identify it by its URL.
+  /// The content's name. `nil` to identify the content by its URL.
   var identity: String?
   /// The maximum number of ranges fetched concurrently.
   var ranges = 1
   var maximumSize = Int64.max
-  /// The minimum size in bytes of the first range, and of all others except the last.
+  /// The minimum size in bytes of every range except the last.
   var smallestRange = DownloadRanges.smallest
 
-  /// The ranges of a file whose first `head` bytes are present or arriving. `nil` if it cannot be split.
+  /// Returns the ranges of a file whose first `head` bytes are present or arriving. `nil` if the file can't be split.
   func ranges(of total: Int64, head: Int64, isThere: Bool) -> DownloadRanges? {
     DownloadRanges(total: total, head: head, isThere: isThere, count: ranges, smallest: smallestRange)
   }

@@ -1,10 +1,10 @@
-/// Assigns the ranges of a download to concurrent workers. Pure.
+/// Assigns a download's ranges to concurrent workers. Pure.
 struct DownloadCrew {
   struct Failure: Error {
     let error: TaskError
   }
 
-  /// Thrown if the server does not send ranges of the known version. The file is then downloaded as a whole.
+  /// Thrown if the server does not send ranges of the known version. The file is then downloaded as one stream.
   struct Mismatch: Error {}
 
   struct Refusal {
@@ -17,7 +17,7 @@ struct DownloadCrew {
     let error: TaskError
   }
 
-  /// The number of workers. `resting` is how many of them wait for a retry.
+  /// The number of workers. `resting` is the number of workers waiting for a retry.
   private(set) var size = 0
   private var resting = 0
   private var lastRest: Rest?
@@ -32,8 +32,8 @@ struct DownloadCrew {
 
   init() {}
 
-  /// Claims the next missing range that no other worker fetches, with its earlier refusal. `nil` if none is left; the
-  /// worker then exits.
+  /// Claims the next missing range that no other worker is fetching, with its earlier refusal. Returns `nil` if no
+  /// range is left, in which case the worker must exit.
   mutating func take(of ranges: DownloadRanges?) -> (index: Int, refusal: Refusal?)? {
     let next = ranges?.parts.indices.first { ranges?.parts[$0].isComplete == false && !taken.contains($0) }
     guard let next else {
@@ -46,10 +46,10 @@ struct DownloadCrew {
 
   mutating func leave(_ index: Int) { taken.remove(index) }
 
-  /// Leaves a range to the other workers. A 429 or 503, or a full queue of the manager, may mean that concurrent
+  /// Leaves a range to the other workers. A 429 or 503, or a full queue in the manager, may mean that concurrent
   /// requests are limited, so this worker exits.
   ///
-  /// - Returns: `false` if the error is not about a limit or no other worker is left.
+  /// - Returns: `false` if the error is not about a limit, or if no other worker is left.
   mutating func yield(_ index: Int, after error: TaskError, at now: Duration) -> Bool {
     guard size > 1, Self.isLimit(error) else { return false }
     size -= 1

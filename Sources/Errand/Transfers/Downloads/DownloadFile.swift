@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// The partial file of a download and its journal, stored next to the target file. Locked while open.
+/// A download's partial file and journal, stored next to the target file. Locked while open.
 ///
-/// The journal never claims more than the file contains. Bytes are written before the journal counts them, and bytes of
-/// an old version are removed before the journal describes a new one.
+/// The journal never claims more bytes than the file contains. Bytes are written before the journal counts them, and an
+/// old version's bytes are removed before the journal describes a new one.
 final class DownloadFile {
-  /// The number of bytes between synchronizations. A system crash loses at most this many.
+  /// The number of bytes between synchronizations, which is the maximum that a system crash can lose.
   private static let checkpoint: Int64 = 16 << 20
 
   private let place: TransferPlace
@@ -13,9 +13,9 @@ final class DownloadFile {
   private let madeFolders: [String]
   private let disk: DownloadDisk
   private(set) var journal: DownloadJournal?
-  /// The number of contiguous bytes from which the download can continue. 0 if the file is split into ranges.
+  /// The number of contiguous bytes after which the download can continue. 0 if the file is split into ranges.
   private(set) var length: Int64 = 0
-  /// The ranges and the bytes written of each. `nil` if the file is not split.
+  /// The ranges, with the number of bytes written to each. `nil` if the file is not split.
   private(set) var ranges: DownloadRanges?
 
   /// Opens the partial file, creating it and its folders if needed.
@@ -45,7 +45,7 @@ final class DownloadFile {
     } else {
       try cut(to: journal?.usable(of: there, boot: BootSession.current) ?? 0)
     }
-    // After a reboot, record the current boot, so that bytes written from now on count.
+    // After a reboot, record the current boot, so that bytes written from now on can be trusted.
     if let journal = self.journal, present > 0, journal.boot != BootSession.current { try? write(journal) }
   }
 
@@ -56,7 +56,7 @@ final class DownloadFile {
       do {
         return try LockedFile(place.path("part"), of: place.file.path)
       } catch {
-        // A concurrent download may have failed and removed folders that it had created.
+        // A concurrent download that failed may have removed folders that it had created.
         tries += 1
         guard access(place.folder, F_OK) != 0, tries < 100 else { throw error }
       }
@@ -112,7 +112,7 @@ final class DownloadFile {
     try write(journal)
   }
 
-  /// Records that a response contradicts the journal. Returns whether it is the first to do so.
+  /// Records that a response contradicts the journal. Returns whether it is the first such response.
   func doubt() throws -> Bool {
     guard var journal, journal.isDoubtful != true else { return false }
     journal.isDoubtful = true
@@ -128,7 +128,7 @@ final class DownloadFile {
     try write(journal)
   }
 
-  /// Synchronizes the file. On failure, drops the bytes that may be lost and throws.
+  /// Synchronizes the file. If that fails, drops the bytes that may be lost and throws.
   private func reachDisk() throws {
     guard !disk.flush(file.descriptor) else { return }
     let error = place.failure("; what came since the last time that the disk took all is fetched again")
@@ -186,7 +186,7 @@ final class DownloadFile {
     (journal, length, ranges) = (nil, 0, nil)
   }
 
-  /// The default mode of new files. Read from a new file, because `umask()` can only be read by changing it for all
+  /// The default mode of new files, determined by creating one: `umask()` can only be read by changing it for all
   /// threads.
   private func usualMode() throws -> mode_t {
     let path = place.path("mode")
@@ -220,9 +220,8 @@ final class DownloadFile {
 // MARK: - Ranges
 
 extension DownloadFile {
-  /// Starts a version split into ranges, or splits the rest of a version whose first range is complete.
-  ///
-  /// Sets the file to its full length without allocating disk blocks: the length is only what the server claims.
+  /// Starts a version that is split into ranges, or splits the rest of a version whose first range is complete. Sets
+  /// the file to its full length without allocating disk blocks, because the length is only the server's claim.
   func split(_ journal: DownloadJournal, into parts: DownloadRanges) throws {
     if parts.present == 0 { try cut(to: 0) } else { try synchronise() }
     var journal = journal
@@ -232,7 +231,7 @@ extension DownloadFile {
     do {
       try stretch(parts)
     } catch {
-      // The file system does not support files of that length. Keep the contiguous bytes.
+      // The file system does not support files of this length. Keep the contiguous bytes.
       try? cut(to: parts.present)
       (journal.ranges, journal.synced) = (nil, parts.present)
       if parts.present > 0 { try? write(journal) } else { discard() }
@@ -244,7 +243,7 @@ extension DownloadFile {
   func append(_ data: Data, to index: Int) throws {
     guard let part = ranges?.parts[index], let position = ranges?.positionOfMark(index) else { return }
     let mark = DownloadRanges.mark(part.count + Int64(data.count))
-    // Write the mark last: if the process is killed in between, it counts too few bytes.
+    // Write the mark last: if the process is killed in between, the mark counts too few bytes.
     guard lseek(file.descriptor, off_t(part.next), SEEK_SET) >= 0, disk.put(data, file.descriptor),
       Descriptor.put(mark, into: file.descriptor, at: position)
     else { throw place.failure("; the \(present) bytes that are there are kept, and a later run goes on from them") }
@@ -262,7 +261,7 @@ extension DownloadFile {
     try write(journal)
   }
 
-  /// Turns a file whose ranges are complete into one that is not split.
+  /// Turns a file whose ranges are all complete into one that is not split.
   func settle() throws {
     guard let parts = ranges, parts.isComplete else { return }
     try synchronise()  // before the marks are cut off
@@ -273,7 +272,7 @@ extension DownloadFile {
     try write(journal)
   }
 
-  /// Restores the ranges of an earlier run, as far as the file contains them.
+  /// Restores an earlier run's ranges, as far as the file contains their bytes.
   private func restore(_ known: DownloadRanges, _ there: Int64) throws {
     let isSameBoot = BootSession.current != nil && journal?.boot == BootSession.current
     let marks = isSameBoot ? Descriptor.bytes(of: file.descriptor, from: known.total, atMost: 1 << 10) : nil

@@ -1,22 +1,22 @@
-/// The description of a partial file: its version, and how many of its bytes can be trusted.
+/// Describes a partial file: its version, and how many of its bytes can be trusted.
 struct DownloadJournal: Codable, Sendable, Equatable {
-  /// The version of the format. Journals with another version are ignored.
+  /// The format's version. Journals with another version are ignored.
   static let format = 1
 
   var format = Self.format
   /// The hash that identifies the content.
   var identity: String
-  /// The validator of the version. `nil` if it has no strong one, so that parts cannot be combined.
+  /// The version's validator. `nil` if there is no strong validator, which means that parts can't be combined.
   var validator: DownloadValidator?
   var total: Int64?
   /// The number of bytes synchronized with the disk.
   var synced: Int64 = 0
-  /// The ranges with their synchronized bytes, if the file is split. `synced` is 0 then.
+  /// The ranges with their synchronized bytes, if the file is split. In that case, `synced` is 0.
   var ranges: DownloadRanges?
   var boot: String?
   var digest: String?
 
-  /// Whether a response had the same validator but another length. The next such response restarts the download.
+  /// Whether a response had the same validator but a different length. The next such response restarts the download.
   var isDoubtful: Bool?
 
   init(identity: String, validator: DownloadValidator? = nil, total: Int64? = nil, digest: String? = nil) {
@@ -26,10 +26,10 @@ struct DownloadJournal: Codable, Sendable, Equatable {
     self.digest = digest
   }
 
-  /// The number of bytes of a partial file of this length from which the download can continue.
+  /// Returns the number of bytes after which the download can continue, for a partial file of this length.
   func usable(of length: Int64, boot: String?) -> Int64 {
     guard format == Self.format, validator != nil, length >= synced, synced >= 0 else { return 0 }
-    // Without a system crash, all written bytes are present.
+    // Unless the system has restarted, all written bytes are present.
     let usable = boot != nil && boot == self.boot ? length : synced
     return total.map { usable <= $0 } ?? true ? usable : 0
   }

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// The ranges of a file fetched concurrently, with the bytes present of each. Pure.
+/// The concurrently fetched ranges of a file, with the number of bytes present in each. Pure.
 ///
-/// During the download, the byte count of each range is stored after the last byte of the file, in eight bytes per
-/// range. Such a mark is written after the bytes that it counts, so it never claims more than the file contains.
+/// During the download, each range's byte count is stored as eight bytes after the end of the file. Such a mark is
+/// written after the bytes that it counts, so it never claims more bytes than the file contains.
 struct DownloadRanges: Codable, Sendable, Equatable {
   struct Part: Codable, Sendable, Equatable {
     let start: Int64
@@ -17,17 +17,17 @@ struct DownloadRanges: Codable, Sendable, Equatable {
   }
 
   static let markSize = 8
-  /// The maximum number of concurrent ranges, whatever the options say.
+  /// The maximum number of concurrent ranges, regardless of the options.
   static let most = 16
-  /// The minimum size of a range, except the last. Smaller requests cost more than they save.
+  /// The minimum size of every range except the last. Smaller requests cost more than they save.
   static let smallest: Int64 = 1 << 20
-  /// Larger than any real file. Positions below it cannot overflow.
+  /// A size larger than any real file. Positions below it can't overflow.
   private static let largestFile: Int64 = 1 << 60
 
   private(set) var parts: [Part]
 
-  /// Splits a file into a first range of `head` bytes, and up to `count` about equal ranges of at least `smallest`
-  /// bytes. `nil` if the file is empty or too large.
+  /// Splits a file into a first range of `head` bytes, and up to `count` ranges of similar size, at least `smallest`
+  /// bytes each. `nil` if the file is empty or too large.
   init?(total: Int64, head: Int64, isThere: Bool, count: Int, smallest: Int64 = Self.smallest) {
     guard total > 0, total < Self.largestFile, head > 0, head <= total else { return nil }
     parts = [Part(start: 0, end: head, count: isThere ? head : 0)]
@@ -48,7 +48,7 @@ struct DownloadRanges: Codable, Sendable, Equatable {
 
   mutating func add(_ count: Int, to index: Int) { parts[index].count += Int64(count) }
 
-  /// Lowers the count of a range to `count` if it is higher.
+  /// Lowers a range's count to `count` if it is higher.
   mutating func take(_ index: Int, back count: Int64) { parts[index].count = min(parts[index].count, count) }
 
   // MARK: Marks
@@ -59,13 +59,14 @@ struct DownloadRanges: Codable, Sendable, Equatable {
 
   func positionOfMark(_ index: Int) -> Int64 { total + Int64(index * Self.markSize) }
 
-  /// The bytes that the file really contains, given the synchronized counts of the journal. `nil` if file and journal
-  /// do not match. Omit `marks` if they may not match the bytes before them, as after a system crash.
+  /// Returns the ranges with the bytes that the file really contains, given the journal's synchronized counts. Returns
+  /// `nil` if the file and the journal do not match. Pass `nil` as `marks` if they may not match the bytes before them,
+  /// for example after a system crash.
   func usable(of length: Int64, marks: Data?) -> DownloadRanges? {
     guard isSound, length <= lengthWithMarks, parts.allSatisfy({ $0.count == 0 || $0.next <= length }) else {
       return nil
     }
-    // If the file was just extended or lost its marks, only the synchronized bytes count.
+    // If the file has just been extended or has lost its marks, only the synchronized bytes count.
     guard let marks, length == lengthWithMarks else { return self }
     guard marks.count == parts.count * Self.markSize else { return nil }
     var usable = self
@@ -73,7 +74,7 @@ struct DownloadRanges: Codable, Sendable, Equatable {
       let bytes = marks.dropFirst(index * Self.markSize).prefix(Self.markSize)
       let count = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       guard count <= UInt64(parts[index].end - parts[index].start) else { return nil }
-      // A mark that was not or only partly written counts too few bytes.
+      // A mark that was not written, or only in part, counts too few bytes.
       usable.parts[index].count = max(parts[index].count, Int64(count))
     }
     return usable

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension DownloadRun {
-  /// The error for a response without any usable content.
+  /// Returns the error for a response without any usable content.
   func unusable(_ response: HTTPResponse, as kind: String) -> any Error {
     guard response.status == .notModified else {
       return failure(.badResponse, "\(response.status) does not answer \(kind)", response)
@@ -19,7 +19,7 @@ extension DownloadRun {
       .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", phase: phase)
   }
 
-  /// An error about the content of a response, with the details of its call.
+  /// Returns an error about a response's content, with the details of its call.
   func failure(_ code: TaskError.Code, _ reason: String, _ response: HTTPResponse) -> any Error {
     explained(TaskError(code, reason, phase: .receiving), response)
   }

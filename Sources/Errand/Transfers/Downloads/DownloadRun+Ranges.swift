@@ -1,13 +1,13 @@
 import ErrandFoundation
 
-// Download a file in concurrent ranges. Each has its own calls, retries and delays, and its own part of the file. A
-// range that detects another version ends all the others.
+// Downloads a file in concurrent ranges. Each range has its own calls, retries and delays, and its own part of the
+// file. If one range detects that the version has changed, all other ranges end.
 
 extension DownloadRun {
-  /// Whether the download may be split, as far as is known.
+  /// Whether the download can be split, as far as is known.
   var mayComeInRanges: Bool { aim.ranges > 1 && !isOne && !wantsWhole }
 
-  /// The ranges to fetch: those of an earlier run, or the rest of a file that was not split so far.
+  /// Returns the ranges to fetch: those of an earlier run, or the remaining part of a file that has not been split yet.
   func rangesToFetch() throws -> DownloadRanges? {
     if let ranges = file.ranges, !wantsWhole { return ranges }
     guard mayComeInRanges, let journal = file.journal, journal.validator?.kind == .eTag, let total = journal.total,
@@ -18,8 +18,8 @@ extension DownloadRun {
     return ranges
   }
 
-  /// Fetches ranges until all are complete or cannot be combined. `first` is the response to the first range, if it has
-  /// already arrived.
+  /// Fetches ranges until all are complete or they turn out not to be combinable. `first` is the response to the first
+  /// range, if it has already arrived.
   func fetch(_ ranges: DownloadRanges, _ first: HTTPResponse? = nil) async throws {
     crew = DownloadCrew(for: ranges, most: aim.ranges, hasFirst: first != nil)
     do {
@@ -28,7 +28,7 @@ extension DownloadRun {
           let response = number == 0 ? first : nil
           group.addTask { [self] in try await work(response) }
         }
-        // The first error cancels the other workers. Wait for all of the group, so that none writes afterwards.
+        // The first error cancels the other workers. Wait for the entire group, so that no worker writes afterwards.
         while try await group.next() != nil {}
       }
     } catch is DownloadCrew.Mismatch {
@@ -46,7 +46,7 @@ extension DownloadRun {
     if let rest = crew.restOfAll { desk.note(.delayed(max(.zero, rest.end - server.manager.clock.now), rest.error)) }
   }
 
-  /// Fetches a range. Returns `false` if it is left to the other workers.
+  /// Fetches a range. Returns `false` if the range is left to the other workers.
   private func complete(
     _ index: Int, _ first: HTTPResponse? = nil, after refusal: DownloadCrew.Refusal? = nil
   ) async throws -> Bool {
@@ -72,7 +72,8 @@ extension DownloadRun {
     file.ranges.map { $0.parts[index].count > part.count } ?? false
   }
 
-  /// Waits for the rest of the `Retry-After` of a refused range. Counts as progress, because the other ranges arrived.
+  /// Waits for the remainder of a refused range's `Retry-After`. The refusal is retried as if progress had been made,
+  /// because the other ranges arrived.
   private func wait(_ refusal: DownloadCrew.Refusal, _ retry: inout TransferRetry) async throws {
     let waited = server.manager.clock.now - refusal.moment
     let now = server.manager.dates.now
@@ -134,13 +135,13 @@ extension DownloadRun {
     var next = start
     do {
       while let chunk = try await response.body.next() {
-        // Another range may have hit a disk error that lost bytes of this one. Fetch them again.
+        // A disk error in another range may have lost bytes of this range. Fetch them again.
         guard file.ranges?.parts[index].next == next else {
           throw failure(.fileNotWritable, "the disk may have lost what came of this range before", response)
         }
         next += Int64(chunk.count)
         guard next <= end else {
-          try file.takeBack(index, to: there)  // longer than its header says: the earlier bytes may be wrong too
+          try file.takeBack(index, to: there)  // longer than its header claims: the earlier bytes may be wrong too
           throw DownloadCrew.Mismatch()
         }
         try file.append(chunk, to: index)

@@ -12,13 +12,13 @@ actor DownloadRun {
   var retry: TransferRetry
   private var meter: TransferMeter
   var attempts = 0
-  /// Whether a response has confirmed that the partial file is of the current version.
+  /// Whether a response has confirmed that the partial file belongs to the current version.
   var isConfirmed = false
   var wantsWhole = false
-  /// Whether the file is not split into ranges, although the options allow it.
+  /// Whether the file is downloaded as one stream although the options allow ranges.
   var isOne = false
   var crew = DownloadCrew()
-  /// Whether the attempt added bytes that a later one can use.
+  /// Whether the attempt added bytes that a later attempt can use.
   private var hasGained = false
 
   init(
@@ -42,14 +42,14 @@ actor DownloadRun {
       while wantsWhole || !(isConfirmed && file.isComplete) { try await next() }
     } catch {
       if file.present == 0, file.journal == nil { file.discard() }  // nothing arrived: leave no files behind
-      // Protect the bytes against a system crash. Ignore a failure here: the original error matters more.
+      // Protect the bytes against a system crash. Ignore a failure here, because the original error matters more.
       try? file.synchronise()
       throw error
     }
     try await finish()
   }
 
-  /// Makes one attempt, and waits for the next if it failed.
+  /// Makes one attempt. If it fails, waits until the next one is due.
   private func next() async throws {
     try await retry.pass(desk)
     attempts += 1
@@ -61,7 +61,7 @@ actor DownloadRun {
     } catch is TransferDesk.Held {
       return  // continue after `resume()`
     } catch let failure as DownloadCrew.Failure {
-      throw failure.error  // its retries are used up
+      throw failure.error  // all retries have been used up
     } catch let error as TaskError {
       retry.failed(error, hasGained: hasGained)
       let delay = try await retry.delay(after: error, failedRequest(error))
@@ -74,7 +74,7 @@ actor DownloadRun {
     meter.present(of: file.journal?.total, attempt: attempts)
   }
 
-  /// The request of a failed attempt, as far as it is known. Used by the retry policy.
+  /// Returns the failed attempt's request, as far as it is known. Used by the retry policy.
   func failedRequest(_ error: TaskError) -> HTTPRequest {
     let url = error.url.flatMap { URL(string: $0) } ?? server.configuration.remote.url
     return HTTPRequest(.get, url ?? file.url)
@@ -108,7 +108,7 @@ actor DownloadRun {
     let url: URL
   }
 
-  /// Sends a request. `isRepetition` is whether the previous one failed.
+  /// Sends a request. `isRepetition` is whether the previous request failed.
   func ask(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> Reply {
     var asked = asked
     do {
@@ -119,14 +119,14 @@ actor DownloadRun {
       return Reply(step: step, source: .success(response), url: first)
     } catch let error as TaskError where error.code == .badStatus && !error.isOfAnotherCall {
       guard let status = error.status else { throw error }
-      // The URL of an error is redacted, and is the last one after redirects. Use the task's URL.
+      // An error's URL is redacted, and is the last one after redirects. Use the task's URL.
       let url = try await ServerSnapshot.url(of: makePlan())
       asked.isOther = isOther(url)
       return Reply(step: .after(status, error.headers, asked: asked), source: .failure(error), url: url)
     }
   }
 
-  /// Builds the task again and sends it, to get the whole file or the missing bytes of the known version.
+  /// Builds the task again and sends it, to request the entire file or the missing bytes of the known version.
   private func send(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> HTTPResponse {
     var plan = makePlan()
     guard plan.range == nil else {
@@ -142,7 +142,7 @@ actor DownloadRun {
       plan.headers[.range] = asked.range
       if asked.range != nil { plan.headers[.ifRange] = asked.validator?.text }
       plan.acceptedStatuses = AcceptedStatuses { $0.kind == .success || $0 == .notModified }
-      plan.retryPolicy = .never  // the run makes the retries
+      plan.retryPolicy = .never  // the run itself retries
       plan.cachePolicy = .none
       plan.hedging = .none
       if let remaining { plan.timeouts.call = remaining }
@@ -157,7 +157,7 @@ actor DownloadRun {
     return try await Call.stream(plan)
   }
 
-  /// Whether the URL identifies different content than the journal describes.
+  /// Whether the URL identifies other content than the journal describes.
   private func isOther(_ url: URL?) -> Bool {
     guard let journal = file.journal else { return true }
     return journal.identity != identity(of: url)
@@ -177,7 +177,7 @@ actor DownloadRun {
     }
   }
 
-  /// Makes the next attempt request the whole file, without ranges.
+  /// Makes the next attempt request the entire file, without ranges.
   func beginAgain() { (wantsWhole, isOne) = (true, true) }
 
   private func receive(_ response: HTTPResponse, _ step: DownloadStep, of url: URL) async throws {
@@ -189,12 +189,12 @@ actor DownloadRun {
       isConfirmed = true
       try await write(response, until: end)
     case .replace(let length):
-      // Bytes that are received a second time do not count as progress.
+      // Bytes that are received again do not count as progress.
       if let length { try check(length, response) }
       let isFirst = file.present == 0
       let askedForWhole = wantsWhole
       (wantsWhole, isOne) = (false, true)
-      // A body that ends with the connection may be truncated. Use the known length of the version instead.
+      // A body that ends when the connection closes may be truncated. Use the version's known length instead.
       let validator = DownloadValidator(response.headers)
       let isKnown =
         !askedForWhole && validator != nil && validator == file.journal?.validator && !isOther(url)
@@ -253,7 +253,7 @@ actor DownloadRun {
     throw failure(.truncatedBody, "the body ended at \(file.length) of \(end) bytes", response)
   }
 
-  /// Counts written bytes, and reports the progress if it is time to.
+  /// Counts written bytes, and reports progress if an update is due.
   func tell(_ count: Int) {
     if let progress = meter.add(count, of: file.journal?.total, attempt: attempts) { desk.note(.running(progress)) }
   }

@@ -1,7 +1,7 @@
 extension DownloadStep {
-  /// The step after the response to the first range of an unknown file.
+  /// Returns the step after the response to the first range of an unknown file.
   ///
-  /// A split needs a strong `ETag` and the total length: every other range is requested and checked with both.
+  /// Splitting requires a strong `ETag` and the total length, which are used to request and check every other range.
   static func afterFirst(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 206: first(headers, asked)
@@ -18,8 +18,8 @@ extension DownloadStep {
     return .split(validator, end: end, total: total)
   }
 
-  /// The step after the response to one of several ranges: `append` if it is the requested range of the same version
-  /// and length, `restart` if it is another valid response.
+  /// Returns the step after the response to one of several ranges: `append` if it is the requested range of the same
+  /// version and length, or `restart` if it is another valid response.
   static func afterRange(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 200, 203, 412, 416: return .restart

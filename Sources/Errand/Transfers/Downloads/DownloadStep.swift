@@ -1,33 +1,33 @@
-/// The next step of a download after the head of a response arrives. Pure.
+/// The next step of a download when a response's head has arrived. Pure.
 enum DownloadStep: Equatable {
   /// Append the body up to `end`. `total` is the full length, if known.
   case append(end: Int64, total: Int64?)
   /// The body is the first range, up to `end`, of a file with this version and length. The rest can be split.
   case split(DownloadValidator, end: Int64, total: Int64)
-  /// The body is the whole file. Discard the current content.
+  /// The body is the entire file. Discard the current content.
   case replace(length: Int64?)
   /// The partial file is complete.
   case finished
-  /// Discard the partial file and request the whole.
+  /// Discard the partial file and request the entire file.
   case restart
   /// Build and sign the task again, and continue at the same position.
   case renew
   /// Fail with the response's own error.
   case fail
-  /// Fail with this reason: the response does not match the request.
+  /// Fail with this reason, because the response does not match the request.
   case refuse(String)
 
   struct Asked: Equatable {
-    /// The number of bytes present, and the start of the requested range. 0 requests the whole file.
+    /// The number of bytes present, which is the start of the requested range. 0 requests the entire file.
     var offset: Int64
     var validator: DownloadValidator?
     var total: Int64?
-    /// The position after the last requested byte of one range. `nil` for everything after `offset`.
+    /// The position after the range's last requested byte. `nil` requests everything after `offset`.
     var end: Int64?
-    /// Whether the request is for different content than the journal describes.
+    /// Whether the request is for other content than the journal describes.
     var isOther = false
 
-    /// The value of `Range`. `nil` for the whole file.
+    /// The value of `Range`. `nil` for the entire file.
     var range: String? {
       if let end { return "bytes=\(offset)-\(end - 1)" }
       return offset > 0 && validator != nil ? "bytes=\(offset)-" : nil
@@ -42,7 +42,7 @@ enum DownloadStep: Equatable {
     return afterRest(status, headers, asked: asked)
   }
 
-  /// The step after the response to a request for the whole file, or for everything that is missing.
+  /// Returns the step after the response to a request for the entire file, or for everything that is missing.
   static func afterRest(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 200, 203: whole(status, headers, asked)
@@ -58,7 +58,8 @@ enum DownloadStep: Equatable {
   }
 
   private static func whole(_ status: HTTPStatus, _ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
-    // RFC 9110 §14.4: `Content-Range` has no meaning in a 200. Here it reveals a server that sends a part as a 200.
+    // RFC 9110 §14.4: `Content-Range` has no meaning in a 200. Here it reveals a server that sends a part with status
+    // 200.
     if asked.range != nil, let part = ContentRange(headers), part.positions.count != part.length { return .restart }
     if let coding = coding(headers) { return .refuse(packed(coding)) }
     return .replace(length: headers.number(.contentLength))
@@ -77,17 +78,17 @@ enum DownloadStep: Equatable {
     return .append(end: end, total: total ?? asked.total)
   }
 
-  // RFC 9110 §15.5.17: the range starts after the end of the file. With `If-Range`, of the same version.
+  // RFC 9110 §15.5.17: the range starts after the end of the file. With `If-Range`, this applies to the same version.
   private static func unsatisfied(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
     guard !asked.isOther, let length = ContentRange.completeLength(headers), Int64(length) == asked.offset,
       asked.total.map({ $0 == asked.offset }) ?? true
     else { return .restart }
-    // Unlike a 206, a 416 does not need the validator. If present, it must match.
+    // Unlike a 206, a 416 does not need the validator. If the validator is present, it must match.
     let isSame = !headers.contains(.eTag) || asked.validator?.isOf(headers) == true
     return isSame ? .finished : .restart
   }
 
-  /// The content coding that `download(to:)` would decompress. `nil` if it would write the body unchanged.
+  /// Returns the content coding that `download(to:)` would decompress, or `nil` if it would write the body unchanged.
   static func coding(_ headers: HTTPHeaders) -> String? {
     headers.isCompressed ? headers[.contentEncoding] : nil
   }

@@ -10,9 +10,9 @@ struct DownloadValidator: Codable, Sendable, Equatable {
   /// The field value, as sent in `If-Range`.
   let text: String
 
-  /// The validator of a response. `nil` if it has no strong one.
+  /// Creates the response's validator. `nil` if there is no strong one.
   init?(_ headers: HTTPHeaders) {
-    // RFC 9110 §13.1.5: never a weak tag, and a date only without any tag.
+    // RFC 9110 §13.1.5: never use a weak tag, and use a date only if there is no tag.
     guard !headers.contains(.eTag) else {
       guard let tag = headers.single(.eTag).flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
       (kind, text) = (.eTag, tag.text)
@@ -22,11 +22,11 @@ struct DownloadValidator: Codable, Sendable, Equatable {
     (kind, text) = (.lastModified, modified)
   }
 
-  /// The minimum age of a modification date. After that, another change within the same second is ruled out, even if
-  /// the server's clocks differ.
+  /// The minimum age of a modification date. It rules out another change within the same second, even if the server's
+  /// clocks differ.
   private static let margin: TimeInterval = 60
 
-  // RFC 9110 §8.8.2.2: the response date must be later by enough to outweigh clock differences.
+  // RFC 9110 §8.8.2.2: the response date must be late enough to outweigh clock differences.
   private static func isStrong(_ modified: String, _ headers: HTTPHeaders) -> Bool {
     guard let date = headers.single(.date).flatMap({ HTTPDate.parse($0) }), let modified = HTTPDate.parse(modified)
     else {
@@ -35,15 +35,15 @@ struct DownloadValidator: Codable, Sendable, Equatable {
     return date.timeIntervalSince(modified) >= margin
   }
 
-  /// Whether a partial response is of the version with this validator.
+  /// Whether a partial response belongs to the version with this validator.
   func isOf(_ headers: HTTPHeaders) -> Bool {
     switch kind {
     case .eTag:
-      // RFC 9110 §15.3.7: a 206 carries the tag of the 200. Without a tag, the server may have ignored `If-Range`.
+      // RFC 9110 §15.3.7: a 206 contains the tag of the 200. Without a tag, the server may have ignored `If-Range`.
       guard let own = EntityTag(text) else { return false }
       return headers.single(.eTag).flatMap { EntityTag($0) }?.matchesStrongly(own) ?? false
     case .lastModified:
-      // RFC 9110 §15.3.7.2: a 206 may omit the date if `If-Range` carried it.
+      // RFC 9110 §15.3.7.2: a 206 may omit the date if `If-Range` contained it.
       return !headers.contains(.lastModified) || headers.single(.lastModified) == text
     }
   }

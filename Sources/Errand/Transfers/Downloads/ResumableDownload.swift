@@ -1,23 +1,22 @@
 public import ErrandFoundation
 
-/// A download that survives a broken connection, a pause, a crash and an expired URL: it continues at the last received
-/// byte.
+/// A download that survives a broken connection, a pause, a crash and an expired URL, and continues where it stopped.
 ///
 ///     let backup = ResumableDownload(GetBackup(id: 7).on(shop), to: file)
 ///     try await backup.run()
 ///
 /// Until the download is complete, its bytes are in a hidden file next to the target, such as
-/// `.backup.zip.errand-part`, with a journal next to it. Only the current user can access both. A later download of the
-/// same task to the same file, for example after a relaunch, continues with them.
+/// `.backup.zip.errand-part`, with a journal next to it. Only the current user can access these files. A later download
+/// of the same task to the same file, for example after a relaunch, continues from them.
 ///
 /// Each attempt is its own call: the task is built and signed again, waits for a slot, and is visible to hooks and
-/// observers. From the second attempt on, it requests only the missing bytes, provided that the server still has the
-/// same version (`Range` with `If-Range`). If the version changed or its validator is weak, the download starts over.
-/// Parts of two versions are never combined.
+/// observers. From the second attempt on, only the missing bytes are requested, provided that the server still has the
+/// same version (`Range` with `If-Range`). If the version has changed or its validator is weak, the download starts
+/// over. Parts of two versions are never combined.
 ///
-/// The task's ``RetryPolicy`` decides about retries. An attempt that made progress resets the retry count and does not
-/// use the ``RetryBudget``. After a 401 or 403 the task is rebuilt and sent again at once, at most twice in a row.
-/// `timeouts.call` limits the whole run, and the idle timeout ends a stalled body.
+/// Retries follow the task's ``RetryPolicy``. An attempt that made progress resets the retry count and does not use the
+/// ``RetryBudget``. After a 401 or 403, the task is rebuilt and resent immediately, at most twice in a row.
+/// `timeouts.call` limits the entire run, and the idle timeout ends a stalled body.
 ///
 /// With `ranges`, several parts of the file are fetched concurrently if the server supports it. Each part continues
 /// where it stopped.
@@ -33,7 +32,7 @@ public final class ResumableDownload: Sendable {
   ///
   /// - Parameters:
   ///   - task: The task, sent with GET. Its response must not be compressed.
-  ///   - file: The target file. An existing file or symbolic link is replaced at the end. Missing folders are created.
+  /// - file: The target file. An existing file or symbolic link is replaced at the end. Missing folders are created.
   ///   - digest: The digest that the file must have. Defaults to the one sent by the server (`Repr-Digest`,
   ///     `Content-Digest`), if any.
   ///   - identity: A name for the content. Set it if the URL changes every time, or if its content differs per account.
@@ -51,7 +50,7 @@ public final class ResumableDownload: Sendable {
     self.init(task, to: file, aim)
   }
 
-  /// A download with short ranges, for tests.
+  /// Creates a download with short ranges, for tests.
   package convenience init(
     _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, ranges: Int, smallestRange: Int64
   ) {
@@ -67,16 +66,16 @@ public final class ResumableDownload: Sendable {
     desk = TransferDesk(file.path)
   }
 
-  /// Runs the download until it is complete. Bytes of earlier runs are not requested again.
+  /// Runs the download until it is complete. Bytes received in earlier runs are not requested again.
   ///
   /// Cancelling the surrounding Swift task stops it, like ``cancel()``. After a failure, the next run continues the
   /// partial download.
   ///
   /// - Returns: The file.
-  /// - Throws: The ``TaskError`` of the last attempt; ``TaskError`` with code `.fileNotWritable` if, for example, the
-  ///   disk is full; with code `.bodyTooLarge` if the file exceeds `maximumSize`; with code `.digestMismatch` if the
-  ///   digest is wrong, which discards the partial download; with code `.transferInUse` if it is already running.
-  ///   Errors thrown by hooks. `CancellationError` if cancelled.
+  /// - Throws: The ``TaskError`` of the last attempt, or ``TaskError`` with code `.fileNotWritable` if, for example,
+  ///   the disk is full; `.bodyTooLarge` if the file exceeds `maximumSize`; `.digestMismatch` if the digest is wrong,
+  ///   which discards the partial download; or `.transferInUse` if the download is already running. Also throws any
+  ///   error thrown by a hook, and `CancellationError` if cancelled.
   @discardableResult
   public func run() async throws -> URL {
     try await desk.run(makePlan()) { [self] in
@@ -87,30 +86,30 @@ public final class ResumableDownload: Sendable {
     }
   }
 
-  /// Pauses the download. The current attempt ends and closes its connection. A download paused before ``run()`` starts
-  /// only after it is resumed.
+  /// Pauses the download. The current attempt ends and closes its connection. If you pause it before ``run()``, it
+  /// starts when it is resumed.
   ///
-  /// - Returns: Whether this call paused it.
+  /// - Returns: Whether the download was paused. `false` if it was already paused.
   @discardableResult
   public func pause() -> Bool { desk.pause() }
 
   /// Resumes a paused download where it stopped.
   ///
-  /// - Returns: Whether this call resumed it.
+  /// - Returns: Whether the download was resumed. `false` if it was not paused.
   @discardableResult
   public func resume() -> Bool { desk.resume() }
 
   /// Ends the run with `CancellationError`, and keeps the partial download.
   public func cancel() { desk.cancel() }
 
-  /// Removes the partial download. The target file is not touched.
-  /// Throws ``TaskError`` with code `.transferInUse` if the download is running, here or in another process.
+  /// Removes the partial download. The target file is not changed. Throws ``TaskError`` with code `.transferInUse` if
+  /// the download is running, in this process or another.
   public func discard() throws { try DownloadFile.discard(file) }
 
   /// The current state.
   public var state: TransferState { desk.transferState }
 
-  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
+  /// The current state and all later states, until the run ends. Ends immediately if the last run has ended.
   ///
   /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
   /// a new sequence.

@@ -1,24 +1,26 @@
 public import ErrandFoundation
 
-/// A persistent queue of tasks. Each task stays in a folder until it is delivered, even across launches of the program.
+/// A persistent queue of tasks. Each task stays in a folder until it is delivered, even if the program is relaunched.
 ///
 ///     let outbox = try OfflineQueue(in: folder, on: shop, types: [AddNote.self])
 ///     try await outbox.add(AddNote(uploadPayload: note), key: "notebook 7")
 ///     try await outbox.run { report in … }
 ///
 /// Tasks with the same key are delivered in the order in which they were added. Different keys are delivered
-/// concurrently. Each task keeps the `Idempotency-Key` that it got when it was added. A server that supports the header
-/// processes a task only once, even if the program is killed before it records the response and sends the task again.
+/// concurrently. Each task keeps the `Idempotency-Key` that it was given when added. A server that supports this header
+/// processes a task only once, even if the program is killed before it records the response, and therefore resends the
+/// task.
 ///
-/// A task that fails temporarily stays in the queue, and the tasks behind it wait. That includes a missing network, a
-/// missing sign-in and an overloaded server. A task leaves the queue undelivered if the server rejects it, if it
-/// expires, or if its type or version is unknown and cannot be migrated. ``QueueReport`` reports these tasks, and their
-/// files are moved to a separate folder. Only the files of delivered tasks are removed.
+/// A task that fails temporarily stays in the queue, and the tasks behind it wait. Temporary failures include a missing
+/// network, a missing sign-in and an overloaded server. A task leaves the queue undelivered if the server rejects it,
+/// if it expires, or if its type or version is unknown and can't be migrated. ``QueueReport`` reports these tasks, and
+/// their files are moved to a separate folder. Only the files of delivered tasks are removed.
 ///
-/// Only the current user can access the folder (0700, files 0600). Only one queue, in any process, can have it open at
-/// a time, until that queue is deallocated.
+/// Only the current user can access the folder (0700, files 0600). Only one queue, in any process, can have the folder
+/// open. The folder stays open until that queue is deallocated.
 public actor OfflineQueue {
-  /// Creates a task from a stored one of an older version or a removed type. Returns `nil` if that is not possible.
+  /// Creates a task from a stored task that has an older version or a removed type. Returns `nil` if that is not
+  /// possible.
   public typealias Migration = @Sendable (QueuedTask) throws -> (any PersistentTask)?
 
   private static let mostKeys = 8
@@ -34,7 +36,8 @@ public actor OfflineQueue {
   private var isDelivering = false
   /// The keys whose tasks are being delivered.
   private var active: Set<String> = []
-  /// Reports to send with the next delivery: invalid files found on opening, and results of a cancelled delivery.
+  /// Reports to send with the next delivery: invalid files found when the queue was opened, and results of a cancelled
+  /// delivery.
   private var untold: [QueueReport] = []
   /// Wakes ``run(_:)`` to look for deliverable tasks.
   private var wake: AsyncStream<Void>.Continuation?
@@ -47,9 +50,8 @@ public actor OfflineQueue {
   ///   - types: The types of the tasks.
   ///   - lifetime: The time after which an undelivered task expires. Defaults to one week.
   ///   - migration: Converts tasks of older versions.
-  /// - Throws: ``TaskError`` with code `.transferInUse` if another process, or another queue, has opened the folder;
-  ///   with code `.fileNotWritable` if the folder cannot be used; with code `.encodingFailed` if two types have the
-  ///   same name.
+  /// - Throws: ``TaskError`` with code `.transferInUse` if another queue, in any process, has opened the folder;
+  ///   `.fileNotWritable` if the folder can't be used; or `.encodingFailed` if two types have the same name.
   public init(
     in url: URL, on server: Server, types: [any PersistentTask.Type], lifetime: Duration = .seconds(7 * 86_400),
     migration: Migration? = nil
@@ -70,7 +72,7 @@ public actor OfflineQueue {
     }
   }
 
-  /// The types by name. A repeated type is allowed.
+  /// Returns the types by name. A repeated type is allowed.
   private static func named(_ types: [any PersistentTask.Type]) throws -> [String: any PersistentTask.Type] {
     try types.reduce(into: [:]) { named, type in
       if let other = named.updateValue(type, forKey: type.typeName), other != type {
@@ -85,20 +87,20 @@ public actor OfflineQueue {
   /// The tasks to be delivered, in order.
   public var waiting: [QueuedTask] { entries }
 
-  /// The files of the tasks that left the queue undelivered, in order. They stay until you remove them. A file that you
-  /// move back into the folder becomes a task again the next time the queue is opened.
-  /// Throws the system's error if the folder cannot be read.
+  /// The files of the tasks that left the queue undelivered, in order. They stay there until you remove them. A file
+  /// that you move back into the folder becomes a task again when the queue is next opened. Throws the system's error
+  /// if the folder can't be read.
   public var setAside: [URL] { get throws { try folder.asideFiles() } }
 
-  /// Adds a task. When this method returns, the task is stored and survives a crash.
+  /// Adds a task. When this method returns, the task is stored and will survive a crash.
   ///
   /// - Parameters:
   ///   - task: The task. Its own server is ignored.
-  ///   - key: The key of the task. Tasks with the same key are delivered in order. Defaults to one key for all.
-  ///   - lifetime: The time after which the task expires. Defaults to the lifetime of the queue.
+  /// - key: The task's key. Tasks with the same key are delivered in order. By default, all tasks share one key.
+  /// - lifetime: The time after which the task expires. Defaults to the queue's lifetime.
   /// - Returns: The task as stored.
-  /// - Throws: ``TaskError`` with code `.fileNotWritable` if it cannot be stored, for example because the disk is full;
-  ///   with code `.encodingFailed` if it cannot be encoded or its type is not one of the queue's types.
+  /// - Throws: ``TaskError`` with code `.fileNotWritable` if the task can't be stored, for example because the disk is
+  ///   full, or `.encodingFailed` if it can't be encoded or its type is not one of the queue's types.
   @discardableResult
   public func add<Kept: PersistentTask>(_ task: Kept, key: String = "", lifetime: Duration? = nil) throws
     -> QueuedTask
@@ -126,10 +128,11 @@ public actor OfflineQueue {
 
   /// Delivers the queue once, ignoring any retry delays.
   ///
-  /// - Returns: Reports on the tasks that left the queue. For each key that could not be emptied, also a report on its
-  ///   first remaining task.
+  /// - Returns: Reports on the tasks that left the queue. For each key with remaining tasks, the reports also include
+  ///   its first remaining task.
   /// - Throws: ``TaskError`` with code `.transferInUse` if a delivery is already running, as in ``run(_:)``;
-  ///   `CancellationError` if cancelled. Undelivered tasks then stay, and the next delivery reports on those that left.
+  ///   `CancellationError` if cancelled. In that case, undelivered tasks stay, and the next delivery reports the tasks
+  ///   that left.
   @discardableResult
   public func deliver() async throws -> [QueueReport] {
     try begin()
@@ -171,7 +174,7 @@ public actor OfflineQueue {
     let clock = server.manager.clock
     var alarm: Task<Void, Never>?
     let idle = entries.lazy.map(\.key).filter { [active] in !active.contains($0) }
-    // At the limit, a key has to finish first.
+    // At the limit, another key has to finish first.
     if active.count < Self.mostKeys, let wait = holds.wait(for: idle, at: clock.now) {
       guard wait > .zero else { return }
       alarm = Task { [wake] in
@@ -183,7 +186,7 @@ public actor OfflineQueue {
     alarm?.cancel()
   }
 
-  /// Delivers the tasks that do not have to wait, and looks for more after each signal. Without `signals` there is a
+  /// Delivers the tasks that do not have to wait, and looks for more after each signal. Without `signals`, makes a
   /// single pass, in which a failed key is not retried.
   private func pass(
     _ signals: AsyncStream<Void>? = nil, _ report: @escaping @Sendable (QueueReport) async -> Void
@@ -220,7 +223,7 @@ public actor OfflineQueue {
     }
   }
 
-  /// Delivers the tasks of a key in order, until one has to stay.
+  /// Delivers a key's tasks in order, until one has to stay.
   private func line(_ key: String, _ report: @Sendable (QueueReport) async -> Void) async -> (key: String, stays: Bool)
   {
     while !Task.isCancelled, let queued = entries.first(where: { $0.key == key }) {
@@ -278,7 +281,7 @@ public actor OfflineQueue {
     }
   }
 
-  /// The result of an accepted response: `outcome`, unless the response may come from a sign-in page.
+  /// Returns the result for an accepted response: `outcome`, unless the response may come from a sign-in page.
   private func fate(by answer: HTTPResponse, _ outcome: () -> QueueReport.Outcome) -> Fate {
     guard QueueRules.strays(answer) else { return .leaves(outcome()) }
     let error = TaskError(
@@ -297,7 +300,7 @@ public actor OfflineQueue {
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       if plan.idempotency != .neverRepeat { plan.idempotency = .key }
-      // A response that is not a success was not delivered, even if the task would return it.
+      // A response without a success status doesn't count as delivered, even if the task would return it.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }
     return Call(plan, .discarded)

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// The folder of an ``OfflineQueue``: one file per task, and a subfolder for tasks set aside. Locked to one process.
-/// Files are written under a temporary name, synchronized and renamed, so they are always complete.
+/// An ``OfflineQueue``'s folder: one file per task, and a subfolder for tasks set aside. Locked by one process. Files
+/// are written under a temporary name, synchronized and renamed, so they are always complete.
 struct QueueFolder: ~Copyable {
   private static let aside = "set-aside"
 
@@ -15,7 +15,7 @@ struct QueueFolder: ~Copyable {
     self.lock = lock
   }
 
-  /// Opens the folder, creating it if needed, and removes the temporary files of a killed process.
+  /// Opens the folder, creating it if needed, and removes temporary files left by a killed process.
   static func open(_ url: URL) throws -> QueueFolder {
     let folder = try opened(url)
     let queue = QueueFolder(url, folder, try LockedFile("\(url.path)/.lock", of: url.path))
@@ -40,8 +40,9 @@ struct QueueFolder: ~Copyable {
 
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path) }
 
-  /// The task in a file. `nil` if it is not a task, or not a regular file of this user.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if it cannot be read, because it may still be a task.
+  /// Returns the task in a file. Returns `nil` if the file does not contain a task, or is not a regular file owned by
+  /// this user. Throws ``TaskError`` with code `.fileNotWritable` if the file can't be read, because it may still
+  /// contain a task.
   func read(_ name: String) throws -> QueuedTask? {
     let data: Data?
     do {
@@ -85,7 +86,7 @@ struct QueueFolder: ~Copyable {
       .map { aside.appendingPathComponent($0) }
   }
 
-  /// The largest number of a task file, including those set aside: numbers are never reused while a file has them.
+  /// The largest number in any task file, including those set aside. A number is never reused while a file has it.
   func largestNumber() throws -> Int {
     (try names() + asideFiles().map(\.lastPathComponent)).compactMap { QueuedTask.number(of: $0) }.max() ?? 0
   }
@@ -94,7 +95,7 @@ struct QueueFolder: ~Copyable {
   @discardableResult
   func setAside(_ name: String) throws -> String {
     var target = name
-    // The name may be taken if a file was copied back into the queue.
+    // The name may exist if a file was copied back into the queue.
     var number = 2
     while access("\(url.path)/\(Self.aside)/\(target)", F_OK) == 0 {
       target = "\(number)-\(name)"

@@ -1,4 +1,4 @@
-/// The retry delays of the keys of an ``OfflineQueue``, with exponential backoff. Pure.
+/// The retry delays for the keys of an ``OfflineQueue``, with exponential backoff. Pure.
 struct QueueHolds {
   private struct Hold {
     var delay: Duration
@@ -10,8 +10,8 @@ struct QueueHolds {
 
   private var holds: [String: Hold] = [:]
 
-  /// Delays a key: one second at first, then twice as long each time, at least the server's `Retry-After`, at most five
-  /// minutes.
+  /// Delays a key. The delay is one second at first and doubles each time. It is at least the server's `Retry-After`,
+  /// and at most five minutes.
   mutating func hold(_ key: String, at now: Duration, retryAfter: Duration?) {
     let delay = min(holds[key].map { $0.delay * 2 } ?? Self.first, Self.longest)
     holds[key] = Hold(delay: delay, end: now + min(max(delay, retryAfter ?? .zero), Self.longest))
@@ -21,7 +21,8 @@ struct QueueHolds {
 
   func holds(_ key: String, at now: Duration) -> Bool { holds[key].map { now < $0.end } ?? false }
 
-  /// The time until the first of these keys can be delivered, zero if one can now. `nil` if `keys` is empty.
+  /// Returns the time until the first of these keys can be delivered, zero if one can be delivered now, or `nil` if
+  /// `keys` is empty.
   func wait(for keys: some Sequence<String>, at now: Duration) -> Duration? {
     keys.map { key in max(.zero, (holds[key]?.end ?? now) - now) }.min()
   }

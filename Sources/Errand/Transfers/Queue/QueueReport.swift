@@ -1,7 +1,7 @@
 /// The result of a delivery attempt for a task in an ``OfflineQueue``.
 public struct QueueReport: Sendable {
-  /// The result of a delivery attempt. The file of a task that left the queue undelivered is in the queue's folder
-  /// `set-aside`.
+  /// The result of a delivery attempt. If a task left the queue undelivered, its file is in the folder `set-aside`
+  /// inside the queue's folder.
   public enum Outcome: Sendable {
     /// Delivered, with this status.
     case delivered(HTTPStatus)
@@ -9,7 +9,7 @@ public struct QueueReport: Sendable {
     case expired
     /// Permanently rejected.
     case failed(any Error)
-    /// Unknown type or version, or not a task.
+    /// Set aside because its type or version is unknown, or the file does not contain a task.
     case setAside(reason: String)
     /// Not delivered because of a temporary failure. The task stays in the queue and is retried.
     case stays(any Error)
@@ -22,7 +22,7 @@ public struct QueueReport: Sendable {
   /// The result.
   public let outcome: Outcome
 
-  /// Whether the task left the queue. No more reports follow for it.
+  /// Whether the task has left the queue. If so, this is its last report.
   public var hasLeft: Bool {
     if case .stays = outcome { false } else { true }
   }

@@ -5,13 +5,13 @@ public struct QueuedTask: Codable, Sendable, Hashable, Identifiable {
   static let format = 1
 
   var format = Self.format
-  /// The number of the task in its queue. Numbers increase.
+  /// The task's number in its queue. Later tasks have higher numbers.
   public let id: Int
   /// The name of the task's type.
   public let typeName: String
-  /// The version of the type when the task was stored.
+  /// The type's version when the task was stored.
   public let version: Int
-  /// The key of the task. Tasks with the same key are delivered in order.
+  /// The task's key. Tasks with the same key are delivered in order.
   public let key: String
   /// The `Idempotency-Key` sent with every request for the task.
   public let idempotencyKey: String
@@ -22,7 +22,7 @@ public struct QueuedTask: Codable, Sendable, Hashable, Identifiable {
   /// The task encoded as JSON.
   public let payload: String
 
-  /// The name of the task's file. Names sort by number.
+  /// The name of the task's file. The names sort by number.
   var fileName: String { Self.fileName(id) }
 
   static func fileName(_ id: Int) -> String {
@@ -30,7 +30,7 @@ public struct QueuedTask: Codable, Sendable, Hashable, Identifiable {
     return String(repeating: "0", count: max(0, 12 - digits.count)) + digits + ".task"
   }
 
-  /// The number in a file name. `nil` if it is not the name of a task file.
+  /// Returns the number in a file name, or `nil` if the file is not a task file.
   static func number(of fileName: String) -> Int? {
     guard fileName.hasSuffix(".task"), let number = Int(fileName.dropLast(5)), (1..<1 << 52).contains(number),
       Self.fileName(number) == fileName

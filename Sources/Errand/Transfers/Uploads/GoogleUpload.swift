@@ -7,7 +7,7 @@ public struct GoogleUpload: UploadDialect {
 
   /// `google`.
   public var name: String { "google" }
-  /// `false`: the last chunk says `finalize`.
+  /// `false`: the last chunk is marked with `finalize`.
   public var endsWithLastByte: Bool { false }
 
   private static let command: HTTPHeaderName = "X-Goog-Upload-Command"
@@ -22,7 +22,7 @@ public struct GoogleUpload: UploadDialect {
     return UploadRequest(.post, headers: headers)
   }
 
-  /// The location and the granularity in the response.
+  /// The location and the granularity from the response.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     let status = answer.headers.single(Self.status)?.lowercased() ?? "active"
     guard status == "active" else {
@@ -45,7 +45,8 @@ public struct GoogleUpload: UploadDialect {
     UploadRequest(.post, headers: [Self.command: "query"])
   }
 
-  /// A PUT with `upload`. The last one has `upload, finalize`, or `finalize` if no bytes are left.
+  /// A POST with the command `upload`. The last request has the command `upload, finalize`, or `finalize` if no bytes
+  /// are left.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     let command = piece.isLast ? piece.count == 0 ? "finalize" : "upload, finalize" : "upload"
     return UploadRequest(

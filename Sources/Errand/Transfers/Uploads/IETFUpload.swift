@@ -9,7 +9,7 @@ public struct IETFUpload: UploadDialect {
 
   /// `ietf`.
   public var name: String { "ietf" }
-  /// `false`: a chunk says that it completes the upload.
+  /// `false`: the last chunk is marked as completing the upload.
   public var endsWithLastByte: Bool { false }
 
   private static let complete: HTTPHeaderName = "Upload-Complete"
@@ -28,7 +28,7 @@ public struct IETFUpload: UploadDialect {
     return UploadRequest(.post, headers: headers(own), content: .none)
   }
 
-  /// The location in `Location`, and the limits in `Upload-Limit`.
+  /// The location from `Location`, and the limits from `Upload-Limit`.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     guard let location = try answer.url(in: .location) else {
       throw TaskError(
@@ -54,10 +54,10 @@ public struct IETFUpload: UploadDialect {
     return limits
   }
 
-  /// A HEAD.
+  /// A HEAD request.
   public func query(_ session: UploadSession) -> UploadRequest { UploadRequest(.head, headers: headers()) }
 
-  /// A PATCH with the offset, and whether it completes the upload.
+  /// A PATCH with the offset and whether it completes the upload.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     var own: HTTPHeaders = [
       Self.offset: "\(piece.offset)", Self.complete: piece.isLast ? "?1" : "?0",
@@ -70,7 +70,7 @@ public struct IETFUpload: UploadDialect {
   /// The position, from `Upload-Complete` and `Upload-Offset`.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     let isSuccess = answer.status.kind == .success
-    // Draft, Upload Append: `?1` marks the response of the task itself. Sending more would not help.
+    // Draft, Upload Append: `?1` marks the task's own response. Sending more would not help.
     if Self.isTrue(answer.headers) { return isSuccess ? .finished : .rejected }
     let offset = answer.headers.number(Self.offset)
     switch answer.status.code {
@@ -87,7 +87,7 @@ public struct IETFUpload: UploadDialect {
     headers.single(complete)?.prefix { $0 != ";" }.trimmingBlanks == "?1"
   }
 
-  /// A DELETE.
+  /// A DELETE request.
   public func cancel(_ session: UploadSession) -> UploadRequest? { UploadRequest(.delete, headers: headers()) }
 }
 

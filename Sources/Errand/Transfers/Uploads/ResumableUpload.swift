@@ -1,29 +1,28 @@
 public import ErrandFoundation
 
-/// A chunked upload that survives a broken connection, a pause and a crash: it continues at the last byte that the
-/// server stored.
+/// A chunked upload that survives a broken connection, a pause and a crash, and continues at the last byte stored by
+/// the server.
 ///
 ///     let upload = ResumableUpload(of: video, with: AddVideo().on(shop), by: .tus)
 ///     try await upload.run()
 ///
 /// The task describes the request that starts the upload: its URL, headers and preflight, and its body if the protocol
-/// sends one. Later requests go to the location that the server returned, with the same server, headers, preflight and
+/// sends one. Later requests go to the location returned by the server, with the same server, headers, preflight and
 /// settings. The task's headers, credentials and preflight are only used for the origins of the task's URL and its
 /// server. Each request is its own call, built and signed again.
 ///
-/// After each failure, the upload asks the server for its position and continues there. The task's ``RetryPolicy``
-/// decides about retries, and progress resets the retry count. If the server no longer knows the upload, it starts
-/// again.
+/// After each failure, the upload asks the server for its position and continues there. Retries follow the task's
+/// ``RetryPolicy``, and progress resets the retry count. If the server no longer knows the upload, it starts over.
 ///
-/// A journal next to the file records the location of the upload. Only the current user can access it. A later upload
-/// of the same file to the same URL continues there. If the file has changed since, the upload starts again. If the
-/// file changes during a run, the run fails.
+/// A journal next to the file records the upload's location. Only the current user can access the journal. A later
+/// upload of the same file to the same URL continues where this one stopped. If the file has changed since, the upload
+/// starts over. If the file changes during a run, the run fails.
 ///
 /// To upload data that is not in a file, use ``init(named:length:with:by:chunkSize:type:bytes:)``.
 public final class ResumableUpload: Sendable {
-  /// Returns the bytes of an upload at an offset: `count` bytes, or fewer at the end.
+  /// Returns up to `count` bytes of an upload at an offset. Returns fewer bytes only at the end.
   ///
-  /// An offset can be requested again if the server did not store its bytes. At the deadline the closure is cancelled,
+  /// An offset can be requested again if the server did not store its bytes. At the deadline, the closure is cancelled,
   /// and the upload waits until it returns.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
 
@@ -38,7 +37,7 @@ public final class ResumableUpload: Sendable {
     /// The identity set by the owner, which distinguishes uploads of the same bytes to the same URL. `nil` if not set.
     var owner: String?
 
-    /// The identity of the upload at a URL. Includes the metadata, so that changed metadata starts another upload.
+    /// Returns the upload's identity at a URL. It includes the metadata, so changed metadata starts another upload.
     func identity(at url: URL) -> String {
       let told = dialect.metadata.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
       return TransferIdentity.of(name: "\([TransferIdentity.of(url), owner ?? "", type.rawValue] + told)")
@@ -49,10 +48,10 @@ public final class ResumableUpload: Sendable {
   public let file: URL?
   private let makePlan: @Sendable () -> TaskPlan
   private let job: Job
-  /// The location of the journal. Without one, `memory` holds the state.
+  /// The journal's location. If it is `nil`, `memory` holds the state.
   private let journal: URL?
   private let memory = UploadMemory()
-  /// The location that the server returned last.
+  /// The location most recently returned by the server.
   private let named = Lock<URL?>(nil)
   private let desk: TransferDesk
 
@@ -60,11 +59,11 @@ public final class ResumableUpload: Sendable {
   ///
   /// - Parameters:
   ///   - file: The file.
-  ///   - task: The task whose URL accepts the upload.
+  /// - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
-  ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request.
-  ///   - type: The media type of the file. Defaults to the type for its extension.
-  ///   - folder: The folder of the journal. Defaults to the folder of the file.
+  /// - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request.
+  /// - type: The file's media type. Defaults to the type for its extension.
+  /// - folder: The journal's folder. Defaults to the file's folder.
   ///   - identity: Distinguishes uploads of the same file to the same URL, for example by different accounts. An upload
   ///     never continues one with another identity.
   public init(
@@ -88,17 +87,17 @@ public final class ResumableUpload: Sendable {
   ///       try await log.bytes(from: offset, atMost: count)
   ///     }
   ///
-  /// Each chunk is held in memory while it is sent. Another run of this instance continues the upload, but another
-  /// launch of the program does not.
+  /// Each chunk is held in memory while it is sent. Another run of this instance continues the upload, but a relaunch
+  /// of the program does not.
   ///
   /// - Parameters:
   ///   - name: The file name sent to the server.
-  ///   - length: The total length in bytes. If `nil`, the server receives the length at the end.
+  /// - length: The total length in bytes. If `nil`, the server receives the length at the end.
   ///   - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
   ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB, at most 64 MiB.
   ///   - type: The media type. Defaults to the type for the extension of `name`.
-  ///   - bytes: Returns the bytes. If it throws, the run ends with its error.
+  /// - bytes: Returns the bytes. An error thrown by the closure ends the run.
   public init(
     named name: String, length: Int64? = nil, with task: some ServerTask, by dialect: some UploadDialect,
     chunkSize: Int = 8 << 20, type: MediaType? = nil, bytes: @escaping Bytes
@@ -114,15 +113,15 @@ public final class ResumableUpload: Sendable {
     desk = TransferDesk(name)
   }
 
-  /// Runs the upload until the server has the whole content. Bytes that the server already has are not sent again.
+  /// Runs the upload until the server has the entire content. Bytes that the server already has are not resent.
   ///
-  /// Cancelling the surrounding Swift task stops it, like ``cancel()``. After a failure, the next run continues with
-  /// what the server has.
+  /// Cancelling the surrounding Swift task stops the upload, like ``cancel()``. After a failure, the next run continues
+  /// at the server's position.
   ///
-  /// - Returns: The last response of the server, with its body.
-  /// - Throws: The ``TaskError`` of the last request; ``TaskError`` with code `.unreadableBody` if the bytes cannot be
-  ///   read or were changed; with code `.transferInUse` if it is already running. Errors thrown by hooks and by the
-  ///   closure that provides the bytes. `CancellationError` if cancelled.
+  /// - Returns: The server's last response, with its body.
+  /// - Throws: The ``TaskError`` of the last request, or ``TaskError`` with code `.unreadableBody` if the bytes can't
+  ///   be read or have changed, or `.transferInUse` if the upload is already running. Also throws any error thrown by a
+  ///   hook or by the closure that provides the bytes, and `CancellationError` if cancelled.
   @discardableResult
   public func run() async throws -> TaskResponse<Data> {
     try await desk.run(makePlan()) { [self] in
@@ -131,38 +130,37 @@ public final class ResumableUpload: Sendable {
     }
   }
 
-  /// Pauses the upload. The current request is cancelled, unless it must not be sent twice.
+  /// Pauses the upload. The current request is cancelled, unless it must not be resent.
   ///
-  /// - Returns: Whether this call paused it.
+  /// - Returns: Whether the upload was paused. `false` if it was already paused.
   @discardableResult
   public func pause() -> Bool { desk.pause() }
 
   /// Resumes a paused upload at the server's position.
   ///
-  /// - Returns: Whether this call resumed it.
+  /// - Returns: Whether the upload was resumed. `false` if it was not paused.
   @discardableResult
   public func resume() -> Bool { desk.resume() }
 
-  /// Ends the run with `CancellationError`. The server keeps the bytes that it has.
+  /// Ends the run with `CancellationError`. The server keeps the bytes it has received.
   public func cancel() { desk.cancel() }
 
-  /// Deletes the partial upload on the server and forgets it here. If the request fails, it is not forgotten, so that
-  /// you can try again.
-  /// Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the error of the request. A 405 or
-  /// 501 means that the server cannot delete uploads, so the upload is forgotten anyway. The same happens if the server
-  /// may have the whole content and refuses to delete it, for example with a 403.
+  /// Deletes the partial upload on the server, and its local state. If the request fails, the local state is kept so
+  /// that you can try again. Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the request's
+  /// error. A 405 or 501 means that the server does not support deleting uploads, so the local state is deleted anyway.
+  /// The same happens if the server may have the entire content and refuses to delete it, for example with a 403.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
-  /// The location that the server returned for the upload. `nil` until a run, or ``discard()``, knows it.
+  /// The location that the server returned for the upload. `nil` until it is known from a run or ``discard()``.
   ///
-  /// With tus, the uploaded file stays at this location. With the other protocols, the last response says where it is.
+  /// With tus, the uploaded file stays at this location. With other protocols, the last response contains its location.
   /// The location may be a secret.
   public var location: URL? { named.withLock { $0 } }
 
   /// The current state.
   public var state: TransferState { desk.transferState }
 
-  /// The current state and all later ones, until the run ends. Ends at once if the last run is over.
+  /// The current state and all later states, until the run ends. Ends immediately if the last run has ended.
   ///
   /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
   /// a new sequence.

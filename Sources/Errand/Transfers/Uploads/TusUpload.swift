@@ -7,8 +7,8 @@ public struct TusUpload: UploadDialect {
   public enum Checksums: Sendable, Hashable {
     /// No checksums.
     case none
-    /// A checksum for each chunk, if the server supports an algorithm of ``UploadChecksum``. An OPTIONS request asks
-    /// for the supported algorithms before the upload starts.
+    /// A checksum for each chunk, if the server supports one of the algorithms in ``UploadChecksum``. Before the upload
+    /// starts, an OPTIONS request asks for the supported algorithms.
     case whereOffered
   }
 
@@ -22,7 +22,7 @@ public struct TusUpload: UploadDialect {
   /// - Parameters:
   ///   - metadata: The metadata, in addition to the file name (`filename`) and type (`filetype`). Keys must not contain
   ///     spaces or commas. Defaults to none.
-  ///   - checksums: Whether chunks are sent with checksums. If so, each chunk is read twice. Defaults to `.none`.
+  /// - checksums: Whether chunks are sent with checksums, which requires reading each chunk twice. Defaults to `.none`.
   public init(metadata: [String: String] = [:], checksums: Checksums = .none) {
     self.metadata = metadata
     self.checksums = checksums
@@ -53,7 +53,7 @@ public struct TusUpload: UploadDialect {
     return UploadChecksum.allCases.first { names.contains($0.rawValue) }
   }
 
-  /// A POST with the length, or a note that it follows later, and the metadata.
+  /// A POST with the metadata, and the length or a note that it will follow.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var all = ["filename": source.fileName, "filetype": source.type.essence]
     all.merge(metadata) { $1 }
@@ -65,7 +65,7 @@ public struct TusUpload: UploadDialect {
     return UploadRequest(.post, headers: headers(own))
   }
 
-  /// The location in `Location` of a 201.
+  /// The location from the `Location` field of a 201.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     guard answer.status == .created, let location = try answer.url(in: .location) else {
       throw TaskError(
@@ -76,12 +76,12 @@ public struct TusUpload: UploadDialect {
     return UploadSession(location: location)
   }
 
-  /// A HEAD.
+  /// A HEAD request.
   public func query(_ session: UploadSession) -> UploadRequest {
     UploadRequest(.head, headers: headers())
   }
 
-  /// A PATCH with the offset, the length if this chunk revealed it, and the checksum.
+  /// A PATCH with the offset, the checksum, and the length if this chunk revealed it.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     var own: HTTPHeaders = [
       "Upload-Offset": "\(piece.offset)", .contentType: "application/offset+octet-stream",
@@ -93,22 +93,22 @@ public struct TusUpload: UploadDialect {
     return UploadRequest(.patch, headers: headers(own))
   }
 
-  /// The position in `Upload-Offset`. After a 404 or 410 the upload starts again.
+  /// The position from `Upload-Offset`. After a 404 or 410, the upload starts over.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     switch answer.status.code {
     case 404, 410: return .gone
-    // A different offset, a lock held by a broken request, or a checksum mismatch.
+    // The offset differs, a broken request still holds a lock, or the checksum does not match.
     case 409, 423, 460: return .unknown
     case 200..<300:
       if let offset = answer.headers.number("Upload-Offset") { return .at(offset) }
       guard let piece else { return .failed }
-      // Without `Tus-Resumable` the response may not come from the tus server.
+      // Without `Tus-Resumable`, the response may not come from the tus server.
       return piece.isLast && answer.headers.contains("Tus-Resumable") ? .taken : .unknown
     default: return .failed
     }
   }
 
-  /// A DELETE.
+  /// A DELETE request.
   public func cancel(_ session: UploadSession) -> UploadRequest? {
     UploadRequest(.delete, headers: headers())
   }

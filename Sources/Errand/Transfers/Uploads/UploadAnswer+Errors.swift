@@ -12,7 +12,7 @@ extension UploadAnswer {
 }
 
 extension HTTPStatus {
-  /// Whether another credential may be accepted.
+  /// Whether a different credential may be accepted.
   var isRefusal: Bool { self == .unauthorized || self == .forbidden }
 }
 
@@ -24,7 +24,7 @@ extension TaskError {
     return error.after(answer, configuration)
   }
 
-  /// The error for a response that contradicts the protocol.
+  /// Returns the error for a response that contradicts the protocol.
   static func contradicted(_ reason: String, _ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
     TaskError(.badResponse, reason, phase: .finishing).after(answer, server.configuration)
   }

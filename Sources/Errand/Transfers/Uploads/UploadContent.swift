@@ -1,16 +1,15 @@
 import ErrandFoundation
 
-/// The content of an upload: a file, or bytes from a closure.
+/// An upload's content: a file, or bytes from a closure.
 enum UploadContent: Sendable {
   case file(URL)
   case given(ResumableUpload.Bytes)
 
-  /// The maximum size in bytes of a chunk held in memory.
+  /// The maximum size, in bytes, of a chunk held in memory.
   static let largestGivenPiece: Int64 = 64 << 20
 
-  /// The bytes of a chunk from a closure. `nil` if they are read from a file while being sent.
-  /// Throws ``TaskError`` with code `.unreadableBody` if the closure returns too many. Rethrows the errors of the
-  /// closure.
+  /// Returns a chunk's bytes from a closure, or `nil` if they are read from a file while being sent. Throws
+  /// ``TaskError`` with code `.unreadableBody` if the closure returns too many bytes. Rethrows errors from the closure.
   func bytes(of piece: UploadPiece) async throws -> Data? {
     guard case .given(let bytes) = self else { return nil }
     guard piece.count > 0 else { return Data() }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The stored state of an upload, from which a later launch of the program continues.
+/// An upload's stored state, which allows it to continue after a relaunch of the program.
 struct UploadJournal: Codable, Sendable, Equatable {
   static let format = 1
 
@@ -10,22 +10,22 @@ struct UploadJournal: Codable, Sendable, Equatable {
   let identity: String
   let stamp: FileStamp
   let session: UploadSession
-  /// Whether the server may have the whole content. `nil` in journals written before the field existed.
+  /// Whether the server may have the entire content. `nil` in journals written before the field existed.
   var mayBeWhole: Bool?
 }
 
-/// Identifies the content of a file. It differs after every change.
+/// Identifies a file's content. The stamp differs after every change.
 struct FileStamp: Codable, Sendable, Hashable {
   let length: Int64
   private let inode: UInt64
   private let seconds: Int
   private let nanoseconds: Int
-  /// The time of the last status change, which cannot be set back.
+  /// The time of the last status change, which can't be set back.
   private let changeSeconds: Int
   private let changeNanoseconds: Int
 
-  /// The stamp of a regular file.
-  /// Throws ``TaskError`` with code `.unreadableBody` if the file is missing, or if the system doesn't know its size.
+  /// Creates a regular file's stamp. Throws ``TaskError`` with code `.unreadableBody` if the file is missing or its
+  /// size is unknown.
   init(of file: URL) throws {
     var status = stat()
     guard file.isFileURL, stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

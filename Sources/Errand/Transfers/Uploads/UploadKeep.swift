@@ -1,19 +1,19 @@
 import ErrandFoundation
 
-/// The storage of an upload's state: a journal next to the file, or memory. Used by one run at a time.
+/// Stores an upload's state in a journal next to the file, or in memory. Used by one run at a time.
 enum UploadKeep: Sendable {
   case journal(TransferPlace)
   case memory(UploadMemory)
 
   struct Restored {
     let session: UploadSession
-    /// Whether the server did not receive the length when the upload started.
+    /// Whether the upload was started without sending the length.
     var isDeferred = false
     let mayBeWhole: Bool
   }
 
-  /// The upload of the same content and target that an earlier run started. Without `stamp`, any content matches. `nil`
-  /// if there was no such run.
+  /// Returns the upload of the same content and target started by an earlier run, or `nil` if there is none. If `stamp`
+  /// is `nil`, any content matches.
   func restored(for dialect: any UploadDialect, _ stamp: FileStamp?, _ identity: String) -> Restored? {
     switch self {
     case .journal(let place):
@@ -72,7 +72,7 @@ enum UploadKeep: Sendable {
     }
   }
 
-  /// The position after the last byte that the closure returned, which is the server's maximum position. `nil` for a
+  /// The position after the last byte returned by the closure, which is the server's maximum position. `nil` for a
   /// journal, because an earlier launch may have sent more.
   var given: Int64? {
     if case .memory(let memory) = self { memory.read().given } else { nil }

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// A request of an upload: the upload's task with another URL, method, headers and body. It uses the task's server,
-/// name, preflight and settings.
+/// One request of an upload: the upload's task with a different URL, method, headers and body. It uses the task's
+/// server, name, preflight and settings.
 struct UploadPart: ServerTask {
   enum Content: Sendable {
     /// The body of the task.
@@ -21,14 +21,14 @@ struct UploadPart: ServerTask {
 
   private let base: TaskPlan
   let url: URL
-  /// The location returned by the server. `nil` for a request to the task's URL.
+  /// The location returned by the server. `nil` if the request goes to the task's URL.
   private let place: LinkedURL?
   private let content: Content
   let headers: HTTPHeaders
 
   private let isHome: Bool
 
-  /// Creates a request. It goes to `place`, or to the task's `url` if that is `nil`. `isHome` is whether the task's own
+  /// Creates a request to `place`, or to the task's `url` if `place` is `nil`. `isHome` is whether the task's own
   /// headers and credentials may be sent there.
   init(
     _ base: TaskPlan, _ request: UploadRequest, to url: URL, at place: LinkedURL? = nil, _ content: Content,
@@ -41,7 +41,7 @@ struct UploadPart: ServerTask {
     self.isHome = isHome
     var headers = isHome ? base.headers : [:]
     if case .own = content {} else { headers.removeFraming() }
-    headers.remove(.idempotencyKey)  // it belongs to the request that starts the upload
+    headers.remove(.idempotencyKey)  // it belongs to the starting request
     headers.replace(with: request.headers)
     self.headers = headers
   }
@@ -67,7 +67,7 @@ struct UploadPart: ServerTask {
     if isHome { try await base.task.preflight(&request) }
   }
 
-  /// The plan of the request, without automatic retries: the upload makes its own attempts.
+  /// Returns the request's plan, without automatic retries, because the upload itself retries.
   func plan(_ method: HTTPMethod, deadline: Duration?) -> TaskPlan {
     var plan = base
     (plan.task, plan.name) = (self, base.taskName)
@@ -85,8 +85,8 @@ struct UploadPart: ServerTask {
     plan.cachePolicy = .none
     plan.hedging = .none
     plan.gzipUploadThreshold = .max
-    // Never resend a chunk before asking the server for its position, not even on a new connection, because some of it
-    // may have arrived. The starting request already has its idempotency key in the headers.
+    // Never resend a chunk before asking the server for its position, not even on a new connection, because part of the
+    // chunk may have arrived. The starting request already has its idempotency key in the headers.
     if content.isChunk {
       plan.idempotency = .neverRepeat
     } else if base.idempotency == .key {

@@ -3,10 +3,10 @@ import ErrandFoundation
 extension UploadRun {
   func follow(_ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {
     let stated = answer.headers.number("Upload-Length")
-    // A different length means that the server reused the location for another upload.
+    // A different length means that the server has reused the location for another upload.
     if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
     if isDeferred, isRestored || hasSentLast, let stated, answer.status.kind == .success {
-      // The length arrived with a truncated last chunk. Do not send it again.
+      // The length arrived with a truncated last chunk. Do not resend it.
       (isDeferred, length) = (false, stated)
       keep.noteLengthTold()
     }
@@ -30,7 +30,7 @@ extension UploadRun {
       if answer.status.isRefusal, retry.mayRenew() {
         offset = nil
       } else if isRestored, answer.status != .unauthorized, UploadAnswer(answer).isFinal {
-        try await beginAgain(answer)  // the upload of an earlier run no longer exists
+        try await beginAgain(answer)  // an earlier run's upload no longer exists
       } else {
         throw TaskError.refused(answer, server)
       }
@@ -42,8 +42,8 @@ extension UploadRun {
     }
   }
 
-  /// Starts the upload again. The journal stays until the new upload has started, so that an error on the way does not
-  /// lose it. Throws if the server may have the whole content, because sending it again could duplicate it.
+  /// Starts the upload over. The journal is kept until the new upload has started, so an error does not lose it. Throws
+  /// if the server may have the entire content, because resending it could duplicate it.
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
     if mayBeWhole, makePlan().idempotency != .safeToRepeat {
       var error = TaskError.refused(answer, server)
@@ -63,7 +63,7 @@ extension UploadRun {
         "the server has \(position) bytes of \(job.name), of which \(most) were sent", answer, server)
     }
     isRestored = false
-    // A length found at the end is known to the server only after a chunk has sent it.
+    // If the length was only found at the end, the server doesn't know it until a chunk has sent it.
     let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
     if !isWhole {
       taken = nil
@@ -88,7 +88,7 @@ extension UploadRun {
     desk.note(.running(progress))
   }
 
-  /// Waits before a request that makes no progress. Throws if there were too many of them.
+  /// Waits before a request that makes no progress. Throws if there have been too many.
   private func detour(_ answer: TaskResponse<Data>) async throws {
     var error = TaskError.refused(answer, server)
     guard let wait = standstill.detour() else {

@@ -9,10 +9,10 @@ actor UploadRun {
   let server: Server
   var retry: TransferRetry
   var standstill = UploadStandstill()
-  /// The stamp of the file. `nil` if a closure provides the bytes.
+  /// The file's stamp. `nil` if a closure provides the bytes.
   private let stamp: FileStamp?
   var length: Int64?
-  /// Whether the server did not receive the length when the upload started.
+  /// Whether the upload was started without sending the length.
   var isDeferred = false
   var session: UploadSession? {
     didSet { if let session { name(session.location) } }
@@ -20,30 +20,30 @@ actor UploadRun {
   private let name: @Sendable (URL) -> Void
   /// The task's URL, which receives the starting request.
   private var home: URL
-  /// Whether an earlier run started the upload and the server has not confirmed it yet.
+  /// Whether the upload was started by an earlier run and has not been confirmed by the server yet.
   var isRestored = false
-  /// The server's position. `nil` if it has to be queried.
+  /// The server's position. `nil` if it must be queried.
   var offset: Int64?
   var furthest: Int64 = 0
-  /// The position after the last sent byte. `nil` if unknown, because an earlier run started the upload.
+  /// The position after the last sent byte. `nil` if an earlier run started the upload, since it is then unknown.
   var sent: Int64?
   var hasSentLast = false
-  /// Whether the server may have the whole content: the end was sent, and no response has said otherwise since. If the
-  /// upload is then gone, it may be complete, so it is not started again unless the task allows it.
+  /// Whether the server may have the entire content: the end has been sent, and no later response contradicts that. If
+  /// the server no longer knows the upload, it may be complete, so it is not started over unless the task allows it.
   var mayBeWhole = false
-  /// Whether nothing of the last failed request reached the server.
+  /// Whether no part of the last failed request reached the server.
   private var isUnsent = false
-  /// The response of a server that accepted the last chunk without confirming that it has the whole content.
+  /// The response of a server that accepted the last chunk without confirming that it has the entire content.
   var taken: TaskResponse<Data>?
-  /// The `Idempotency-Key` of the starting request. Kept until it receives a response.
+  /// The starting request's `Idempotency-Key`. Kept until the request receives a response.
   private var key: String?
   private var attempts = 0
   var hasGained = false
-  /// Whether there was progress since the last failure. The next failure then resets the retry count and uses no
-  /// budget.
+  /// Whether there was progress since the last failure. If so, the next failure resets the retry count and does not use
+  /// the budget.
   private var hasGainedSince = false
   var result: TaskResponse<Data>?
-  /// The error that ends the run without a retry: the server has, or may have, the whole content.
+  /// The error that ends the run without a retry, because the server has, or may have, the entire content.
   var lastWord: TaskError?
 
   init(
@@ -85,7 +85,7 @@ actor UploadRun {
     hasGained = false
     desk.note(.running(progress()))
     do {
-      // A pause must not cancel a request that would then have to be sent twice.
+      // A pause must not cancel a request that must not be resent.
       if beginsWhole { try await step() } else { try await desk.attempt { try await self.step() } }
       if hasGained { retry.gained() }
       hasGainedSince = hasGainedSince || hasGained
@@ -104,25 +104,24 @@ actor UploadRun {
     }
   }
 
-  /// Whether the next request starts the upload and, because the content is empty, also completes it.
+  /// Whether the next request starts the upload and also completes it, because the content is empty.
   private var beginsWhole: Bool { session == nil && length == 0 && job.dialect.endsWithLastByte }
 
-  /// The request that starts the upload, with its idempotency key if it has one.
+  /// The request that starts the upload, with its idempotency key, if any.
   private var beginning: UploadRequest {
     var request = job.dialect.begin(UploadSource(fileName: job.name, length: length, type: job.type))
     if let key { request.headers[.idempotencyKey] = key }
     return request
   }
 
-  /// The idempotency key of the starting request. `nil` if the task does not use one.
+  /// Returns the starting request's idempotency key, or `nil` if the task does not use one.
   private func drawnKey() -> String? {
     let plan = makePlan()
     if let own = plan.headers[.idempotencyKey] { return own }
     return plan.idempotency == .key ? server.manager.random.key() : nil
   }
 
-  /// The method of the starting request if the server may have read it and it must not be sent twice. `nil` if it can
-  /// be.
+  /// The starting request's method, if the server may have read the request and it must not be resent; otherwise `nil`.
   private var onceOnly: HTTPMethod? {
     guard session == nil, mayBeWhole else { return nil }
     let request = beginning
@@ -144,13 +143,13 @@ actor UploadRun {
     let answer = try await ending(piece.isLast) {
       try await send(request, at: place, content)
     } isRefused: { [dialect = job.dialect] answer in
-      // A response that requires a query says nothing, for example if an earlier request still locks the upload.
+      // A response that requires a query is inconclusive. For example, an earlier request may still lock the upload.
       [.failed, .gone].contains(dialect.position(UploadAnswer(answer), after: piece))
     }
     try await follow(answer, after: piece)
   }
 
-  /// Sends a request that may complete the upload. From then on the server may have the whole content, unless the
+  /// Sends a request that may complete the upload. From then on, the server may have the entire content, unless the
   /// request was not sent or was rejected.
   private func ending(
     _ isEnd: Bool, _ send: () async throws -> TaskResponse<Data>,
@@ -172,7 +171,7 @@ actor UploadRun {
     }
   }
 
-  /// Records that the server does not have the whole content. If that cannot be stored, a later run is more careful.
+  /// Records that the server does not have the entire content. If this can't be stored, a later run is more cautious.
   func noteIncomplete() {
     guard mayBeWhole else { return }
     mayBeWhole = false
@@ -180,7 +179,7 @@ actor UploadRun {
   }
 
   func check() throws {
-    // A deleted file surfaces as a read error; bytes read so far are valid.
+    // A deleted file causes a read error later. The bytes read so far are valid.
     guard let stamp, case .file(let file) = job.content, let now = try? FileStamp(of: file), now != stamp else {
       return
     }
@@ -188,7 +187,7 @@ actor UploadRun {
       "\(file.path) was changed while it was sent: run the upload again, which begins anew")
   }
 
-  /// The chunk at a position. If a closure returns fewer bytes than requested, the chunk is the last.
+  /// Returns the chunk at a position. If a closure returns fewer bytes than requested, the chunk is the last.
   private func piece(at offset: Int64, of session: UploadSession) async throws -> (UploadPiece, UploadPart.Content) {
     let slices = UploadSlices(length: length, chunkSize: job.chunkSize, session)
     var piece = slices.piece(at: offset)
@@ -220,7 +219,7 @@ actor UploadRun {
   }
 
   private func begin() async throws {
-    home = try await ServerSnapshot.url(of: makePlan())  // the signature of the URL may have expired
+    home = try await ServerSnapshot.url(of: makePlan())  // the URL's signature may have expired
     var checksum: UploadChecksum?
     if let inquiry = job.dialect.inquiry() {
       let answer = try await send(inquiry, at: nil, .none)
@@ -238,7 +237,7 @@ actor UploadRun {
     var begun: UploadSession
     do {
       begun = try job.dialect.begun(UploadAnswer(answer))
-      _ = try place(of: begun)  // check before it is stored, whatever the dialect
+      _ = try place(of: begun)  // check before storing, regardless of the dialect
     } catch let error as TaskError {
       throw TaskError.contradicted(error.reason, answer, server)
     }
@@ -249,8 +248,8 @@ actor UploadRun {
     try await reach(0, answer, after: nil)
   }
 
-  /// The validated location of an upload.
-  /// Throws ``TaskError`` with code `.badResponse` if nothing may be sent there.
+  /// Returns an upload's validated location. Throws ``TaskError`` with code `.badResponse` if nothing may be sent
+  /// there.
   private func place(of session: UploadSession) throws -> LinkedURL {
     do {
       return try LinkedURL(session.location, from: [home])
@@ -266,7 +265,7 @@ actor UploadRun {
     _ request: UploadRequest, at place: LinkedURL?, _ content: UploadPart.Content
   ) async throws -> TaskResponse<Data> {
     let target = place?.url ?? home
-    // The task's headers and credentials are only for its own origin.
+    // The task's headers and credentials must only be sent to its own origin.
     let isHome = Origin(target) == Origin(home) || server.snapshot.isHome(target)
     let part = UploadPart(makePlan(), request, to: home, at: place, content, isHome: isHome)
     isUnsent = true  // until the call exists
@@ -279,7 +278,7 @@ actor UploadRun {
       return try await Self.perform(call)
     } catch {
       let failure = error as? TaskError
-      // The transport never received the chunk, even if a hook or a step threw.
+      // The transport never received the chunk, even if it was a hook or step that threw.
       isUnsent = failure?.isSurelyNotSent == true || (content.isChunk && !call.state.withLock { $0.hasSentOnceOnly })
       if failure?.code == .bodyLengthMismatch { try check() }  // the file was truncated while being sent
       throw error
@@ -290,7 +289,7 @@ actor UploadRun {
     try await call.perform { TaskResponse($0.data, $0) }
   }
 
-  /// Reports the progress of the whole upload while a chunk is being sent.
+  /// Returns a closure that reports the entire upload's progress while a chunk is being sent.
   private func teller(_ own: (@Sendable (TransferProgress) -> Void)?) -> @Sendable (TransferProgress) -> Void {
     let (desk, before) = (desk, progress())
     return { told in
@@ -311,22 +310,22 @@ actor UploadRun {
 // MARK: - Persistence
 
 extension UploadRun {
-  /// Restores the upload of an earlier run if its content and target are the same.
+  /// Restores an earlier run's upload if its content and target are the same.
   private func restore(_ stamp: FileStamp?) {
     sent = keep.given
     guard let restored = keep.restored(for: job.dialect, stamp, job.identity(at: home)) else { return }
     (session, isDeferred, mayBeWhole, isRestored) = (restored.session, restored.isDeferred, restored.mayBeWhole, true)
   }
 
-  /// Deletes the partial upload on the server. If the request fails, the journal is kept so that it can be tried again.
+  /// Deletes the partial upload on the server. If the request fails, keeps the journal so that you can try again.
   func discard() async throws {
     restore(nil)
     // Nothing was sent to an invalid location, so there is nothing to cancel.
     if let session, let request = job.dialect.cancel(session), let place = try? place(of: session) {
       let answer = try await send(request, at: place, .none)
       guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {
-        // RFC 9110 §15.5.6 and §15.6.2: a retry would not help. Neither would one after a permanent refusal of a
-        // complete upload.
+        // RFC 9110 §15.5.6 and §15.6.2: a retry would not help. The same applies if the server permanently refuses to
+        // delete a complete upload.
         let isForGood = mayBeWhole && UploadAnswer(answer).isFinal && ![401, 409, 423].contains(answer.status.code)
         if [405, 501].contains(answer.status.code) || isForGood { keep.forget() }
         throw TaskError.refused(answer, server)

@@ -1,14 +1,14 @@
-/// Divides the content of an upload into chunks. Pure.
+/// Divides an upload's content into chunks. Pure.
 struct UploadSlices {
-  /// A remainder below this number of bytes is added to the last chunk.
+  /// A remainder smaller than this number of bytes is added to the last chunk.
   static let crumbs: Int64 = 2500
 
   let length: Int64?
   let chunkSize: Int64
   private let largest: Int64
 
-  /// The chunk size is limited to what the server accepts, and rounded down to a multiple of its granularity, but is at
-  /// least one granule. `length` is `nil` if not known yet.
+  /// The chunk size is limited to what the server accepts, and rounded down to a multiple of the server's granularity.
+  /// It is at least one granule. `length` is `nil` if it is not known yet.
   init(length: Int64?, chunkSize: Int64, _ session: UploadSession) {
     self.length = length
     largest = max(1, Int64(session.largestPiece ?? .max))

@@ -1,4 +1,4 @@
-/// The backoff of an upload whose server responds but stores nothing. Pure.
+/// The backoff for an upload whose server responds but does not store anything. Pure.
 struct UploadStandstill {
   /// The delay at which the upload fails.
   static let limit = Duration.seconds(16)
@@ -7,8 +7,8 @@ struct UploadStandstill {
 
   mutating func end() { detours = 0 }
 
-  /// The delay before the next request. `nil` if the limit is reached. The first request follows at once, because the
-  /// server usually already has the bytes. Then the delay starts at one second and doubles.
+  /// Returns the delay before the next request, or `nil` when the limit is reached. The first delay is zero, because
+  /// the server usually already has the bytes. The second is one second, and it doubles from then on.
   mutating func detour() -> Duration? {
     detours += 1
     guard detours > 1 else { return .zero }

@@ -120,7 +120,7 @@ struct CallLoggerTests {
     #expect(shop.lines.first?.metadata["span_id"] == "\(span.context.spanID)")
   }
 
-  /// A transport error and another one, each with a secret, line breaks and an escape sequence.
+  /// A transport error and another error, each with a secret, line breaks and an escape sequence.
   private static let errors: [any Error] = [
     TaskError(TaskError.Code("odd"), words, phase: .receiving), OddError(description: words),
   ]

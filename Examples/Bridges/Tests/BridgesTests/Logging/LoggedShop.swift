@@ -6,7 +6,7 @@ import Logging
 
 /// A shop with a mock server and a manual clock whose calls are logged to memory.
 struct LoggedShop {
-  /// A logged message with its metadata as text.
+  /// A logged message and its metadata as text.
   struct Line: Equatable {
     var level: Logger.Level
     var message: String

@@ -26,7 +26,7 @@ struct CallGaugesTests {
     let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
     let metrics = CallMetrics(factory: backend)
     let watch = Task { [readings = shop.gauges(every: .seconds(5))] in await metrics.watch(readings, of: "shop") }
-    await clock.sleepers(count: 1)  // the first reading is reported
+    await clock.sleepers(count: 1)  // the first reading has been reported
     #expect(try requests() == 0)
     #expect(try connections("active") == 0)
     #expect(try connections("idle") == 0)
@@ -64,7 +64,7 @@ struct CallGaugesTests {
       let shop = Server(
         remote: "https://shop.test", transport: StubTransport { .status(.ok, for: $0) },
         manager: TaskManager(clock: CallClock(clock)))
-      // The first server of a process is its default, which lives on.
+      // A process's first server is its default server, which is not released.
       Server.default = Server(remote: "https://other.test")
       released = shop
       watch = Task { [readings = shop.gauges(every: .seconds(5))] in await metrics.watch(readings, of: "shop") }

@@ -2,7 +2,7 @@ import Tracing
 
 import class Foundation.NSLock
 
-/// A tracer that counts how often each of its spans is ended, which must be once, and injects the given headers.
+/// A tracer that counts how often each of its spans is ended (which must be once), and injects the given headers.
 final class EndCountingTracer: Tracer {
   private let lock = NSLock()
   /// Protected by the lock.
@@ -11,7 +11,7 @@ final class EndCountingTracer: Tracer {
 
   init(sending fields: KeyValuePairs<String, String> = [:]) { self.fields = fields }
 
-  /// The number of ends of each span, in order of their start.
+  /// How often each span was ended, in the order in which the spans started.
   var ends: [Int] { lock.withLock { counts } }
 
   func startSpan<Instant: TracerInstant>(

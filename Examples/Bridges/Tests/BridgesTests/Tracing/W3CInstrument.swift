@@ -1,7 +1,7 @@
 import Errand
 import Tracing
 
-/// An instrument that sends and reads W3C Trace Context like those of OpenTelemetry.
+/// An instrument that sends and reads W3C Trace Context, as OpenTelemetry's instruments do.
 struct W3CInstrument: Instrument {
   enum Key: ServiceContextKey {
     typealias Value = TraceContext
