@@ -47,21 +47,21 @@ import Testing
       throttling, says: "at most \(1 + RetryBudget.standard.ratio) times the number of calls, plus ten requests")
   }
 
-  @Test func `the README lists the limits`() throws {
+  @Test func `the configuration guide lists the limits`() throws {
     let (configuration, policy) = (ServerConfiguration(), RetryPolicy.standard)
     let connect = try #require(configuration.timeouts.connect)
     #expect(configuration.timeouts == Timeouts(connect: connect))
     try check(
       configuring, says: "| \(Int(configuration.defaultTimeout.inSeconds)) s | `defaultTimeout`",
-      "| Connecting | \(Int(connect.inSeconds)) s |", "| A whole call | none |",
+      "| Connecting | \(Int(connect.inSeconds)) s |", "| An entire call | none |",
       "| Attempts | \(policy.maximumAttempts) |",
       "| \(Int(policy.maximumDownloadDelay.inSeconds)) s down, \(Int(policy.maximumUploadDelay.inSeconds)) s up |",
       "| Requests in flight per host | \(ThrottleLimits().perHost) |",
-      "| A body in memory | \(configuration.maximumBodySize >> 20) MiB |",
-      "| The body of an error | \(configuration.maximumErrorBodySize >> 20) MiB |")
+      "| Size of a body in memory | \(configuration.maximumBodySize >> 20) MiB |",
+      "| Size of an error's body | \(configuration.maximumErrorBodySize >> 20) MiB |")
     #if os(Linux)
       let idle = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
-      try check(configuring, says: "| An idle connection | \(idle) s |")
+      try check(configuring, says: "| Lifetime of an idle connection | \(idle) s |")
     #endif
     let kept = RecordingLimits()
     #expect(kept.count == 1000)
@@ -114,9 +114,9 @@ import Testing
       let ahead = (TransferInbox.highWater >> 10) + 256
       try check(
         transports,
-        says: "at most \(ahead) KiB ahead of the reader of its body", "down to \(TransferInbox.lowWater >> 10) KiB",
+        says: "at most \(ahead) KiB ahead of the body's reader", "down to \(TransferInbox.lowWater >> 10) KiB",
         "a chunk of \(Unpacking.chunkSize >> 10) KiB and the window",
-        "A streamed upload holds at most \(TransferOutbox.highWater >> 10) KiB and one chunk")
+        "A streamed upload buffers at most \(TransferOutbox.highWater >> 10) KiB plus one chunk")
     }
 
     @Test func `the guide states the limits of a response's head and body`() throws {
@@ -125,14 +125,14 @@ import Testing
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
       let ratio = CurlTransport.Configuration().maximumDecodingRatio
       let plain = DecodingLimits.unsuspicious >> 20
-      try check(transports, says: "is beyond \(plain) MiB and over \(ratio) times its compressed size")
+      try check(transports, says: "is larger than \(plain) MiB and than \(ratio) times its compressed size")
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
     @Test func `the guide states the lifetime of idle connections, which is below that of servers`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
       #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
-      try check(transports, says: "as soon as the server closes it, and after \(seconds) seconds")
+      try check(transports, says: "when the server does, or after \(seconds) seconds")
       try check(changes, says: "when the server closes it, or after \(seconds) s")
     }
 
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `the guide states when another thread starts to help`() throws {
-      try check(transports, says: "once one carries \(CurlShard.worthwhile) of its transfers")
+      try check(transports, says: "when a thread carries \(CurlShard.worthwhile) of its transfers")
       let count = try CurlLoop.all.get().count
       #expect(count == min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)))
       try check(transports, says: "one thread per processor, up to four")
