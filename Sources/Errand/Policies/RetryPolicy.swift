@@ -105,7 +105,7 @@ public struct RetryPolicy: Sendable {
   /// The reason not to wait that long, or `nil` if `wait` is within `cap`.
   static func refusal(of wait: Duration, above cap: Duration) -> String? {
     guard wait > cap else { return nil }
-    return "Retry-After asks for \(wait.formattedSeconds), more than the \(cap.formattedSeconds) of the retry policy"
+    return "Retry-After is \(wait.formattedSeconds), but the retry policy waits at most \(cap.formattedSeconds)"
   }
 
   private func isWorthAnotherTry(_ error: TaskError) -> Bool {

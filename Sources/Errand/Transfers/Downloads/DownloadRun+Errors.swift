@@ -16,7 +16,7 @@ extension DownloadRun {
 
   func tooLarge(_ phase: TaskError.Phase) -> TaskError {
     TaskError(
-      .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", phase: phase)
+      .bodyTooLarge, "the file exceeds the download's maximumSize of \(aim.maximumSize) bytes", phase: phase)
   }
 
   /// An error about the content of a response, with the details of its call.
