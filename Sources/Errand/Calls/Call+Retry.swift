@@ -61,7 +61,9 @@ extension Call {
   }
 
   static func onceOnly(_ method: HTTPMethod) -> String {
-    "a \(method) may not be sent twice, unless the task's idempotency allows it"
+    method.isIdempotent
+      ? "the \(method) must not be sent twice (see the task's idempotency)"
+      : "\(method) is not idempotent (allow it with .idempotency(.key))"
   }
 
   /// Records why a request is not retried.

@@ -52,7 +52,7 @@ import Testing
     (
       error(.secureConnectionFailed, "\(TaskError.certificatesReason): no such file", .preparing), .unusableCertificates
     ),
-    (error(.badStatus, "200 OK: the whole was sent: the server takes no Range").ofStatus(200), .rangeIgnored),
+    (error(.badStatus, "200 OK: the server sent the whole content: it does not support Range").ofStatus(200), .rangeIgnored),
     (status(416), .unsatisfiableRange), (error(.bodyConsumed), .bodyConsumed), (unread, .wrongFormat),
     (error(.untrustedServer, "certificate has expired"), .certificateExpired),
     (error(.untrustedServer, "no alternative certificate subject name matches target host name"), .certificateName),
@@ -154,7 +154,7 @@ import Testing
     #expect(
       record.summary == """
         GET https://shop.test/: call succeeded, after 1.430 s
-          not answered from the cache: uri-miss
+          not served from the cache: uri-miss
           attempt 1: 503 Service Unavailable after 0.200 s (slot 0.030 s, name 0.005 s, connection 0.015 s, TLS 0.040 s, answer 0.090 s, body 0.040 s)
           waiting 1.000 s to retry: 503 Service Unavailable
           redirected to https://shop.test/b

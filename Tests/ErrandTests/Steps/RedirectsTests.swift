@@ -112,8 +112,8 @@ import Testing
   @Test func `a redirect that is not followed fails like any other rejected status`() async throws {
     let stub = StubServer(Self.to("https://other.test/b?token=s3cret"))
     let policies: [(RedirectPolicy, String)] = [
-      (.refuse, "redirectPolicy is .refuse"), (.decide { _, _ in nil }, "redirectPolicy decides so"),
-      (.sameOrigin, "it leaves the origin, and redirectPolicy is .sameOrigin"),
+      (.refuse, "redirectPolicy is .refuse"), (.decide { _, _ in nil }, "redirectPolicy rejected it"),
+      (.sameOrigin, "it leaves the origin, but redirectPolicy is .sameOrigin"),
     ]
     for (policy, why) in policies {
       let task = PlainTask().on(stub.server).redirects(policy)

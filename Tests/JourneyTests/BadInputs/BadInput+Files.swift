@@ -115,7 +115,7 @@ extension BadInput {
     download("a folder's name of 300 bytes", .fileNotWritable) {
       $0.folder.appendingPathComponent("new/\(big("a", 300))/file")
     },
-    download("a URL that is no file's", .fileNotWritable, "URL of a file") { _ in
+    download("a URL that is no file's", .fileNotWritable, "not a file URL") { _ in
       URL(string: "https://shop.test/x") ?? URL(fileURLWithPath: "/")
     },
     download(
