@@ -142,7 +142,7 @@ import Testing
     try await withFolder { folder in
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
       let error = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
-      #expect(error?.code == .fileNotWritable && error?.reason.contains("everybody") == true)
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("writable by everyone") == true)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
       guard geteuid() == 0, chown(folder.path, 12345, 12345) == 0 else { return }  // Only root can give a folder away.
       let foreign = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }

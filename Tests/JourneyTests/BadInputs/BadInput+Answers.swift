@@ -19,9 +19,9 @@ extension BadInput {
     .answer("another protocol", "220 mail.test ESMTP\r\n", .badResponse, "cannot be read"),
     .answer("a greeting of FTP", "220-Welcome\r\n220 ready\r\n", .badResponse, "cannot be read"),
     .answer("TLS without being asked", "\u{15}\u{3}\u{1}\u{0}\u{2}\u{2}\u{28}", .badResponse),
-    .answer("a field without a name", "\(ok): a\r\n\r\n", .badResponse, "no field"),
-    .answer("a blank before a colon", "\(ok)Server : a\r\n\r\n", .badResponse, "no field", "Server"),
-    .answer("a field in brackets", "\(ok)[a]: b\r\n\r\n", .badResponse, "no field", "[a]"),
+    .answer("a field without a name", "\(ok): a\r\n\r\n", .badResponse, "invalid line"),
+    .answer("a blank before a colon", "\(ok)Server : a\r\n\r\n", .badResponse, "invalid line", "Server"),
+    .answer("a field in brackets", "\(ok)[a]: b\r\n\r\n", .badResponse, "invalid line", "[a]"),
     .answer("an equals sign for a colon", "\(ok)Server=a\r\n\r\n", .badResponse, "cannot be read"),
     .answer("a NUL in a value", "\(ok)Server: a\0b\r\n\r\n", .badResponse, "cannot be read"),
     .answer("a CR in a value", "\(ok)Server: a\rb: c\r\n\r\n", .badResponse, "CR|Carriage return"),
@@ -61,7 +61,7 @@ extension BadInput {
   ]
 
   static let packed: [BadInput] = [
-    packed("gzip that is cut", PackedSample.gzip.dropLast(20), .truncatedBody, "gzip", "missing"),
+    packed("gzip that is cut", PackedSample.gzip.dropLast(20), .truncatedBody, "gzip", "before the end"),
     packed("gzip without its check", PackedSample.gzip.dropLast(8), .truncatedBody, "gzip"),
     packed("gzip of nothing", Data(PackedSample.gzip.prefix(5)), .truncatedBody, "gzip"),
     packed("gzip with another check", PackedSample.gzip.dropLast(5) + Data(count: 5), .badResponse, "gzip"),
