@@ -51,7 +51,7 @@ extension TaskError {
 
   private var connectCause: Diagnosis.Cause {
     if says("no route to host") || says("is unreachable") { return .unreachable }
-    return says("the proxy answered") ? .badGateway : .connectionRefused
+    return says("the proxy returned") ? .badGateway : .connectionRefused
   }
 
   // The messages of OpenSSL, GnuTLS and Secure Transport if the first byte is not TLS.

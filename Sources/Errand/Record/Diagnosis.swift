@@ -161,7 +161,7 @@ extension Diagnosis {
           "retry; if it is always cut off at the same place, check the server and any proxies in between"
         )
       case .slowQueue:
-        ("the call waited too long for a slot", "raise the limits of concurrent calls, or send fewer")
+        ("the call waited too long for a slot", "raise the limits of concurrent calls, or send fewer calls")
       case .slowConnect:
         (
           "the connection was not established in time",
@@ -170,7 +170,7 @@ extension Diagnosis {
       case .slowUpload:
         ("the request could not be sent in time", "raise the time limit for large bodies, or check the network")
       case .slowServer:
-        ("the server did not respond in time", "check what the server was doing; raise the time limit if that is expected")
+        ("the server did not respond in time", "check what the server was doing; raise the time limit if it needs longer")
       case .slowBody:
         (
           "the response began, then stalled or took too long",
@@ -261,7 +261,7 @@ extension Diagnosis {
       case .pageForData:
         (
           "the server sent an HTML page instead of data",
-          "check the path; a proxy, a login page or a captive portal may have answered"
+          "check the path; a proxy, a login page or a captive portal may have responded"
         )
       case .emptyBody:
         ("the body is empty, but a payload is expected", "call run() if the response has no payload, or make the payload optional")
@@ -286,7 +286,7 @@ extension Diagnosis {
           "close idle connections sooner than the server does"
         )
       case .waitedForSlot:
-        ("most of the time was spent waiting for a slot", "raise the limits of concurrent calls, or send fewer")
+        ("most of the time was spent waiting for a slot", "raise the limits of concurrent calls, or send fewer calls")
       case .triedAgain: ("it took more than one attempt", "see why the first one failed before it fails more often")
       }
     }

@@ -52,7 +52,7 @@ extension AttemptRecord {
       parts.append(("name", timings.nameLookup))
       parts.append(("connection", timings.connect - timings.nameLookup))
       parts.append(("TLS", timings.secureConnect > .zero ? timings.secureConnect - timings.connect : .zero))
-      parts.append(("answer", timings.firstByte - max(connected, timings.requestStart)))
+      parts.append(("response", timings.firstByte - max(connected, timings.requestStart)))
       parts.append(("body", timings.lastByte - timings.firstByte))
     }
     let shown = parts.filter { $0.1 >= .milliseconds(1) }.map { "\($0.0) \($0.1.formattedSeconds)" }

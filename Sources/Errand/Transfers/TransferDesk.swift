@@ -177,7 +177,7 @@ final class TransferDesk: Sendable {
   static func inUse(_ name: String) -> TaskError {
     TaskError(
       .transferInUse,
-      "\(name) is already in use, in this process or another one: wait for that transfer, or cancel it",
+      "\(name) is already in use, in this process or another one: wait for it, or cancel it",
       phase: .preparing, isSurelyNotSent: true)
   }
 }

@@ -73,7 +73,7 @@ struct RedirectChain {
     if response.headers.contains(.setCookie) { seen = [] }
     guard seen.insert(Key(next)).inserted else {
       throw failure(
-        .tooManyRedirects, "redirect loop: \(response.status) to '\(shown(next.url))', which was already requested", response)
+        .tooManyRedirects, "\(response.status) in a redirect loop: '\(shown(next.url))' was already requested", response)
     }
     redirects.append(Redirect(request.method, request.url, response.status, headers: response.headers))
     request = next

@@ -4,7 +4,7 @@ extension DownloadRun {
   /// The error for a response without any usable content.
   func unusable(_ response: HTTPResponse, as kind: String) -> any Error {
     guard response.status == .notModified else {
-      return failure(.badResponse, "\(response.status) does not answer \(kind)", response)
+      return failure(.badResponse, "\(response.status) is not a valid response to \(kind)", response)
     }
     return failure(.notModified, "\(response.status): \(response.unexpected ?? HTTPResponse.currentCopy)", response)
   }

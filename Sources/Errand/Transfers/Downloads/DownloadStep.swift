@@ -52,7 +52,7 @@ enum DownloadStep: Equatable {
     // RFC 9110 §15.5.13: some servers respond with 412 if the `If-Range` condition fails.
     case 412 where asked.offset > 0: .restart
     case 416 where asked.offset > 0: unsatisfied(headers, asked)
-    case 200..<300: .refuse("the response is neither the whole file nor a part of it")
+    case 200..<300: .refuse("the response has neither the whole file nor a range")
     default: .fail
     }
   }

@@ -84,7 +84,7 @@
       let isRefused = status.code < 500 && !RetryableStatuses.standard.contains(status)
       return TaskError(
         isRefused ? .proxyRefused : .cannotConnect,
-        "the proxy answered \(status) to CONNECT, \(TaskError.Phase.connecting.rawValue)",
+        "the proxy returned \(status) for CONNECT, \(TaskError.Phase.connecting.rawValue)",
         phase: .connecting, isSurelyNotSent: true)
     }
 

@@ -73,7 +73,7 @@
         reason = "the server closed the connection in the middle of the response's head"
       case CCE_ABORTED_BY_CALLBACK:
         // The request must not be resent: it may have been read before its connection was closed.
-        (self.code, reason) = (.connectionLost, "the pooled connection was closed before it answered")
+        (self.code, reason) = (.connectionLost, "the pooled connection was closed before the response")
       default:
         self.code = Self.kind(code, circumstances)
         reason = self.code == .cannotConnect ? Self.withoutTime(remark) : remark
