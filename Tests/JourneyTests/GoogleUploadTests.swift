@@ -231,7 +231,7 @@ import Testing
   @Test func `an invalid start response throws with the reason`() async throws {
     for (answer, text) in [
       (MockAnswer.status(501), "501"), (.status(.ok), "without X-Goog-Upload-URL"),
-      (.status(.ok, headers: ["X-Goog-Upload-Status": "cancelled", "X-Goog-Upload-URL": "/x"]), "Status is cancelled"),
+      (.status(.ok, headers: ["X-Goog-Upload-Status": "cancelled", "X-Goog-Upload-URL": "/x"]), "Status cancelled"),
     ] {
       try await withUpload(10) { file, _ in
         let shop = try UploadShop()

@@ -16,13 +16,13 @@ import Testing
   }
 
   @Test func `a bad status quotes the header fields that explain it`() async throws {
-    #expect(try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: it allows PUT, PATCH")
+    #expect(try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: the URL allows PUT, PATCH")
     let challenge = #"Bearer realm="shop", error="invalid_token", Basic realm="shop""#
     #expect(
       try await refusal(401, ["WWW-Authenticate": challenge]).reason
-        == "401 Unauthorized: it wants Bearer (invalid_token) or Basic")
+        == "401 Unauthorized: the server expects Bearer (invalid_token) or Basic")
     let part = try await refusal(416, [.contentRange: "bytes */2"])
-    #expect(part.reason == "416 Range Not Satisfiable: it has bytes */2" && part.cause == .unsatisfiableRange)
+    #expect(part.reason == "416 Range Not Satisfiable: Content-Range is bytes */2" && part.cause == .unsatisfiableRange)
     #expect(try await refusal(405).reason == "405 Method Not Allowed")
     #expect(try await refusal(404, ["Allow": "PUT", .contentRange: "bytes */2"]).reason == "404 Not Found")
   }
@@ -301,7 +301,7 @@ import Testing
     arguments: [
       (["Content-Length": "99"], Data(), "\"Content-Length\" is '99', but the body has 0 bytes"),
       (["content-length": "3"], Data("four".utf8), "is '3', but the body has 4 bytes"),
-      (["Transfer-Encoding": "chunked"], Data("four".utf8), "\"Transfer-Encoding\" is the transport's"),
+      (["Transfer-Encoding": "chunked"], Data("four".utf8), "\"Transfer-Encoding\" is set by the transport"),
       (["Content-Length": "4"], Data("four".utf8), nil), (["Content-Length": "0"], Data(), nil),
     ] as [(HTTPHeaders, Data, String?)])
   func `rejects a wrong Content-Length and a Transfer-Encoding`(

@@ -213,7 +213,7 @@ import Testing
 
   @Test func `includes the text of a 503 in the error`() async throws {
     let error = try await failure(.serviceUnavailable, "down until 8 o'clock", type: .plainText)
-    #expect(error.reason.hasSuffix("answered 503 Service Unavailable: down until 8 o'clock"))
+    #expect(error.reason.hasSuffix("returned 503 Service Unavailable: down until 8 o'clock"))
     #expect(error.bodyText == "down until 8 o'clock")
   }
 
