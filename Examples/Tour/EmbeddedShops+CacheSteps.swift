@@ -6,7 +6,7 @@ extension EmbeddedShops {
 
   private var cached: TourStep {
     TourStep(
-      "A fresh answer comes from the cache, and says so",
+      "A fresh response comes from the cache",
       #"""
       await library.update { $0.cache = MemoryCache() }
       let first = try await GetWidget(id: 7).on(library).response()
@@ -24,7 +24,7 @@ extension EmbeddedShops {
         page.say("\(answer.headers[.cacheStatus] ?? "no Cache-Status"), \(answer.metrics.elapsed.inWords)")
       }
       try check(second.payload == first.payload && shop.requestCount == 1, "\(shop.requestCount) requests were sent")
-      try check(second.headers[.cacheStatus]?.hasPrefix("errand; hit") == true, "the second was no hit")
+      try check(second.headers[.cacheStatus]?.hasPrefix("errand; hit") == true, "the second response was not a cache hit")
     }
   }
 }

@@ -5,7 +5,7 @@ extension EmbeddedShops {
 
   private var echo: TourStep {
     TourStep(
-      "An echoing task shows what goes over the wire, secrets hidden",
+      "An echoing task shows the exchange, with secrets hidden",
       #"""
       struct WatchWidget: GET<Widget>, EchoingTask {
         let id: Int

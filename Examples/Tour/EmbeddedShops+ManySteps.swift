@@ -24,14 +24,14 @@ extension EmbeddedShops {
       let results = shop.manager.results(of: tasks, limit: 8)
       for await (task, result) in results {
         let widget = try result.get()
-        try check(widget.id == task.id && seen.insert(task.id).inserted, "widget \(widget.id) came for \(task.id)")
+        try check(widget.id == task.id && seen.insert(task.id).inserted, "got widget \(widget.id) for \(task.id)")
         worth += widget.price
         busiest = max(busiest, results.progress.running)
         page.progress(seen.count, of: tasks.count, "  \(results.progress.running) under way")
       }
-      try check(seen.count == 200, "only \(seen.count) came")
-      try check((2...8).contains(busiest), "\(busiest) were under way at once")
-      page.say("worth \(worth) in all, over \(chosen.server.connectionCount) connections")
+      try check(seen.count == 200, "only \(seen.count) arrived")
+      try check((2...8).contains(busiest), "\(busiest) ran concurrently")
+      page.say("worth \(worth) in total, over \(chosen.server.connectionCount) connections")
     }
   }
 }

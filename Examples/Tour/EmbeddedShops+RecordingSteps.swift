@@ -11,7 +11,7 @@ extension EmbeddedShops {
 
   private var recording: TourStep {
     TourStep(
-      "A recording keeps every exchange as a file",
+      "A recording stores every exchange in a file",
       #"""
       let folder = try await shop.manager.recordTaskPath()
       _ = try await GetWidget(id: 7).send()

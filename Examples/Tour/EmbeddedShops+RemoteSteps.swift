@@ -5,7 +5,7 @@ extension EmbeddedShops {
 
   private var remoteFromEnvironment: TourStep {
     TourStep(
-      "The remote is named by the environment variable SHOP_REMOTE",
+      "The environment variable SHOP_REMOTE selects the remote",
       #"""
       let shop = try Server(
         remote: .fromEnvironment("SHOP_REMOTE", among: shops, default: production.remote))
@@ -13,11 +13,11 @@ extension EmbeddedShops {
       """#
     ) { page in
       let sign = try await ReadSign().send()
-      try check(sign.shop == shop.remote.name, "\(shop.remote.name) was asked and \(sign.shop) answered")
+      try check(sign.shop == shop.remote.name, "asked \(shop.remote.name), but \(sign.shop) responded")
       page.say("\(shop.remote) says: “\(sign.text)”")
       for other in all where other.remote != shop.remote {
         let sign = try await ReadSign().on(Server(other.remote, asDefault: false)).send()
-        try check(sign.shop == other.remote.name, "\(other.remote.name) was asked and \(sign.shop) answered")
+        try check(sign.shop == other.remote.name, "asked \(other.remote.name), but \(sign.shop) responded")
         page.say("SHOP_REMOTE=\(other.remote.name) would say: “\(sign.text)”")
       }
     }

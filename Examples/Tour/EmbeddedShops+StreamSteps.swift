@@ -12,7 +12,7 @@ extension EmbeddedShops {
 
   private var multipart: TourStep {
     TourStep(
-      "A form with a file goes up, and tells how far it is",
+      "A form with a file is uploaded, with progress",
       #"""
       let form = MultipartForm([.text("title", "Widget 7"), .data("photo", photo, fileName: "7.png")])
       let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).send()
@@ -31,15 +31,15 @@ extension EmbeddedShops {
         parts.append(Int((progress.fraction ?? 0) * 100))
         page.progress(parts.last ?? 0, of: 100, " % of \((progress.total ?? 0) >> 20) MiB")
       }
-      page.say("\(answer.status), \(answer.headers["X-Received"] ?? "no") bytes have arrived")
+      page.say("\(answer.status), \(answer.headers["X-Received"] ?? "no") bytes arrived")
       try check(parts == parts.sorted() && parts.last == 100, "the progress was \(parts)")
-      try check(Int(answer.headers["X-Received"] ?? "").map { $0 > photo.count } == true, "not all has arrived")
+      try check(Int(answer.headers["X-Received"] ?? "").map { $0 > photo.count } == true, "not everything arrived")
     }
   }
 
   private var events: TourStep {
     TourStep(
-      "Events go on where they were when the connection was cut",
+      "An event stream resumes where the connection was cut",
       #"""
       for try await event in WatchPrices().on(ticker).events() {
         page.say("\(event.id): \(event.data)")
@@ -59,14 +59,14 @@ extension EmbeddedShops {
         count += 1
       }
       let asked = mock.requests.map { $0.headers["Last-Event-ID"] ?? "the first" }
-      page.say("\(asked.count) connections asked for what comes after: \(asked.joined(separator: ", "))")
-      try check(count == 2 && asked == ["the first", "1", "2"], "\(count) events, asked for \(asked)")
+      page.say("\(asked.count) connections, with Last-Event-ID: \(asked.joined(separator: ", "))")
+      try check(count == 2 && asked == ["the first", "1", "2"], "\(count) events, requested after \(asked)")
     }
   }
 
   private var download: TourStep {
     TourStep(
-      "A download that is cut twice finishes, and asks for no byte twice",
+      "A download that is cut twice finishes without downloading a byte twice",
       #"""
       let backup = ResumableDownload(GetBackup().on(archive), to: file)
       try await backup.run()
@@ -92,9 +92,9 @@ extension EmbeddedShops {
       try await backup.run()
       await watching.value
       let asked = mock.requests.map { $0.headers["Range"] ?? "the whole" }
-      page.say("asked for \(asked.joined(separator: ", then "))")
-      try check(asked == ["the whole", "bytes=1500000-", "bytes=3000000-"], "asked for \(asked)")
-      try check(try Data(contentsOf: file) == data, "the file is another one")
+      page.say("requested \(asked.joined(separator: ", then "))")
+      try check(asked == ["the whole", "bytes=1500000-", "bytes=3000000-"], "requested \(asked)")
+      try check(try Data(contentsOf: file) == data, "the file has other content")
     }
   }
 

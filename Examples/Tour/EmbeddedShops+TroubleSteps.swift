@@ -12,7 +12,7 @@ extension EmbeddedShops {
 
   private var redirect: TourStep {
     TourStep(
-      "A redirect is followed, and its credentials stay with their origin",
+      "A redirect is followed, and credentials stay with their origin",
       #"""
       let newest = try await Endpoint<Void, Widget>.get("newest").response()
       let way = newest.response.redirects
@@ -22,34 +22,34 @@ extension EmbeddedShops {
       let way = newest.response.redirects
       for hop in way { page.say("\(hop.method) \(hop.url.path): \(hop.status)") }
       page.say("\(newest.payload.name), from \(newest.response.url.path)")
-      try check(way.map(\.status) == [303], "the way was \(way)")
+      try check(way.map(\.status) == [303], "the redirects were \(way)")
     }
   }
 
   private var retry: TourStep {
     TourStep(
-      "A 503 is tried again, when the server says so",
+      "A 503 is retried when the server asks for it",
       #"""
-      let answer = try await GetWidget(id: 7).response()  // a GET may be repeated; a POST is not
+      let answer = try await GetWidget(id: 7).response()  // a GET is retried; a POST is not
       let record = answer.record
       """#
     ) { page in
       chosen.server.enqueue(.status(503, headers: ["Retry-After": "1"]))
-      let answer = try await GetWidget(id: 7).response()  // a GET may be repeated; a POST is not
+      let answer = try await GetWidget(id: 7).response()  // a GET is retried; a POST is not
       let record = answer.record
       page.say("the flight record, which errors carry too:")
       page.quote(record.description)
-      let hint = "swift run errand-tour --page tour.html writes them, and tour.har"
+      let hint = "run swift run errand-tour --page tour.html to write them"
       page.say(
-        "all calls on a page with a waterfall, and as HAR: \(self.page.map { "at the end in \($0.words)" } ?? hint)")
+        "all calls on a page with a waterfall and as HAR: \(self.page.map { "at the end in \($0.words)" } ?? hint)")
       try check(answer.attempts.map(\.status) == [503, 200], "the attempts are \(answer.attempts.map(\.outcome))")
-      try check(answer.metrics.elapsed >= .seconds(1), "Retry-After was not heeded")
+      try check(answer.metrics.elapsed >= .seconds(1), "Retry-After was ignored")
     }
   }
 
   private var signIn: TourStep {
     TourStep(
-      "A token that ends under ten calls is refreshed once",
+      "A token that expires during ten calls is refreshed once",
       #"""
       await guarded.update { $0.authentication = authentication }
       let widgets = try await guarded.manager.downloads(of: (1...10).map { GetWidget(id: $0).on(guarded) }, limit: 10)
@@ -74,17 +74,17 @@ extension EmbeddedShops {
       await guarded.update { $0.authentication = authentication }
       _ = try await guarded.send(GetWidget(id: 1))
       issued.withLock { $0 += 1 }
-      page.say("a first call has got a token, and now the shop takes it no longer")
+      page.say("the first call got a token, which the shop no longer accepts")
       let widgets = try await guarded.manager.downloads(of: (1...10).map { GetWidget(id: $0).on(guarded) }, limit: 10)
       let refreshes = shop.requests.count { $0.path == "/token" } - 1
-      page.say("ten calls met a 401 and gave \(widgets.count) widgets; token requests meanwhile: \(refreshes)")
+      page.say("ten calls got a 401, then \(widgets.count) widgets; token requests: \(refreshes)")
       try check(widgets.count == 10 && refreshes == 1, "there were \(refreshes) token requests")
     }
   }
 
   private var cancel: TourStep {
     TourStep(
-      "A cancelled call ends at once, and lets its connection go",
+      "A cancelled call ends immediately and closes its connection",
       #"""
       let work = Task { try await sleepy.send(GetWidget(id: 7)) }
       work.cancel()
@@ -95,12 +95,12 @@ extension EmbeddedShops {
       let sleepy = Server(shop.url, asDefault: false)
       let work = Task { try await sleepy.send(GetWidget(id: 7)) }
       _ = try await shop.nextRequest()
-      page.say("the shop has the request, and will never answer")
+      page.say("the shop has the request, and will never respond")
       let start = ContinuousClock.now
       work.cancel()
       do {
         _ = try await work.value
-        throw Unexpected(description: "the call gave a widget")
+        throw Unexpected(description: "the call returned a widget")
       } catch is CancellationError {
         page.say("CancellationError after \((ContinuousClock.now - start).inWords)")
       }

@@ -5,7 +5,7 @@ extension EmbeddedShops {
 
   private var get: TourStep {
     TourStep(
-      "GET: a task is a small struct, its result a value of yours",
+      "GET: a task is a small struct that returns your own type",
       #"""
       struct GetWidget: GET<Widget> {
         let id: Int
@@ -23,7 +23,7 @@ extension EmbeddedShops {
 
   private var post: TourStep {
     TourStep(
-      "POST: a payload goes up, another comes down",
+      "POST: send one payload and receive another",
       #"""
       struct AddWidget: POST<NewWidget, Widget> {
         let uploadPayload: NewWidget
@@ -43,7 +43,7 @@ extension EmbeddedShops {
 
   private var put: TourStep {
     TourStep(
-      "PUT: replaces what is there",
+      "PUT: replace a resource",
       #"""
       let cog = Widget(id: 201, name: "Cog", price: 3)
       let replaced = try await ReplaceWidget(uploadPayload: cog).send()
@@ -59,7 +59,7 @@ extension EmbeddedShops {
 
   private var patch: TourStep {
     TourStep(
-      "PATCH: changes a part of it",
+      "PATCH: change part of a resource",
       #"""
       let cheaper = try await ChangePrice(id: 201, uploadPayload: Price(price: 2)).send()
       """#
@@ -72,7 +72,7 @@ extension EmbeddedShops {
 
   private var delete: TourStep {
     TourStep(
-      "DELETE: and what asking for it afterwards throws",
+      "DELETE: remove a resource, and get an error when requesting it again",
       #"""
       try await RemoveWidget(id: 201).send()
       do {

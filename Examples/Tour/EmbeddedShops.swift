@@ -35,6 +35,6 @@ struct EmbeddedShops: Sendable {
         """,
       steps: remoteSteps + typedSteps + echoSteps + manySteps + troubleSteps + cacheSteps + streamSteps
         + recordingSteps,
-      farewell: "The code is in Examples/Tour. Against a server of yours: swift run errand-tour --url URL")
+      farewell: "The code is in Examples/Tour. Against your own server: swift run errand-tour --url URL")
   }
 }

@@ -43,7 +43,7 @@ struct ErrandTour {
     await log.finish()
     let texts = try log.save(to: place.file)
     try calls.archive.write(to: place.archive)
-    page.line("\(calls.calls.count) calls are in \(place.words), and as texts in \(texts.path).\n")
+    page.line("\(calls.calls.count) calls are in \(place.words), and as text files in \(texts.path).\n")
   }
 }
 

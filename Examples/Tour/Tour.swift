@@ -20,7 +20,7 @@ struct Tour: Sendable {
       page.done(ContinuousClock.now - start)
     }
     page.line(
-      "\nAll \(steps.count) steps did what they say, in \((ContinuousClock.now - start).inWords).\n\(farewell)\n")
+      "\nAll \(steps.count) steps passed, in \((ContinuousClock.now - start).inWords).\n\(farewell)\n")
   }
 }
 

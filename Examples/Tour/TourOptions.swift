@@ -37,7 +37,7 @@ enum TourOptions: Equatable {
         throw TourMisuse(description: "unknown arguments: \(arguments.joined(separator: " "))")
       }
       guard let url = URL(string: arguments[1]), ["http", "https"].contains(url.scheme), url.host != nil else {
-        throw TourMisuse(description: "'\(arguments[1])' is no URL that begins with https:// or http://")
+        throw TourMisuse(description: "'\(arguments[1])' is not a URL that begins with https:// or http://")
       }
       self = .url(url)
     }

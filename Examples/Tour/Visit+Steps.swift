@@ -28,7 +28,7 @@ extension Visit {
 
   private var echo: TourStep {
     TourStep(
-      "An echo shows what goes over the wire, secrets hidden",
+      "An echo shows the exchange, with secrets hidden",
       """
       try await URLTask(url).echo().run()
       """
@@ -61,13 +61,13 @@ extension Visit {
         count += 1
         page.progress(count, of: tasks.count, "  \(server.manager.runningCount) under way")
       }
-      try check(count == 20, "only \(count) came")
+      try check(count == 20, "only \(count) arrived")
     }
   }
 
   private var stream: TourStep {
     TourStep(
-      "A body as it comes, never all of it in memory",
+      "A body is streamed, and never held in memory as a whole",
       """
       let response = try await URLTask(url).stream()
       for try await chunk in response.body {
@@ -88,7 +88,7 @@ extension Visit {
 
   private var recording: TourStep {
     TourStep(
-      "A recording keeps every exchange as a file",
+      "A recording stores every exchange in a file",
       """
       let folder = try await server.manager.recordTaskPath()
       try await URLTask(url).run()

@@ -22,8 +22,8 @@ struct Visit: Sendable {
 
   var tour: Tour {
     Tour(
-      greeting: "A tour of Errand, against \(url.absoluteString): only what reads.",
+      greeting: "A tour of Errand, against \(url.absoluteString), with read-only requests.",
       steps: steps,
-      farewell: "The whole tour: swift run errand-tour")
+      farewell: "The full tour: swift run errand-tour")
   }
 }

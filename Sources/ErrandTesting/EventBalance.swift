@@ -26,14 +26,14 @@ struct EventBalance {
   /// Checks an event. A call's events must be passed in order.
   mutating func note(_ event: TaskEvent) {
     let call = event.call
-    guard !ended.contains(call) else { return faults.append("call \(call): '\(event.moment)' came after its end") }
+    guard !ended.contains(call) else { return faults.append("call \(call): '\(event.moment)' was reported after the call ended") }
     var open = calls.removeValue(forKey: call) ?? Open()
     if let bracket = Bracket(event.moment), let fault = bracket.change(&open.brackets, &open.begun) {
       faults.append("call \(call): \(fault)")
     }
     if case .callEnded = event.moment {
       ended.insert(call)
-      faults += open.brackets.keys.sorted().map { "call \(call): \($0) had not ended when the call did" }
+      faults += open.brackets.keys.sorted().map { "call \(call): \($0) was still open when the call ended" }
     } else {
       calls[call] = open
     }
@@ -51,8 +51,8 @@ struct EventBalance {
       switch moment {
       case .callStarted: (name, opens, isUnique) = ("the call", true, true)
       case .callEnded: (name, opens, isUnique) = ("the call", false, true)
-      case .turnWaitStarted: (name, opens, isUnique) = ("the wait for a turn", true, false)
-      case .turnWaitEnded: (name, opens, isUnique) = ("the wait for a turn", false, false)
+      case .turnWaitStarted: (name, opens, isUnique) = ("the wait for the serial queue", true, false)
+      case .turnWaitEnded: (name, opens, isUnique) = ("the wait for the serial queue", false, false)
       case .attemptStarted(let number): (name, opens, isUnique) = ("attempt \(number)", true, true)
       case .attemptEnded(let number, _): (name, opens, isUnique) = ("attempt \(number)", false, true)
       case .queued: (name, opens, isUnique) = ("the wait for a slot", true, false)
@@ -70,9 +70,9 @@ struct EventBalance {
     func change(_ open: inout [String: Int], _ begun: inout Set<String>) -> String? {
       if opens {
         open[name, default: 0] += 1
-        return !isUnique || begun.insert(name).inserted ? nil : "\(name) began twice"
+        return !isUnique || begun.insert(name).inserted ? nil : "\(name) started twice"
       }
-      guard let count = open[name] else { return "\(name) ended more often than it began" }
+      guard let count = open[name] else { return "\(name) ended more often than it started" }
       open[name] = count > 1 ? count - 1 : nil
       return nil
     }

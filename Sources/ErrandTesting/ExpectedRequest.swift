@@ -40,18 +40,18 @@ public struct ExpectedRequest: Sendable {
     func compare(_ name: String, _ expected: String?, _ actual: String?) {
       guard expected != actual else { return }
       let quoted = [expected, actual].map { $0.map { "\($0.debugDescription)" } ?? "nothing" }
-      lines.append("\(name): expected \(quoted[0]), but it is \(quoted[1])")
+      lines.append("\(name): expected \(quoted[0]), got \(quoted[1])")
     }
     compare("method", method.rawValue, request.method.rawValue)
     compare("target", target, Self.target(of: request.url, like: target))
     for field in headers { compare("header \(field.name)", headers[field.name], request.headers[field.name]) }
     switch self.body {
     case .any: break
-    case .empty: if !request.body.isEmpty { lines.append("body: expected none, but it has \(body.count) bytes") }
+    case .empty: if !request.body.isEmpty { lines.append("body: expected none, got \(body.count) bytes") }
     case .text(let text): compare("body", text, String(decoding: body, as: UTF8.self))
     case .json(let text): compare("body", CanonicalJSON.text(of: Data(text.utf8)), CanonicalJSON.text(of: body))
     case .data(let data):
-      if data != body { lines.append("body: expected other \(data.count) bytes than the \(body.count) that it has") }
+      if data != body { lines.append("body: expected \(data.count) bytes, got \(body.count) bytes with other content") }
     }
     return lines
   }

@@ -98,7 +98,7 @@ struct MockConnection {
   }
 
   private func refuse(_ reason: String) {
-    let answer = MockAnswer.text("This is no request: \(reason).", status: .badRequest).closing()
+    let answer = MockAnswer.text("Invalid request: \(reason).", status: .badRequest).closing()
     _ = send(answer, to: MockRequestHead(method: .get, target: ""))
     socket.drainAfterLastByte()
   }

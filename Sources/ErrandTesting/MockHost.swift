@@ -28,7 +28,7 @@ final class MockHost: Sendable {
     }
     guard isStarted else {
       listener.release()
-      throw MockServerError("the system gives no thread for the server")
+      throw MockServerError("can't create a thread for the server")
     }
   }
 

@@ -30,10 +30,10 @@ extension MockRequestParser {
     switch stage {
     case .chunkSize:
       let digits = line.prefix { $0 != ";" && $0 != " " }
-      guard let size = Int(digits, radix: 16), size >= 0 else { throw Malformed("a chunk of size “\(line)”") }
+      guard let size = Int(digits, radix: 16), size >= 0 else { throw Malformed("invalid chunk size “\(line)”") }
       stage = size == 0 ? .trailers : .chunk(left: size)
     case .chunkEnd:
-      guard line.isEmpty else { throw Malformed("a chunk that is longer than its size") }
+      guard line.isEmpty else { throw Malformed("chunk data longer than the chunk size") }
       stage = .chunkSize
     default:
       guard line.isEmpty else {
@@ -54,7 +54,7 @@ extension MockRequestParser {
       index += 1
     }
     searched = index
-    guard buffer.count - position <= Self.headLimit else { throw Malformed("a head of over \(Self.headLimit) bytes") }
+    guard buffer.count - position <= Self.headLimit else { throw Malformed("the head exceeds \(Self.headLimit) bytes") }
     return nil
   }
 
@@ -62,16 +62,16 @@ extension MockRequestParser {
     let parts = line.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 3, HTTPMethod(String(parts[0])).isValid, !parts[1].isEmpty,
       parts[2] == "HTTP/1.1" || parts[2] == "HTTP/1.0"
-    else { throw Malformed("a request line “\(line)”") }
+    else { throw Malformed("malformed request line “\(line)”") }
     return MockRequestHead(
       method: HTTPMethod(String(parts[0])), target: String(parts[1]), isVersion1_0: parts[2] == "HTTP/1.0")
   }
 
   private static func field(_ line: String) throws(Malformed) -> HTTPHeaders.Field {
-    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw Malformed("a field “\(line)”") }
+    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw Malformed("malformed field “\(line)”") }
     let name = HTTPHeaderName(String(line[..<colon]))
-    // RFC 9112 §5.1: no whitespace is allowed between name and colon. Names with whitespace are invalid.
-    guard name.isValid else { throw Malformed("a field “\(line)”") }
+    // RFC 9112 §5.1: no whitespace between name and colon. Names with whitespace are invalid.
+    guard name.isValid else { throw Malformed("malformed field “\(line)”") }
     let value = line[line.utf8.index(after: colon)...].utf8
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
     let trimmed = value.drop(while: isBlank)
@@ -84,13 +84,13 @@ extension MockRequestParser {
     let length = headers[.contentLength]
     if let coding = headers[.transferEncoding] {
       // RFC 9112 §6.1: a message with both may be a smuggling attempt.
-      guard length == nil else { throw Malformed("Content-Length beside Transfer-Encoding") }
-      guard coding.lowercased() == "chunked" else { throw Malformed("Transfer-Encoding “\(coding)”") }
+      guard length == nil else { throw Malformed("both Content-Length and Transfer-Encoding") }
+      guard coding.lowercased() == "chunked" else { throw Malformed("unsupported Transfer-Encoding “\(coding)”") }
       return .chunkSize
     }
     guard let length else { return .content(left: 0) }
     guard let count = Int(length), count >= 0, !length.hasPrefix("+") else {
-      throw Malformed("Content-Length “\(length)”")
+      throw Malformed("invalid Content-Length “\(length)”")
     }
     return .content(left: count)
   }

@@ -47,14 +47,14 @@ public func expectTask(
   } catch is RequestWasSent {
   }
   guard let (request, body) = sent.withLock({ $0 }) else {
-    throw TaskExpectationError(description: "\(task.plan.taskName) sent nothing: a step of its server answered")
+    throw TaskExpectationError(description: "\(task.plan.taskName) sent no request: a step of its server returned a response")
   }
   let differences =
     TaskSpelling.problems(of: task.unmodified, ignoring: otherProperties)
     + TaskSpelling.synonyms(in: task.plan, sending: request, ignoring: otherProperties)
     + expected.differences(from: request, body: body)
   guard differences.isEmpty else {
-    let lines = ["\(task.plan.taskName) sends another request than expected:"] + differences.map { "  \($0)" }
+    let lines = ["\(task.plan.taskName) sends an unexpected request:"] + differences.map { "  \($0)" }
     throw TaskExpectationError(description: lines.joined(separator: "\n"))
   }
 }

@@ -24,7 +24,7 @@ import Testing
     let route = ConformanceRoute(preserves: .all) { _ in
       .init(transport: PlatformTransport(), origin: elsewhere.url, intermediary: elsewhere)
     }
-    let check = try #require(TransportConformance(over: route).cases.first { $0.name == "a fragment is not sent" })
+    let check = try #require(TransportConformance(over: route).cases.first { $0.name == "does not send the fragment" })
     await #expect(throws: TransportConformance.Failure.self) { try await check.run() }
     #expect(elsewhere.requests.map(\.target) == ["/a?b"])
   }

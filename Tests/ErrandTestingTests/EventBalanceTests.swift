@@ -28,17 +28,17 @@ import Testing
 
   @Test func `reports what does not end, ends twice or comes too late`() {
     #expect(problems(.callStarted) == ["call 1: the call has not ended"])
-    #expect(problems(.callStarted, .attemptStarted(1), end) == ["call 1: attempt 1 had not ended when the call did"])
+    #expect(problems(.callStarted, .attemptStarted(1), end) == ["call 1: attempt 1 was still open when the call ended"])
     #expect(
       problems(.callStarted, .attemptStarted(1), attemptEnded, attemptEnded, end) == [
-        "call 1: attempt 1 ended more often than it began"
+        "call 1: attempt 1 ended more often than it started"
       ])
     #expect(
       problems(.callStarted, .attemptStarted(1), attemptEnded, .attemptStarted(1), attemptEnded, end) == [
-        "call 1: attempt 1 began twice"
+        "call 1: attempt 1 started twice"
       ])
-    #expect(problems(.callStarted, end, .decoded) == ["call 1: 'decoded' came after its end"])
-    #expect(problems(.callStarted, end, end) == ["call 1: 'call cancelled' came after its end"])
-    #expect(problems(end) == ["call 1: the call ended more often than it began"])
+    #expect(problems(.callStarted, end, .decoded) == ["call 1: 'decoded' was reported after the call ended"])
+    #expect(problems(.callStarted, end, end) == ["call 1: 'call cancelled' was reported after the call ended"])
+    #expect(problems(end) == ["call 1: the call ended more often than it started"])
   }
 }

@@ -149,8 +149,8 @@ import Testing
     let modified = Rename().timeout(.seconds(1))
     let same = await #expect(throws: TaskExpectationError.self) { try await expectTask(modified, sends: expected) }
     // Not compared as a whole, because dictionaries are encoded in any order.
-    #expect(lines.count == 6 && same?.description.hasPrefix("Rename sends another request than expected:") == true)
-    #expect(lines.first == "Rename sends another request than expected:")
+    #expect(lines.count == 6 && same?.description.hasPrefix("Rename sends an unexpected request:") == true)
+    #expect(lines.first == "Rename sends an unexpected request:")
     #expect(lines.contains(#"  method: expected "POST", but it is "PUT""#))
     #expect(lines.contains(#"  header X-None: expected "3", but it is nothing"#))
   }

@@ -13,19 +13,19 @@ struct URLSessionConformanceTests {
     static let session = TransportConformance { URLSessionTransport() }.cases.filter { survivable.contains($0.name) }
 
     private static let survivable: Set = [
-      "a redirect is a response like any other", "a 401 is a response like any other",
-      "cookies are neither kept nor sent", "any method is sent as it is", "a fragment is not sent",
-      "bytes are sent with their length", "a stream of known length is sent with its length",
-      "a file is sent with its length",
-      "a stream that comes once is sent",
-      "a body of no bytes is sent as one", "a stream that is shorter than stated is an error",
-      "a file that is not there is an error, and nothing was sent",
-      "a header field with a line break is refused, and nothing is sent",
-      "a method that is no token is refused, and nothing is sent", "only http and https are carried",
-      "a refused connection is an error that says that nothing was sent",
-      "a body that ends before its length is truncated",
-      "a connection that was said to close is not used again",
-      "a task that was cancelled before sends nothing", "a hundred exchanges at once get each its own answer",
+      "returns a redirect like any other response", "returns a 401 like any other response",
+      "neither stores nor sends cookies", "sends any method unchanged", "does not send the fragment",
+      "sends bytes with their length", "sends a stream of known length with its length",
+      "sends a file with its length",
+      "sends a stream that can only be read once",
+      "sends a body of zero bytes as a body", "fails if a stream is shorter than its stated length",
+      "fails without sending anything if the file does not exist",
+      "rejects a header field with a line break without sending anything",
+      "rejects an invalid method without sending anything", "rejects schemes other than http and https",
+      "reports that nothing was sent if the connection is refused",
+      "reports a body that ends before its length as truncated",
+      "does not reuse a connection after Connection: close",
+      "sends nothing if the task was cancelled before", "returns the right responses to a hundred concurrent requests",
     ]
   #endif
 

@@ -144,7 +144,7 @@
       let named = try #require(await error(URLTask(url("shop.test")).on(server)))
       #expect(
         named.code == .forbiddenAddress
-          && named.reason.contains("the proxy \(kind.rawValue)://127.0.0.1:\(port) looks it up"))
+          && named.reason.contains("the proxy \(kind.rawValue)://127.0.0.1:\(port) resolves it"))
       let near = try #require(await error(URLTask(url("10.0.0.1")).on(server)))
       #expect(near.code == .forbiddenAddress && near.isSurelyNotSent && near.reason.contains("RFC 1918"))
       #expect(mock.connectionCount == 0)

@@ -72,7 +72,7 @@
       let server = Server(
         remote: .none, configuration: configuration, transport: try CurlTransport(), environment: [:])
       let response = try await URLTask(peer.url(), method: .post, body: .text("x")).on(server).response()
-      #expect(response.record.summary.contains("answer 0.2"), "\(response.record.summary)")
+      #expect(response.record.summary.contains("response 0.2"), "\(response.record.summary)")
       #expect(!response.record.summary.contains("body"), "\(response.record.summary)")
       #expect(await eventually { calls.withLock { $0.count } == 1 })
       let archive = HTTPArchive(calls.withLock { $0 })

@@ -147,7 +147,7 @@ import Testing
       }
       let (waits, error) = try await delays(shop.upload(file, by: .google), clock)
       #expect(waits == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
-      #expect((error as? TaskError)?.status == 400 && "\(String(describing: error))".contains("takes nothing"))
+      #expect((error as? TaskError)?.status == 400 && "\(String(describing: error))".contains("accepts no data"))
       let upload = ["upload 0 75000"]
       #expect(shop.lines == upload + (0..<5).flatMap { _ in ["query - 0"] + upload }, "11 requests")
     }
@@ -230,8 +230,8 @@ import Testing
 
   @Test func `an invalid start response throws with the reason`() async throws {
     for (answer, text) in [
-      (MockAnswer.status(501), "501"), (.status(.ok), "there is no X-Goog-Upload-URL"),
-      (.status(.ok, headers: ["X-Goog-Upload-Status": "cancelled", "X-Goog-Upload-URL": "/x"]), "Status is cancelled"),
+      (MockAnswer.status(501), "501"), (.status(.ok), "without X-Goog-Upload-URL"),
+      (.status(.ok, headers: ["X-Goog-Upload-Status": "cancelled", "X-Goog-Upload-URL": "/x"]), "Status cancelled"),
     ] {
       try await withUpload(10) { file, _ in
         let shop = try UploadShop()

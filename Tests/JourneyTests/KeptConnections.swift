@@ -18,9 +18,9 @@ import Testing
     /// The cases that need reused connections, and the others.
     static func parted(_ cases: [Case]) -> (kept: [Case], others: [Case]) {
       let names = [
-        "the answer to HEAD has a length and no body, and its connection goes on",
-        "204 and 304 have no body, and their connection goes on", "a connection is used again",
-        "a GET that may be repeated survives the death of its pooled connection",
+        "returns a length but no body for HEAD, and reuses the connection",
+        "returns no body for 204 and 304, and reuses the connection", "reuses a connection",
+        "resends a repeatable GET if its pooled connection is stale",
       ]
       return (cases.filter { names.contains($0.name) }, cases.filter { !names.contains($0.name) })
     }

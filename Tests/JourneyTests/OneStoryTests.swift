@@ -203,16 +203,16 @@ import Testing
   private static let expected = [
     "stored response is not fresh", "503", "retry", "503", "retry", "401", "token", "302", "redirected", "302",
     "redirected", "304",
-    "still good", "decoded", "succeeded",
+    "still valid", "decoded", "succeeded",
   ]
 
   /// The steps found in the lines, in order.
   private static func landmarks(_ lines: [String]) -> [String] {
     let marks: [(String, String)] = [
-      ("not answered from the cache", "stored response is not fresh"), ("  503 ", "503"), ("to retry", "retry"),
+      ("not served from the cache", "stored response is not fresh"), ("  503 ", "503"), ("to retry", "retry"),
       ("  401 ", "401"),
       ("waiting for a new token", "token"), ("  302 ", "302"), ("redirected to", "redirected"), ("  304 ", "304"),
-      ("still good", "still good"), ("decoded", "decoded"), ("call succeeded", "succeeded"),
+      ("still valid", "still valid"), ("decoded", "decoded"), ("call succeeded", "succeeded"),
     ]
     return lines.compactMap { line in marks.first { line.contains($0.0) }?.1 }
   }

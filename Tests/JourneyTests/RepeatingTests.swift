@@ -25,7 +25,7 @@ import Testing
     let response = try await GetWidget(id: 8).on(shop.server).retry(upTo: 2, after: .zero).response()
     #expect(response.payload.id == 8)
     // The record shows a resend by the transport or by a second attempt.
-    #expect(response.attempts.count == 2 || response.record.description.contains("sent again on a fresh connection"))
+    #expect(response.attempts.count == 2 || response.record.description.contains("resent on a new connection"))
     #expect(shop.mock.requests.map(\.path) == ["/widgets/7", "/widgets/8", "/widgets/8"])
   }
 
@@ -45,8 +45,8 @@ import Testing
         let recorded = try ["0001", "0002"].map {
           try String(contentsOf: folder.appendingPathComponent("\($0). GET Widget.txt"), encoding: .utf8)
         }
-        let ok = "attempt 1 ended: 200 OK, sent again on a fresh connection"
-        let missing = "attempt 1 ended: 404 Not Found, sent again on a fresh connection"
+        let ok = "attempt 1 ended: 200 OK, resent on a new connection"
+        let missing = "attempt 1 ended: 404 Not Found, resent on a new connection"
         for (text, line) in zip(
           [response.record.description, error.record.description] + recorded, [ok, missing, ok, missing])
         {
@@ -54,7 +54,7 @@ import Testing
         }
         #expect(response.attempts.map(\.wasResent) == [true] && error.attempts.map(\.wasResent) == [true])
         let first = try await GetWidget(id: 10).on(shop.server).response()
-        #expect(!first.attempts[0].wasResent && !first.record.description.contains("sent again"))
+        #expect(!first.attempts[0].wasResent && !first.record.description.contains("resent"))
       }
     }
   #endif

@@ -23,7 +23,7 @@ import Testing
     #expect(error.isTimeout && !error.isSurelyNotSent)
     #expect(
       error.description.contains(
-        "the time limit 'timeouts.firstByte' of 0.400 s was exceeded, while waiting for the response"), "\(error)")
+        "the time limit 'timeouts.firstByte' of 0.400 s was exceeded while waiting for the response"), "\(error)")
   }
 
   @Test(arguments: [HTTPBody.text("x"), .bytes(Data(count: 100_000)), .stream { AsyncStream { $0.finish() } }])

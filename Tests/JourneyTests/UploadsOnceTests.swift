@@ -36,7 +36,7 @@ import Testing
       func upload() -> ResumableUpload { isTus ? store.upload(file, by: .tus) : store.upload(file, by: .ietf) }
       for _ in 0..<2 {
         let error = await #expect(throws: TaskError.self) { try await upload().run() }
-        #expect(error?.status == .notFound && error?.retryRefusal?.contains("may have all") == true)
+        #expect(error?.status == .notFound && error?.retryRefusal?.contains("may already have") == true)
       }
       #expect(store.mock.requests.count { $0.method == .post } == 1)
       try await upload().discard()
@@ -131,7 +131,7 @@ import Testing
         return .status(423)
       }
       let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
-      #expect(error?.retryRefusal?.contains("may have all") == true)
+      #expect(error?.retryRefusal?.contains("may already have") == true)
       #expect(store.mock.requests.map(\.method) == [.post, .patch, .head, .patch, .head])
     }
   }
@@ -201,7 +201,7 @@ import Testing
         return .hang
       }
       let error = await #expect(throws: TaskError.self) { try await upload.run() }
-      #expect(error?.retryRefusal?.contains("may have all") == true)
+      #expect(error?.retryRefusal?.contains("may already have") == true)
       #expect(store.mock.requests.map(\.method) == [.post, .patch, .head])
     }
   }
@@ -267,7 +267,7 @@ import Testing
       let store = try UploadShop()
       store.mock.route(.post, "/files") { _ in answer }
       let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
-      #expect(store.mock.requestCount == 1 && error?.retryRefusal?.contains("may not be sent twice") == true)
+      #expect(store.mock.requestCount == 1 && error?.retryRefusal?.contains("is not idempotent") == true)
     }
     try await withUpload(1) { file, _ in
       let store = try UploadShop()

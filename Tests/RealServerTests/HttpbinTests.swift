@@ -166,7 +166,7 @@
       let error = await #expect(throws: TaskError.self) {
         try await URLTask(try url("bytes/1024")).on(server).range(.first(10)).downloadData()
       }
-      #expect(error?.reason.contains("takes no Range") == true)
+      #expect(error?.reason.contains("does not support Range") == true)
     }
 
     @Test func `a download takes the suggested file name`() async throws {

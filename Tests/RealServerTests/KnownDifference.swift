@@ -56,7 +56,7 @@
     static var keepsNoConnections: KnownDifference {
       KnownDifference(
         reason: "each exchange has a connection of its own", isPresent: !RealServerTests.keepsConnections,
-        words: "expected that the connection was used again")
+        words: "expected that the connection was reused")
     }
 
     /// libcurl 8.1 cannot send a header of 60 KiB over HTTP/2.

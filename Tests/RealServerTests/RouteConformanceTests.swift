@@ -93,21 +93,21 @@
 
     /// Checks that need the transport's own connection.
     private static let ofConnections = [
-      "a connection that closes without an answer is lost, and the request perhaps read",
-      "an answer that is no HTTP is a bad response",
-      "an interim response is not taken for the response when nothing follows",
-      "a connection that was said to close is not used again", "a POST is sent once when its pooled connection dies",
-      "a GET is sent once when its pooled connection dies, unless it may be repeated",
-      "a GET that may be repeated survives the death of its pooled connection",
-      "a 417 that closes the connection is the answer to a body that asks first",
-      "fields after a body are sent, or refused before anything is",
+      "reports a lost connection if the server closes it without a response",
+      "reports a response that is not HTTP as a bad response",
+      "does not return an interim response if nothing follows",
+      "does not reuse a connection after Connection: close", "does not resend a POST if its pooled connection is stale",
+      "does not resend a GET that must not be repeated if its pooled connection is stale",
+      "resends a repeatable GET if its pooled connection is stale",
+      "returns a 417 that closes the connection for a body with Expect: 100-continue",
+      "sends trailer fields, or rejects the request before sending it",
     ]
-    private static let asksFirst = "a body that asks first is sent after the server's consent"
-    private static let trailers = "fields after the body are there at its end"
-    private static let unknownLength = "a stream of unknown length is sent in chunks"
+    private static let asksFirst = "sends a body with Expect: 100-continue after the server's 100"
+    private static let trailers = "delivers trailer fields at the end of the body"
+    private static let unknownLength = "sends a stream of unknown length in chunks"
     private static let ofPromptHeads = [
-      "the head is there before the body", "the idle timer names itself",
-      "cancelling in a body that stands still ends the exchange and its connection",
+      "returns the head before the body arrives", "reports the idle time limit",
+      "closes the connection if cancelled in a stalled body",
     ]
 
     @Test(arguments: [
@@ -115,37 +115,37 @@
       (
         .squid,
         [
-          "any method is sent as it is", unknownLength, "a refusal is the answer to a body that asks first", trailers,
+          "sends any method unchanged", unknownLength, "returns the refusal of a body with Expect: 100-continue", trailers,
         ]
       ),
-      (.nginx, ofPromptHeads + [asksFirst, trailers, "interim responses are passed over"]),
+      (.nginx, ofPromptHeads + [asksFirst, trailers, "skips interim responses"]),
       (
         .caddy,
         [
-          "header fields are sent in order, with duplicates and empty ones",
-          "header fields come in order, with duplicates",
-          "an answer before the body was sent is the answer",
-          asksFirst, "a body that ends before its length is truncated",
-          "a body that ends before its last chunk is truncated",
+          "sends header fields in order, with duplicates and empty ones",
+          "delivers header fields in order, with duplicates",
+          "returns a response that arrives before the body was sent",
+          asksFirst, "reports a body that ends before its length as truncated",
+          "reports a body that ends before its last chunk as truncated",
         ]
       ),
       (
         .caddyOverQUIC,
         [
-          "header fields are sent in order, with duplicates and empty ones",
-          "header fields come in order, with duplicates",
-          "an answer before the body was sent is the answer",
-          asksFirst, unknownLength, trailers, "a body that ends before its length is truncated",
-          "a body that ends before its last chunk is truncated",
+          "sends header fields in order, with duplicates and empty ones",
+          "delivers header fields in order, with duplicates",
+          "returns a response that arrives before the body was sent",
+          asksFirst, unknownLength, trailers, "reports a body that ends before its length as truncated",
+          "reports a body that ends before its last chunk as truncated",
         ]
       ),
-      (.tunnel, ofPromptHeads + [asksFirst, trailers, "interim responses are passed over"]),
+      (.tunnel, ofPromptHeads + [asksFirst, trailers, "skips interim responses"]),
     ])
     func `omits only the checks that the route hides`(path: Path, hidden: [String]) {
       var hidden = Set(Self.ofConnections + hidden)
       if path.hiddenByHTTP1.contains(.requestFraming) { hidden.insert(Self.unknownLength) }
       if path.hiddenByHTTP1.contains(.earlyAnswers) {
-        hidden.insert("an answer before the body was sent is the answer")
+        hidden.insert("returns a response that arrives before the body was sent")
       }
       #expect(Set(path.conformance.omissions) == hidden)
     }

@@ -70,7 +70,7 @@
         ),
       ]
       for (what, cause, error) in told { #expect(error.diagnosis?.name == cause, "\(what): \(error)") }
-      for words in ["do not agree on TLS", "does not speak TLS at that port"] {
+      for words in ["could not agree on TLS", "does not speak TLS at that port"] {
         #expect(told.contains { "\($0.error)".contains(words) })
       }
       #expect(Set(told.map { "\($0.error.reason)" }).count == told.count)

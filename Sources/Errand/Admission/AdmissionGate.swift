@@ -74,7 +74,7 @@ final class AdmissionGate: Sendable {
     case .start: return nil
     case .refuse:
       throw TaskError(
-        .queueFull, "as many attempts wait for a slot as maximumWaiting allows: \(limits.maximumWaiting)",
+        .queueFull, "the queue is full: \(limits.maximumWaiting) attempts are waiting (ThrottleLimits.maximumWaiting)",
         phase: .waiting, isSurelyNotSent: true)
     case .wait:
       setAlarm()

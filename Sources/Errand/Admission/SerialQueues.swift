@@ -57,7 +57,7 @@ final class SerialQueues: Sendable {
     guard Self.heldNow.contains(where: { $0.queues == ObjectIdentifier(self) && $0.name == name }) else { return }
     throw TaskError(
       .reentrantQueue,
-      "refused: a surrounding call holds the serial queue '\(name)' (begin this one with manager.start or Task.detached)",
+      "a surrounding call holds the serial queue '\(name)': start this one with manager.start or Task.detached",
       phase: .waiting)
   }
 

@@ -137,12 +137,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private func earlyEnd(isExpected: Bool) -> TaskError? {
       if let terminator {
         return TaskError(
-          .truncatedBody, "the stream of events ended without '\(terminator.shortened)'", phase: .receiving)
+          .truncatedBody, "the event stream ended without '\(terminator.shortened)'", phase: .receiving)
       }
       if isExpected { return nil }
       return TaskError(
         .connectionLost,
-        "the server has ended \(idleConnections) connections in a row and sent nothing: 204 would end the stream",
+        "the server closed \(idleConnections) connections in a row without sending anything: respond with 204 to end the stream",
         phase: .receiving)
     }
 
@@ -190,7 +190,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       response.body.cancel()
       let type = response.headers[.contentType]?.shortened ?? "no content type"
       throw TaskError(
-        .badResponse, "\(response.status): no event stream, but \(type)", phase: .finishing)
+        .badResponse, "\(response.status): expected an event stream, got \(type)", phase: .finishing)
     }
   }
 }

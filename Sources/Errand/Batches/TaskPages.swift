@@ -83,13 +83,13 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       do {
         linked = try LinkedURL(url, from: sources)
       } catch {
-        throw refusal(page, "the next page, '\(shown)', is not requested: \(error.reason)")
+        throw refusal(page, "the next page '\(shown)' is not requested: \(error.reason)")
       }
       guard sources.allSatisfy({ Origin($0) == Origin(url) }) else {
-        throw refusal(page, "the next page is at another origin, '\(shown)'")
+        throw refusal(page, "the next page is on another origin, '\(shown)'")
       }
       guard known.insert(Self.mark(of: url)).inserted else {
-        throw refusal(page, "the next page, '\(shown)', was given already")
+        throw refusal(page, "pagination loop: the server returned '\(shown)' twice")
       }
       return linked
     }

@@ -34,11 +34,11 @@ extension HTTPBody {
         count += Int64(chunk.count)
         return count
       }
-      guard sum <= stated else { throw Self.mismatch("more than the stated \(stated) bytes") }
+      guard sum <= stated else { throw Self.mismatch("more than the declared \(stated) bytes") }
       try await sink(chunk)
     }
     let sum = count.withLock { $0 }
-    guard sum == stated else { throw Self.mismatch("\(sum) bytes, less than the stated \(stated)") }
+    guard sum == stated else { throw Self.mismatch("\(sum) bytes, fewer than the declared \(stated)") }
   }
 
   /// Creates the trailer fields, which are empty for most bodies. Transports call this after sending all chunks.
@@ -58,7 +58,7 @@ extension HTTPBody {
 
   private static func refusal(of name: HTTPHeaderName, _ fault: String) -> TaskError {
     TaskError(
-      .badRequest, "the field \(name.rawName.shortened.debugDescription) after the body cannot be sent: it \(fault)",
+      .badRequest, "the trailer field \(name.rawName.shortened.debugDescription) cannot be sent: it \(fault)",
       phase: .sending)
   }
 

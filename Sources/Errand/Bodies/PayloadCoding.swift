@@ -88,8 +88,8 @@ enum PayloadCoding {
     if let place = secretPlace(of: error, redaction) {
       let isHidden = String(decoding: data, as: UTF8.self).contains("\"\(Redaction.mark)\"")
       let why =
-        ": recorded responses have '\(Redaction.mark)' in the place of secrets; ReplayOptions.redaction says of which"
-      return "at \(place): the value does not fit\(isHidden ? why : "")"
+        ": recorded responses have '\(Redaction.mark)' instead of secrets; see ReplayOptions.redaction"
+      return "at \(place): the value is invalid\(isHidden ? why : "")"
     }
     let words = redaction(text: explain(error)) + hint
     guard !excerpt.isEmpty else { return words }
@@ -103,7 +103,7 @@ enum PayloadCoding {
       case DecodingError.typeMismatch(let type, let context) = error, type == Double.self,
       context.debugDescription.contains("found a string")
     else { return "" }
-    return " If it is a date: that is a number of seconds to a decoder without a dateDecodingStrategy."
+    return " If it is a date, set the decoder's dateDecodingStrategy: by default, dates are numbers of seconds."
   }
 
   /// The location and reason of a decoding failure, without any value or dictionary key of the body. Error descriptions
@@ -116,14 +116,14 @@ enum PayloadCoding {
       shownPath(context.codingPath)
         + (kinds.first { context.debugDescription.contains(" but found \($0) instead") }.map {
           "Expected to decode \(type) but found \($0) instead."
-        } ?? "the value does not fit")
+        } ?? "the value is invalid")
     case DecodingError.valueNotFound(_, let context):
       shownPath(context.codingPath)
-        + (context.debugDescription.hasSuffix("is at end.") ? "the list ends before it" : "no value but null")
+        + (context.debugDescription.hasSuffix("is at end.") ? "the array ends before it" : "found null instead of a value")
     case DecodingError.dataCorrupted(let context):
       shownPath(context.codingPath)
-        + (unreadable.contains(context.debugDescription) ? context.debugDescription : "the value does not fit")
-    default: "the value does not fit"  // an error of the app or of another decoder
+        + (unreadable.contains(context.debugDescription) ? context.debugDescription : "the value is invalid")
+    default: "the value is invalid"  // an error of the app or of another decoder
     }
   }
 

@@ -168,7 +168,7 @@ extension Call {
     try request.check()
     if case .file = delivery, request.method == .head {
       throw TaskError(
-        .badRequest, "the answer to a HEAD request has no body to write to a file: use head()", phase: .preparing,
+        .badRequest, "the response to a HEAD request has no body to write to a file: use head()", phase: .preparing,
         isSurelyNotSent: true)
     }
     if !request.options.addressPolicy.allowsAll, !transport.checksAddresses { throw TaskError.cannotCheckAddresses }
@@ -176,7 +176,7 @@ extension Call {
     guard origin.isSecure || origin.isLoopback || snapshot.configuration.insecureHosts.contains(origin.host) else {
       throw TaskError(
         .insecureScheme,
-        "plain http to \(origin.host) is refused: use https, or list the host in the server's insecureHosts",
+        "plain http to \(origin.host) is not allowed: use https, or add the host to the server's insecureHosts",
         phase: .preparing, isSurelyNotSent: true)
     }
     return origin

@@ -47,7 +47,7 @@ extension Call {
     } catch is HTTPBodyLimitError {
       throw TaskError(
         .bodyTooLarge,
-        "the body is larger than the \(limit) bytes of maximumBodySize: download it to a file, or stream it",
+        "the body exceeds maximumBodySize (\(limit) bytes): download it to a file, or stream it",
         phase: .receiving)
     }
   }
@@ -125,6 +125,6 @@ extension HTTPResponse {
     guard status == .partialContent, let stated = sizeOfPart, stated != size else { return }
     throw TaskError(
       size < stated ? .truncatedBody : .badResponse,
-      "the part has \(size) bytes, and by its Content-Range \(stated)", phase: .receiving)
+      "the part has \(size) bytes, but \(stated) according to its Content-Range", phase: .receiving)
   }
 }

@@ -72,13 +72,13 @@ extension Call {
     let (code, reason): (TaskError.Code, String) =
       switch response.status {
       case .notModified: (.notModified, unexpected ?? HTTPResponse.currentCopy)
-      case .partialContent: (.badStatus, unexpected ?? "a part was sent")
+      case .partialContent: (.badStatus, unexpected ?? "the server sent a part")
       case .ok:
         (
           .badStatus,
-          "the whole was sent in place of \(plan.range?.description ?? "a part"): the server takes no Range, so download all of it, or read its stream"
+          "the server sent the whole content instead of \(plan.range?.description ?? "a part"): it does not support Range, so download the whole content, or stream it"
         )
-      default: (.badStatus, "there is no body for the file, which stays as it was")
+      default: (.badStatus, "the response has no body for the file, which is unchanged")
       }
     var error = TaskError(code, "\(response.status): \(reason)", phase: .finishing)
     error.status = response.status
@@ -169,9 +169,9 @@ extension TaskError {
     if response.status.isRedirect {
       if let target = response.headers[.location] {
         reason += " is not followed to '\(redaction(address: target).shortened)'"
-        if let refusal = policy?.refusal { reason += ", for \(refusal)" }
+        if let refusal = policy?.refusal { reason += ": \(refusal)" }
       } else {
-        reason += " is not followed, for it has no Location"
+        reason += " is not followed: it has no Location"
       }
     }
     if showsFields, let demand = response.demand { reason += ": \(redaction(text: demand).shortened)" }
@@ -192,16 +192,16 @@ extension TaskError {
 }
 
 extension HTTPResponse {
-  static let currentCopy = "the response has no body, because the copy that the request names is still good"
+  static let currentCopy = "the response has no body because the copy named in the request is still current"
 
   /// The header field that lists what the server would accept, as text; `nil` if there is none.
   fileprivate var demand: String? {
     switch status.code {
     case 401:
       let ways = headers.challenges.map { way in way["error"].map { "\(way.scheme) (\($0))" } ?? way.scheme }
-      return ways.isEmpty ? nil : "it wants \(ways.joined(separator: " or "))"
-    case 405: return headers["Allow"].map { "it allows \($0)" }
-    case 416: return headers[.contentRange].map { "it has \($0)" }
+      return ways.isEmpty ? nil : "the server expects \(ways.joined(separator: " or "))"
+    case 405: return headers["Allow"].map { "the URL allows \($0)" }
+    case 416: return headers[.contentRange].map { "Content-Range is \($0)" }
     default: return nil
     }
   }

@@ -48,11 +48,11 @@ extension Call {
     to request: HTTPRequest, of attempt: Attempt, after error: TaskError, delay: Duration,
     _ payment: inout RetryPayment?
   ) -> String? {
-    guard request.body.isReplayable else { return "its body comes once" }
+    guard request.body.isReplayable else { return "the request body can only be read once" }
     guard error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
     if !error.isSurelyNotSent, let method = attempt.onceOnly { return Self.onceOnly(method) }
     if let remaining, delay >= remaining {
-      return "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
+      return "the call's deadline ends before the delay of \(delay.formattedSeconds)"
     }
     // An unsent request puts no load on the server. A payment whose retry was not sent is still valid.
     guard !error.isSurelyNotSent, payment == nil, let host = Origin(request.url) else { return nil }
@@ -61,7 +61,9 @@ extension Call {
   }
 
   static func onceOnly(_ method: HTTPMethod) -> String {
-    "a \(method) may not be sent twice, unless the task's idempotency allows it"
+    method.isIdempotent
+      ? "the \(method) must not be sent twice (see the task's idempotency)"
+      : "\(method) is not idempotent (allow it with .idempotency(.key))"
   }
 
   /// Records why a request is not retried.
@@ -70,7 +72,7 @@ extension Call {
     state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
   }
 
-  static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is used up" }
+  static func exhausted(_ host: Origin) -> String { "the retry budget of \(host.host) is exhausted" }
 
   /// Waits before a retry. Records the end of the wait even if it throws.
   func wait(_ delay: Duration, after error: TaskError) async throws {

@@ -247,7 +247,7 @@ final class Call: Sendable {
   private func own(_ error: inout TaskError) {
     if let other = error.call, other.number != number {
       error.isOfAnotherCall = true
-      if !other.request.isEmpty { error.reason = "\(other.request) sent for it: \(error.reason)" }
+      if !other.request.isEmpty { error.reason = "\(other.request), which this call depends on: \(error.reason)" }
     }
     let shown = state.withLock { $0.shown }
     error.call = (number, trace.isHidden ? "" : title(of: shown))

@@ -132,8 +132,8 @@ extension TaskError {
     /// Waiting for a serial queue or a slot.
     case waiting = "while waiting for a slot"
     /// Waiting for the next attempt.
-    case delaying = "while waiting to try again"
-    /// Resolving the host name, connecting, or performing the TLS handshake.
+    case delaying = "while waiting to retry"
+    /// Resolving the name, connecting, and the TLS handshake.
     case connecting = "while connecting"
     /// Sending the request.
     case sending = "while sending the request"

@@ -51,7 +51,7 @@ extension TaskError {
 
   private var connectCause: Diagnosis.Cause {
     if says("no route to host") || says("is unreachable") { return .unreachable }
-    return says("the proxy answered") ? .badGateway : .connectionRefused
+    return says("the proxy returned") ? .badGateway : .connectionRefused
   }
 
   // The messages from OpenSSL, GnuTLS and Secure Transport if the first byte is not TLS.
@@ -101,7 +101,7 @@ extension TaskError {
   private func statusCause(_ status: Int) -> Diagnosis.Cause {
     switch status {
     case 206: .partialBody
-    case 200 where says("the server takes no Range"): .rangeIgnored
+    case 200 where says("it does not support Range"): .rangeIgnored
     case ..<300: .unacceptedStatus
     case 300..<400: .notFollowed
     case 400: .malformedRequest

@@ -24,7 +24,7 @@ extension Timeouts.Timer {
     case .queue: " (for the wait for a slot)"
     case .connect: " (for the connection)"
     case .firstByte: " (for the head of the response)"
-    case .idle: " (for silence amid a body)"
+    case .idle: " (for pauses in the body)"
     case .attempt, .call: ""
     }
   }

@@ -6,15 +6,15 @@ extension TaskError {
     case HTTPBody.Failure.consumed:
       TaskError(
         .bodyNotReplayable,
-        "the body can only be read once, and was read before: use HTTPBody.stream with a closure that makes it again",
+        "the body can only be read once, and was already read: use HTTPBody.stream with a closure that recreates it",
         phase: .sending, underlying: error)
     case HTTPBody.Failure.unreadable(let path):
       TaskError(
-        .unreadableBody, "\(path) is not a plain file that can be read", phase: .preparing, underlying: error,
+        .unreadableBody, "\(path) is not a readable regular file", phase: .preparing, underlying: error,
         isSurelyNotSent: true)
     case is HTTPBodyConsumedError:
       TaskError(
-        .bodyConsumed, "the rest of the body was given up when a loop over it was left, which ended the transfer",
+        .bodyConsumed, "the rest of the body was discarded when a loop over it ended early, which ended the transfer",
         phase: .receiving, underlying: error)
     default: error
     }

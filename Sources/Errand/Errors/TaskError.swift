@@ -92,7 +92,7 @@ public struct TaskError: Error, Sendable {
   public static func timeout(
     _ timer: Timeouts.Timer, after limit: Duration, phase: Phase, isSurelyNotSent: Bool = false
   ) -> TaskError {
-    let reason = "\(timer.words) of \(limit.formattedSeconds) was exceeded, \(phase.rawValue)"
+    let reason = "\(timer.words) of \(limit.formattedSeconds) was exceeded \(phase.rawValue)"
     var error = TaskError(.timedOut, reason, phase: phase, isSurelyNotSent: isSurelyNotSent)
     error.details.timer = timer
     error.details.limit = limit

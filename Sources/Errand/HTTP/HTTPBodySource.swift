@@ -61,5 +61,5 @@ public struct HTTPBodyLimitError: Error, Sendable {
 
 extension HTTPBodyLimitError: CustomStringConvertible {
   /// The limit, and how to raise it.
-  public var description: String { "more than the \(limit) bytes that were allowed: allow more with upTo:" }
+  public var description: String { "the body exceeds the limit of \(limit) bytes: raise it with upTo:" }
 }

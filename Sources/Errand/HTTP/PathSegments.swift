@@ -11,11 +11,11 @@ enum PathSegments {
   /// §6.2.2.2 and §5.2.4).
   static func problem(in text: Substring) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return nil }
-    if text.contains(emptySegment) { return "an empty value for a segment: it would name something else" }
+    if text.contains(emptySegment) { return "an empty value for a segment, which would change the path" }
     for segment in text.utf8.prefix(while: { $0 != UInt8(ascii: "?") }).split(separator: UInt8(ascii: "/"))
     where segment.contains(UInt8(ascii: "%")) {
       let plain = Substring(segment).lowercased().replacing("%2e", with: ".")
-      if plain == "." || plain == ".." { return "a segment of dots: it would name another folder" }
+      if plain == "." || plain == ".." { return "a segment of dots, which would refer to another folder" }
       if plain == "%00" { return "a segment that is a NUL" }
     }
     return nil

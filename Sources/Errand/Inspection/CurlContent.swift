@@ -42,7 +42,7 @@ struct CurlContent {
 
   private mutating func add(file name: Word.SubSequence) throws(Refusal) {
     guard name.elementsEqual("-".utf8) else { return file = String(decoding: name, as: UTF8.self) }
-    guard let input else { throw Refusal(reason: "it reads the standard input, and there is none: write the data") }
+    guard let input else { throw Refusal(reason: "it reads the standard input, which is not available: write the data") }
     append(input)
   }
 
@@ -51,7 +51,7 @@ struct CurlContent {
   /// Parses `name=value`, or `name=@file` with `;type=` and `;filename=`.
   private func part(_ value: Word) throws(Refusal) -> MultipartForm.Part {
     let text = String(decoding: value, as: UTF8.self)
-    guard let sign = text.firstIndex(of: "=") else { throw Refusal(reason: "a part of a form has no '='") }
+    guard let sign = text.firstIndex(of: "=") else { throw Refusal(reason: "a form part has no '='") }
     let (name, rest) = (String(text[..<sign]), text[text.index(after: sign)...])
     guard rest.hasPrefix("@") else {
       if rest.hasPrefix("<") { throw Refusal(reason: "'-F name=<file' is not supported: use name=@file") }
@@ -64,7 +64,7 @@ struct CurlContent {
       switch pair.first {
       case "type" where pair.count == 2: type = MediaType(pair[1])
       case "filename" where pair.count == 2: fileName = pair[1].trimmingQuotes
-      default: throw Refusal(reason: "'\(pair.first ?? "")' in a part of a form is not supported")
+      default: throw Refusal(reason: "'\(pair.first ?? "")' in a form part is not supported")
       }
     }
     return .file(name, URL(fileURLWithPath: words.first ?? ""), fileName: fileName, type: type)
@@ -72,7 +72,7 @@ struct CurlContent {
 
   private static func textPart(_ value: Word, isPlain: Bool) throws(Refusal) -> MultipartForm.Part {
     guard let sign = value.firstIndex(of: UInt8(ascii: "=")) else {
-      throw Refusal(reason: "a part of a form has no '='")
+      throw Refusal(reason: "a form part has no '='")
     }
     let name = String(decoding: value[..<sign], as: UTF8.self)
     let text = String(decoding: value[(sign + 1)...], as: UTF8.self)
@@ -85,7 +85,7 @@ struct CurlContent {
     guard !isPadded, !text.contains("\""), options.hasPrefix(mark), isType(type) else {
       throw Refusal(
         reason:
-          "curl reads quotes, ';' and blanks around the text of '-F name=text': use --form-string, or one ';type='")
+          "curl interprets quotes, ';' and whitespace around the text of '-F name=text': use --form-string, or a single ';type='")
     }
     return .body(name, .bytes(Data(content.utf8), type: MediaType(String(type))))
   }

@@ -19,7 +19,7 @@ struct CurlHeader {
 
   /// Adds a `--header` value: `Name: value`, `Name;` for an empty value, or `Name:` to remove a field.
   mutating func add(line: String) throws(Refusal) {
-    if line.hasPrefix("@") { throw Refusal(reason: "a file with header fields is not read: write them") }
+    if line.hasPrefix("@") { throw Refusal(reason: "a file with header fields is not read: write the fields") }
     // Compare scalars: a combining mark after the colon would merge with it into one character.
     let signs = line.unicodeScalars
     guard let end = signs.firstIndex(where: { $0 == ":" || $0 == ";" }) else {
@@ -49,7 +49,7 @@ struct CurlHeader {
 
   mutating func add(cookies: String) throws(Refusal) {
     guard cookies.contains("=") else {
-      throw Refusal(reason: "the file '\(cookies)' with cookies is not read: write them")
+      throw Refusal(reason: "the file '\(cookies)' with cookies is not read: write the cookies")
     }
     implied[.cookie] = [implied[.cookie], cookies].compactMap { $0 }.joined(separator: "; ")
   }

@@ -45,7 +45,7 @@ struct CurlReader {
     while let letter = letters.popFirst() {
       let short = Character(Unicode.Scalar(letter))
       guard let name = CurlOption.longName(of: short) else {
-        throw Refusal(reason: "the option '-\(short)' is not known")
+        throw Refusal(reason: "the option '-\(short)' is unknown")
       }
       if letters.isEmpty || !Self.takesValue(name) {
         try read(option: name, shown: "-\(short)", &words)
@@ -68,7 +68,7 @@ struct CurlReader {
     let shown = shown ?? "--\(name)"
     guard let option = CurlOption.named(name) else {
       // The text after `=` may be a secret.
-      throw Refusal(reason: "the option '\(shown.prefix { $0 != "=" })' is not known")
+      throw Refusal(reason: "the option '\(shown.prefix { $0 != "=" })' is unknown")
     }
     if case .refused(let reason) = option { throw Refusal(reason: "the option '\(shown)' is not supported: \(reason)") }
     var value: Word?
@@ -117,7 +117,7 @@ struct CurlReader {
   }
 
   private mutating func set(url: String) throws(Refusal) {
-    guard address == nil else { throw Refusal(reason: "it has more than one URL: divide it") }
+    guard address == nil else { throw Refusal(reason: "it has more than one URL: split it") }
     address = url
   }
 
@@ -165,7 +165,7 @@ struct CurlReader {
       return url
     }
     parts.percentEncodedPath = URIReference.withoutDots(parts.percentEncodedPath)
-    guard let url = parts.url else { throw Refusal(reason: "its URL is not a URL") }
+    guard let url = parts.url else { throw Refusal(reason: "its URL is invalid") }
     return url
   }
 
@@ -189,7 +189,7 @@ struct CurlReader {
       var text = expandsURL ? try Self.expanded(address) : address
       if isGet { text = content.adding(to: text) }
       let body = isGet ? .empty : try content.body
-      if isHead, !body.isEmpty { throw Refusal(reason: "a HEAD request has no body: leave the data or '-I' out") }
+      if isHead, !body.isEmpty { throw Refusal(reason: "a HEAD request has no body: remove the data or '-I'") }
       if let name = content.uploadName, text.hasSuffix("/") { text += HTTPQuery.escaped(name) }
       var headers = headers
       var url = try headers.url(text)

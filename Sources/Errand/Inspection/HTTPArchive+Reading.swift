@@ -59,7 +59,7 @@ extension HTTPArchive.PostData {
     let isMultipart = mimeType.lowercased().hasPrefix("multipart/")
     if params.contains(where: { $0.fileName != nil }) || written.isEmpty && !params.isEmpty && isMultipart {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "A form in parts has no text, and cannot be read."))
+        .init(codingPath: decoder.codingPath, debugDescription: "A multipart form has no text and cannot be read."))
     }
     let form = HTTPBody.form(HTTPQuery(params.map { .init($0.field.name, $0.field.value) }))
     text = written.isEmpty ? String(decoding: form.data ?? Data(), as: UTF8.self) : written
@@ -196,9 +196,9 @@ extension HTTPArchive.Entry {
       return nil
     }
     let content = response.content
-    if content.text != nil { return content.data == nil ? "it is no Base64" : nil }
+    if content.text != nil { return content.data == nil ? "it is not valid Base64" : nil }
     if content.size > 0 || content.comment != nil { return content.comment ?? "it was not recorded" }
-    return wasStreamed && failure == nil ? "it was read as it came" : nil
+    return wasStreamed && failure == nil ? "it was streamed" : nil
   }
 
   /// Whether the body was streamed, in which case the recorder did not see it.

@@ -35,7 +35,7 @@ enum LogPage {
       <div id="axis" aria-hidden="true"><span class="number">call</span><span class="method"></span><span class="status"></span>
       <span class="address"></span><span class="bars"></span><span class="time">time</span></div><div id="space"></div></div>
       <section id="details" aria-live="polite" tabindex="0"></section></main>
-      <noscript>This page needs its script to show the calls; the text files beside it have all of them.</noscript>
+      <noscript>This page needs JavaScript to show the calls. The text files next to it contain all of them.</noscript>
 
       """.utf8)
   }

@@ -20,8 +20,8 @@ struct ShellWords {
   static func command(in line: String) throws(Refusal) -> (words: [Word], input: Word?) {
     var parser = ShellWords(bytes: Array(line.utf8))
     var commands = try parser.pipeline(until: nil)
-    guard let last = commands.popLast() else { throw Refusal(reason: "there is no command") }
-    guard commands.count < 2 else { throw Refusal(reason: "it is more than one command and a printf before it") }
+    guard let last = commands.popLast() else { throw Refusal(reason: "the command is missing") }
+    guard commands.count < 2 else { throw Refusal(reason: "it contains more than one command with a printf before it") }
     return (last, try commands.first.map { words throws(Refusal) in try printed(words) })
   }
 
@@ -52,13 +52,13 @@ struct ShellWords {
         isEnded = true
       case UInt8(ascii: "#"): while let byte = next, byte != 0x0A { position += 1 }
       default:
-        if isEnded, !words.isEmpty { throw Refusal(reason: "a second line begins without a backslash before it") }
+        if isEnded, !words.isEmpty { throw Refusal(reason: "a line is continued without a backslash before the line break") }
         words.append(try word())
         isEnded = false
       }
     }
     if !words.isEmpty || !commands.isEmpty { commands.append(words) }
-    guard !commands.contains([]) else { throw Refusal(reason: "there is nothing beside a '|'") }
+    guard !commands.contains([]) else { throw Refusal(reason: "one side of a '|' is empty") }
     return commands
   }
 
@@ -95,7 +95,7 @@ struct ShellWords {
       case UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "("),
         UInt8(ascii: ")"), UInt8(ascii: "`"):
         let sign = Unicode.Scalar(byte)
-        throw Refusal(reason: "'\(sign)' outside of quotes is not a part of the command: put the word in single quotes")
+        throw Refusal(reason: "'\(sign)' outside of quotes is not part of the command: put the word in single quotes")
       default:
         word.append(byte)
         position += 1
@@ -166,7 +166,7 @@ struct ShellWords {
       while word.last == 0x0A { word.removeLast() }
       return word
     case let byte? where "{_0123456789@*#?$!-".utf8.contains(byte) || Unicode.Scalar(byte).properties.isAlphabetic:
-      throw Refusal(reason: "a variable is not filled in: write its value, or put the word in single quotes")
+      throw Refusal(reason: "a variable is not expanded: write its value, or put the word in single quotes")
     default: return [UInt8(ascii: "$")]
     }
   }
@@ -178,10 +178,10 @@ struct ShellWords {
       throw Refusal(reason: "only the output of printf can be piped into curl")
     }
     if words[1] == Word("%s".utf8) { return Word(words.dropFirst(2).joined()) }
-    guard words.count == 2 else { throw Refusal(reason: "of a printf's formats, only %s is known") }
+    guard words.count == 2 else { throw Refusal(reason: "printf supports only the format %s") }
     var reader = EscapeReader(words[1], at: 0, style: .printf)
     let output = reader.read(until: nil) ?? []
-    guard !reader.hasDirective else { throw Refusal(reason: "of a printf's formats, only %s is known") }
+    guard !reader.hasDirective else { throw Refusal(reason: "printf supports only the format %s") }
     return output
   }
 }

@@ -34,8 +34,8 @@ public struct RedirectPolicy: Sendable {
     switch kind {
     case .inherited, .follow: nil
     case .refuse: "redirectPolicy is .refuse"
-    case .sameOrigin: "it leaves the origin, and redirectPolicy is .sameOrigin"
-    case .decide: "redirectPolicy decides so"
+    case .sameOrigin: "it leaves the origin, but redirectPolicy is .sameOrigin"
+    case .decide: "redirectPolicy rejected it"
     }
   }
 

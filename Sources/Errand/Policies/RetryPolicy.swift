@@ -106,7 +106,7 @@ public struct RetryPolicy: Sendable {
   /// Returns the reason not to wait that long, or `nil` if `wait` does not exceed `cap`.
   static func refusal(of wait: Duration, above cap: Duration) -> String? {
     guard wait > cap else { return nil }
-    return "Retry-After asks for \(wait.formattedSeconds), more than the \(cap.formattedSeconds) of the retry policy"
+    return "Retry-After is \(wait.formattedSeconds), but the retry policy waits at most \(cap.formattedSeconds)"
   }
 
   private func isWorthAnotherTry(_ error: TaskError) -> Bool {

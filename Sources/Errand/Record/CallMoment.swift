@@ -87,8 +87,8 @@ extension CallMoment: CustomStringConvertible {
   public var description: String {
     switch self {
     case .callStarted: "call started"
-    case .turnWaitStarted(let queue): "waiting for its turn in the queue '\(queue)'"
-    case .turnWaitEnded: "wait for its turn over"
+    case .turnWaitStarted(let queue): "waiting for the serial queue '\(queue)'"
+    case .turnWaitEnded: "finished waiting for the serial queue"
     case .attemptStarted(let number): "attempt " + String(number) + " started"
     case .requested(let line): line.description
     case .queued: "waiting for a slot"
@@ -104,17 +104,17 @@ extension CallMoment: CustomStringConvertible {
     case .bodyReceived(let bytes): "body of " + String(bytes) + " bytes"
     case .attemptEnded(let number, let record):
       "attempt " + String(number) + " ended: " + record.outcome
-        + (record.wasResent ? ", sent again on a fresh connection" : "")
+        + (record.wasResent ? ", resent on a new connection" : "")
     case .refreshStarted: "waiting for a new token"
-    case .refreshEnded: "wait for the token over"
+    case .refreshEnded: "finished waiting for the token"
     case .delayStarted(let delay, let reason): "waiting \(delay.formattedSeconds) to retry: \(reason)"
-    case .delayEnded: "wait over"
-    case .retryRefused(let reason): "no other attempt: \(reason)"
-    case .hedgeSent(let number): "no answer yet: attempt \(number) beside it"
+    case .delayEnded: "finished waiting"
+    case .retryRefused(let reason): "not retried: \(reason)"
+    case .hedgeSent(let number): "no response yet: starting attempt \(number) concurrently"
     case .joined(let call): "joined call \(call), which sends the same request"
-    case .cacheAnswered(let status): "answered from the cache: \(status)"
-    case .cacheMissed(let reason): "not answered from the cache: \(reason.rawValue)"
-    case .cacheValidated: "the stored response is still good"
+    case .cacheAnswered(let status): "served from the cache: \(status)"
+    case .cacheMissed(let reason): "not served from the cache: \(reason.rawValue)"
+    case .cacheValidated: "the cached response is still valid"
     case .decoded: "decoded"
     case .callEnded(.succeeded(let status)): "call succeeded" + (status.map { " with " + $0.description } ?? "")
     case .callEnded(.failed(let reason)): "call failed: \(reason)"

@@ -47,7 +47,7 @@ extension Diagnosis {
       case .noRemote:
         (
           "the server has no remote",
-          "make a Server with a remote before the first call, or give the task a server with .on(_:)"
+          "create a Server with a remote before the first call, or choose the task's server with .on(_:)"
         )
       case .unknownRemote:
         ("an environment variable names an unknown remote", "correct the variable; the error lists the known names")
@@ -56,26 +56,26 @@ extension Diagnosis {
       case .badLimit: ("a time limit leaves no time", "set a longer one, or .unlimited")
       case .badRequest: ("a part of the request is invalid", "correct the field that the error names")
       case .encodingFailed:
-        ("the payload cannot be encoded", "check the value at the path in the error: this encoding has no form for it")
+        ("the payload cannot be encoded", "check the value at the path in the error: this encoding cannot represent it")
       case .unreadableBody:
         ("the file to upload cannot be read", "check its path and permissions; only regular files are sent")
       case .bodyNotReplayable:
         (
-          "a body that can be read once had to be sent again",
-          "make it with HTTPBody.stream, whose closure starts it anew"
+          "a body that can only be read once had to be sent again",
+          "create it with HTTPBody.stream, whose closure can start it again"
         )
       case .bodyLengthMismatch:
-        ("the body is shorter or longer than its stated length", "correct the length, or leave it out")
+        ("the body is shorter or longer than its stated length", "correct the length, or omit it")
       case .reentrantQueue:
         (
-          "the call was begun inside a call that holds the same serial queue",
-          "use another queue, or begin it with `manager.start` or `Task.detached`"
+          "the call was started inside a call that holds the same serial queue",
+          "use another queue, or start it with `manager.start` or `Task.detached`"
         )
-      case .queueFull: ("too many calls wait for a slot", "send fewer at a time, or raise maximumWaiting")
+      case .queueFull: ("too many calls are waiting for a slot", "send fewer concurrently, or raise maximumWaiting")
       case .circuitOpen:
         (
           "the circuit breaker of the host is open after repeated failures",
-          "wait for the time in the error, or use a fallback; the errors before this one say why the host failed"
+          "wait as long as the error says, or use a fallback; the errors before this one say why the host failed"
         )
       case .notCached:
         (
@@ -85,12 +85,12 @@ extension Diagnosis {
       case .notRecorded:
         (
           "the recording has no response to the request",
-          "compare the request with the nearest one, where the error names one, or record it with recording: .missing"
+          "compare the request with the nearest one, if the error names one, or record it with recording: .missing"
         )
       case .transportUnavailable:
         (
-          "the transport is missing or cannot send such a request",
-          "follow the reason: install libcurl, or change the request"
+          "the transport is missing or cannot send this kind of request",
+          "see the reason: install libcurl, or change the request"
         )
       case .cannotResolveHost: ("the host name cannot be resolved", "check its spelling, then DNS")
       case .forbiddenAddress:
@@ -101,21 +101,21 @@ extension Diagnosis {
       case .connectionRefused:
         (
           "nothing accepts connections at that host and port",
-          "check that the server runs, the port, and firewalls in between"
+          "check that the server is running, the port, and any firewalls in between"
         )
-      case .unreachable: ("there is no route to the host", "check the network, the VPN and firewalls in between")
-      case .offline: ("there is no network", "retry once there is one, or set waitsForConnectivity")
+      case .unreachable: ("no route to the host", "check the network, the VPN and any firewalls in between")
+      case .offline: ("no network connection", "retry when the network is back, or set waitsForConnectivity")
       case .plainServer:
-        ("the server does not speak TLS at that port", "use its https port, or http where that is allowed")
+        ("the server does not speak TLS at that port", "use its https port, or http if that is allowed")
       case .tlsRefused:
         (
-          "client and server do not agree on TLS",
+          "client and server could not agree on TLS",
           "compare versions and ciphers; the server may require a client certificate"
         )
       case .unusableCertificates:
         (
-          "the certificates that the transport was given cannot be used",
-          "check the files or data of tls.authorities and tls.identity: PEM, readable, the key that of the certificate"
+          "the certificates set for the transport cannot be used",
+          "check the files or data of tls.authorities and tls.identity: they must be readable PEM, and the key must match the certificate"
         )
       case .certificateExpired:
         (
@@ -130,7 +130,7 @@ extension Diagnosis {
       case .certificateUnknown:
         (
           "the server's certificate is not signed by a trusted authority",
-          "add your own authority to tls.authorities; without one, suspect interception"
+          "if the authority is your own, add it to tls.authorities; otherwise, suspect interception"
         )
       case .pinMismatch:
         (
@@ -141,27 +141,27 @@ extension Diagnosis {
       case .proxyRefused:
         ("the proxy refuses requests to this host", "add the host to NO_PROXY, or ask the proxy's administrator")
       case .authenticationFailed:
-        ("no access token could be obtained", "read the reason of the token endpoint; check client and secret")
+        ("no access token could be obtained", "read the token endpoint's reason; check the client's id and secret")
       case .signInRequired: ("the sign-in is no longer valid", "have the user sign in again")
       case .idleConnectionLost:
         (
           "the server closed a pooled connection just as it was reused",
-          "let idempotent tasks retry, or keep idle connections for less time than the server does"
+          "let idempotent tasks retry, or close idle connections sooner than the server does"
         )
       case .lostWhileSending:
-        ("the connection broke while the request was sent", "check the server's limit for bodies, and its log")
+        ("the connection broke while sending the request", "check the server's limit for body sizes, and its log")
       case .lostBeforeAnswer:
         (
           "the connection broke before a response came",
-          "look for a crash or a restart in the server's log, or whether the port speaks TLS; retry if the request may be repeated"
+          "look for a crash or a restart in the server's log; check whether the port expects TLS; retry if the request can be repeated"
         )
       case .truncatedBody:
         (
-          "the response broke off",
-          "retry; if it always breaks at the same place, check the server and proxies in between"
+          "the response was cut off",
+          "retry; if it is always cut off at the same place, check the server and any proxies in between"
         )
       case .slowQueue:
-        ("the call waited for a slot until its limit", "raise the limits of concurrent calls, or send less")
+        ("the call waited too long for a slot", "raise the limits of concurrent calls, or send fewer calls")
       case .slowConnect:
         (
           "the connection was not established in time",
@@ -170,7 +170,7 @@ extension Diagnosis {
       case .slowUpload:
         ("the request could not be sent in time", "raise the time limit for large bodies, or check the network")
       case .slowServer:
-        ("the server did not respond in time", "check what it was doing; raise the time limit if that is expected")
+        ("the server did not respond in time", "check what the server was doing; raise the time limit if it needs longer")
       case .slowBody:
         (
           "the response began, then stalled or took too long",
@@ -184,15 +184,15 @@ extension Diagnosis {
       case .deadlineInRetries:
         ("the call's deadline passed during retries", "see why the first attempt failed; raise timeouts.call")
       case .notHTTP: ("the peer does not speak HTTP", "check the port")
-      case .badResponse: ("the response violates HTTP", "report it to the server's owner with the words of the error")
+      case .badResponse: ("the response violates HTTP", "report it to the server's owner with the text of the error")
       case .notFollowed:
         (
-          "the response is a redirect that is not followed, for the reason in the error",
-          "follow it with another redirectPolicy, or request the URL that it points to"
+          "the response is a redirect that is not followed; the error says why",
+          "follow it with another redirectPolicy, or request the URL it points to"
         )
       case .malformedRequest:
         (
-          "the server finds the request malformed",
+          "the server considers the request malformed",
           "compare body and query with what it expects; its response may say more"
         )
       case .notSignedIn:
@@ -200,58 +200,58 @@ extension Diagnosis {
           "the credentials are missing, wrong or expired",
           "sign in, or renew them; WWW-Authenticate says what is expected"
         )
-      case .forbidden: ("the server denies access", "check the rights of the account, or the scope of the token")
+      case .forbidden: ("the server denies access", "check the permissions of the account, or the scope of the token")
       case .notFound: ("there is nothing at that URL", "check the path, the identifier and the remote's base path")
-      case .wrongMethod: ("the URL does not support this method", "use one of those in Allow; check the path")
+      case .wrongMethod: ("the URL does not support this method", "use a method listed in Allow; check the path")
       case .notAcceptable:
         ("the server has no representation that the request accepts", "check the Accept fields of the request")
       case .conflict:
         ("the request conflicts with the current state", "fetch the latest state, and apply the change to it")
-      case .gone: ("the resource was removed for good", "stop requesting this URL")
+      case .gone: ("the resource was permanently removed", "stop requesting this URL")
       case .changedMeanwhile:
         (
-          "the resource was changed since it was read, or is there already",
-          "fetch the latest version, apply the change to it, and send that one's ETag in If-Match"
+          "the resource has changed since it was read, or already exists",
+          "fetch the latest version, apply the change to it, and send the latest ETag in If-Match"
         )
       case .conditionRequired:
         (
-          "the server takes such a request only with a condition",
+          "the server requires a condition for this request",
           "fetch the resource, and send its ETag in If-Match"
         )
       case .tooLargeForServer: ("the body is larger than the server accepts", "send less, or in parts")
       case .urlTooLong: ("the URL is too long for the server", "move parameters into the body")
       case .headTooLarge:
-        ("the header is too large for the server", "check the cookies, and how large its fields are")
+        ("the header is too large for the server", "check the cookies and the size of the other fields")
       case .wrongType:
         ("the server does not accept this media type or content coding", "check Content-Type and Content-Encoding")
       case .invalidContent:
-        ("the server read the body and rejects its content", "check the fields that its response names")
-      case .rateLimited: ("too many requests in too short a time", "heed Retry-After; set a rate limit for the host")
+        ("the server read the body, but rejects its content", "check the fields that its response names")
+      case .rateLimited: ("too many requests in too short a time", "respect Retry-After; set a rate limit for the host")
       case .unavailableForLegalReasons: ("access is denied for legal reasons", "ask the server's owner")
       case .clientFault: ("the server rejects the request", "its response may say more")
-      case .serverFault: ("the server failed", "check its log at this time; its response may say more")
+      case .serverFault: ("the server failed", "check its log around this time; its response may say more")
       case .badGateway:
-        ("a proxy or gateway got no valid response from the server behind it", "check that the server behind it runs")
-      case .overloaded: ("the server is overloaded or down for maintenance", "retry with back-off; heed Retry-After")
+        ("a proxy or gateway got no valid response from the server behind it", "check that the server behind it is running")
+      case .overloaded: ("the server is overloaded or down for maintenance", "retry with backoff; respect Retry-After")
       case .gatewayTimeout:
         (
           "a proxy or gateway waited too long for the server behind it",
           "find what is slow there; raise the proxy's limit"
         )
       case .notModified:
-        ("the server says that the copy is current, and there is none", "send no If-None-Match, or call run()")
+        ("the server says that the copy is current, but the call has none", "omit If-None-Match, or call run()")
       case .partialBody:
-        ("the response is a part that was not requested", "send no Range, or accept 206 if the part is what you want")
+        ("the response is a part that was not requested", "omit Range, or accept 206 if you want the part")
       case .rangeIgnored:
-        ("the server sent the whole in the place of a range", "download all of it, or read its stream")
+        ("the server sent the whole content instead of a range", "download the whole content, or stream it")
       case .unsatisfiableRange:
         ("the server has no such range of bytes", "compare it with the size in Content-Range")
       case .unacceptedStatus:
-        ("the status is not among those that the task accepts", "add it to the accepted ones, or expect this error")
+        ("the status is not among those that the task accepts", "add it to the accepted statuses, or expect this error")
       case .tooManyRedirects:
         (
-          "the redirects do not end, or are more than allowed",
-          "look for a loop, as where a cookie or a sign-in is missing; else allow more with .redirects(.follow(maximum:))"
+          "the redirects form a loop, or there are more than allowed",
+          "look for a loop, perhaps due to a missing cookie or sign-in; otherwise, allow more with .redirects(.follow(maximum:))"
         )
       case .badRedirect:
         (
@@ -260,33 +260,33 @@ extension Diagnosis {
         )
       case .pageForData:
         (
-          "an HTML page came instead of data",
-          "check the path; a proxy, a login page or a captive portal may have answered"
+          "the server sent an HTML page instead of data",
+          "check the path; a proxy, a login page or a captive portal may have responded"
         )
       case .emptyBody:
-        ("the body is empty, and a payload is expected", "call run() where there is none, or make the payload optional")
+        ("the body is empty, but a payload is expected", "call run() if the response has no payload, or make the payload optional")
       case .wrongFormat:
         (
           "the body is not in the format that the decoder reads, or ends early",
-          "compare its type and its first characters with the decoder; check Accept and the path"
+          "compare its media type and first characters with what the decoder expects; check Accept and the path"
         )
       case .wrongShape:
         ("the data does not match the payload's type", "compare the field that the error names with the type")
       case .bodyTooLarge:
         ("the body exceeds the limit for bodies in memory", "use download(to:) or stream(), or raise maximumBodySize")
       case .bodyConsumed:
-        ("the body is read again after a loop over it was left", "go on with the same iterator, or collect() the body")
-      case .digestMismatch: ("the file is not what its digest says", "run the download again, then check the digest")
-      case .transferInUse: ("the same transfer runs already", "wait for that one, or cancel it")
+        ("the body was read again after a loop over it ended early", "continue with the same iterator, or collect() the body")
+      case .digestMismatch: ("the file does not match its digest", "run the download again, then check the digest")
+      case .transferInUse: ("the same transfer is already running", "wait for it, or cancel it")
       case .fileNotWritable: ("the file cannot be written", "check the path, the permissions and the free space")
       case .internal: ("an internal error in Errand", "report it with this record")
       case .deadConnection:
         (
           "the server closed the pooled connection or refused the request, which was resent",
-          "keep idle connections for less time than the server does"
+          "close idle connections sooner than the server does"
         )
       case .waitedForSlot:
-        ("most of the time was spent waiting for a slot", "raise the limits of concurrent calls, or send less")
+        ("most of the time was spent waiting for a slot", "raise the limits of concurrent calls, or send fewer calls")
       case .triedAgain: ("it took more than one attempt", "see why the first one failed before it fails more often")
       }
     }

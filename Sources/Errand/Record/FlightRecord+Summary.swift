@@ -34,7 +34,7 @@ extension FlightRecord {
     case .redirected, .joined, .cacheAnswered, .cacheMissed, .cacheValidated, .hedgeSent, .retryRefused, .delayStarted:
       "\(entry.moment)"
     case .refreshEnded: "waited for a new token until \(entry.time.formattedSeconds)"
-    case .turnWaitEnded: "waited for its turn until \(entry.time.formattedSeconds)"
+    case .turnWaitEnded: "waited for the serial queue until \(entry.time.formattedSeconds)"
     case .callStarted, .turnWaitStarted, .attemptStarted, .requested, .queued, .admitted, .leftQueue, .nameResolved,
       .connected,
       .secured, .requestSent, .progressed, .responded, .bodyReceived, .refreshStarted, .delayEnded, .decoded,
@@ -52,12 +52,12 @@ extension AttemptRecord {
       parts.append(("name", timings.nameLookup))
       parts.append(("connection", timings.connect - timings.nameLookup))
       parts.append(("TLS", timings.secureConnect > .zero ? timings.secureConnect - timings.connect : .zero))
-      parts.append(("answer", timings.firstByte - max(connected, timings.requestStart)))
+      parts.append(("response", timings.firstByte - max(connected, timings.requestStart)))
       parts.append(("body", timings.lastByte - timings.firstByte))
     }
     let shown = parts.filter { $0.1 >= .milliseconds(1) }.map { "\($0.0) \($0.1.formattedSeconds)" }
     let details = shown.isEmpty ? "" : " (\(shown.joined(separator: ", ")))"
-    let resent = wasResent ? ", sent again on a fresh connection" : ""
+    let resent = wasResent ? ", resent on a new connection" : ""
     return "\(outcome) after \(duration.formattedSeconds)\(details)\(resent)"
   }
 }

@@ -117,11 +117,11 @@ struct ExchangeRecord: Sendable {
   private func body(
     of request: HTTPRequest, _ style: RecordingStyle, _ snapshot: ServerSnapshot
   ) -> RecordedCall.Body {
-    // Indicate that there is a body, or the request would seem to have none.
-    guard style.contains(.upload) else { return RecordedCall.Body(note: "<a body that is not shown>") }
+    // Show that there is a body, or the request would seem to have none.
+    guard style.contains(.upload) else { return RecordedCall.Body(note: "<a hidden body>") }
     let (type, limit) = (request.headers.mediaType, snapshot.configuration.maxLoggedUploadSize)
     guard let data = request.body.data else {
-      return RecordedCall.Body(type: type?.rawValue, note: "<a body that is read as it is sent>")
+      return RecordedCall.Body(type: type?.rawValue, note: "<a body from a file or stream>")
     }
     return snapshot.configuration.redaction.recorded(data, type: type, limit: limit)
   }

@@ -71,7 +71,7 @@ final class TaskRecorder: Sendable {
       try folder.open()
     } catch {
       throw TaskError(
-        .fileNotWritable, "can't write to the folder for recordings, \(url.path): \(Self.words(of: error))",
+        .fileNotWritable, "can't write to the recordings folder \(url.path): \(Self.words(of: error))",
         phase: .preparing, underlying: error)
     }
     self.folder = Lock(folder)

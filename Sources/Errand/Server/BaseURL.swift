@@ -52,7 +52,7 @@ struct BaseURL: Sendable {
     guard let base = isWhole ? "" : base else {
       throw TaskError(
         .noRemote,
-        "there is no remote to add the path '\(redaction(address: path).shortened)' to: make a Server with one, or set it",
+        "no remote to add the path '\(redaction(address: path).shortened)' to: create a Server with a remote, or set it",
         phase: .preparing)
     }
     // Otherwise a path could become the host of a remote without one.
@@ -120,7 +120,7 @@ struct BaseURL: Sendable {
     if let problem = remote.problem { return problem }
     return TaskError(
       .badURL,
-      "'\(redaction(address: text).shortened)' of the remote '\(remote.name)' is not an absolute URL: it needs a scheme, a host and no blanks",
+      "the remote '\(remote.name)' has '\(redaction(address: text).shortened)', which is not an absolute URL: it needs a scheme, a host and no whitespace",
       phase: .preparing)
   }
 }

@@ -18,7 +18,7 @@ struct LaunchSwitches {
       logStyle = LogStyle.allCases.first { "\($0)" == name.lowercased() }
       if logStyle == nil {
         let known = LogStyle.allCases.map { "\($0)" }.joined(separator: ", ")
-        problems.append("ERRAND_LOG_STYLE names the unknown style '\(name)'; known are: \(known)")
+        problems.append("ERRAND_LOG_STYLE names an unknown style '\(name)'; known styles: \(known)")
       }
     }
     if let path = environment["ERRAND_RECORD"], !path.isEmpty { recordings = URL(fileURLWithPath: path) }

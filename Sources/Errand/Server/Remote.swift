@@ -59,7 +59,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     if hasUser {
       return TaskError(
         .badURL,
-        "the remote '\(name)' has a user in its URL: leave it out, and set authentication = .basic(user:password:)",
+        "the remote '\(name)' has a user in its URL: remove it, and set authentication = .basic(user:password:)",
         phase: .preparing)
     }
     if let fault = PathSegments.problem(in: address[...]) {
@@ -68,7 +68,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     guard let fragment else { return nil }
     return TaskError(
       .badURL,
-      "the remote '\(name)' has the fragment '\(Redaction.standard(address: fragment))', which is never sent: leave it out",
+      "the remote '\(name)' has the fragment '\(Redaction.standard(address: fragment))', which is never sent: remove it",
       phase: .preparing)
   }
 
@@ -93,6 +93,6 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     if let known { return known }
     let names = remotes.map(\.name).joined(separator: ", ")
     throw TaskError(
-      .unknownRemote, "\(variable) names the unknown remote '\(wanted)'; known are: \(names)", phase: .preparing)
+      .unknownRemote, "\(variable) names an unknown remote '\(wanted)'; known remotes: \(names)", phase: .preparing)
   }
 }

@@ -251,7 +251,7 @@ extension ServerConfiguration {
 
   private static func index(of name: String, in steps: [any Step]) throws -> Int {
     if let index = steps.firstIndex(where: { $0.name == name }) { return index }
-    let known = steps.isEmpty ? "there are none" : "there are: " + steps.map(\.name).joined(separator: ", ")
-    throw TaskError(.unknownStep, "no step of this kind is called '\(name)'; \(known)", phase: .preparing)
+    let known = steps.isEmpty ? "it has no steps" : "known steps: " + steps.map(\.name).joined(separator: ", ")
+    throw TaskError(.unknownStep, "no step of this kind is named '\(name)'; \(known)", phase: .preparing)
   }
 }

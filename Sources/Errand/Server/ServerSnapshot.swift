@@ -148,7 +148,7 @@ extension PublicKeyPins {
   fileprivate var problem: TaskError? {
     guard let host = unknownHosts.first else { return nil }
     return TaskError(
-      .badRequest, "pins has the host '\(host.shortened)', which is not a host name: write it as in a URL, in ASCII",
+      .badRequest, "pins has '\(host.shortened)', which is not a host name: write it as in a URL, in ASCII",
       phase: .preparing, isSurelyNotSent: true)
   }
 }

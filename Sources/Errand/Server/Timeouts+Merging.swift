@@ -53,7 +53,7 @@ extension Timeouts {
     ]
     for case (let limit?, let name) in limits where limit <= .zero {
       return TaskError(
-        .badLimit, "\(name) is \(limit.formattedSeconds), which leaves no time: give a longer one, or .unlimited",
+        .badLimit, "\(name) is \(limit.formattedSeconds), which leaves no time: set a longer limit, or .unlimited",
         phase: .preparing)
     }
     return nil

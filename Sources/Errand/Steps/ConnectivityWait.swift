@@ -22,7 +22,7 @@ struct ConnectivityWait: Sendable {
         last = error
       } catch let error as TaskError where error.code == .bodyNotReplayable {
         guard var cause = last else { throw error }  // the real cause is the missing network
-        cause.reason += "; not tried again: the request body can only be read once"
+        cause.reason += "; not retried: the request body can only be read once"
         throw cause
       }
     }
@@ -103,7 +103,7 @@ final class ConnectivityAllowance: Sendable {
 
   func exceeded(_ error: TaskError) -> TaskError {
     var error = error
-    error.reason += ", also after waiting \(limit.formattedSeconds) for connectivity (connectivityTimeout)"
+    error.reason += ", even after waiting \(limit.formattedSeconds) for connectivity (connectivityTimeout)"
     return error
   }
 }

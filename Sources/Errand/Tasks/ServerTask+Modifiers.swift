@@ -49,7 +49,7 @@ extension ServerTask {
       $0.range = range
       guard !range.isValid, $0.problem == nil else { return }
       $0.problem = TaskError(
-        .badRequest, "a range has at least one byte, and begins at 0 or later: \(range)", phase: .preparing,
+        .badRequest, "a range must have at least one byte and begin at 0 or later: \(range)", phase: .preparing,
         isSurelyNotSent: true)
     }
   }

@@ -20,7 +20,7 @@ extension ServerTask where TaskPath == [String] {
 
 extension ServerTask {
   /// Unavailable: `path` has an unsupported type.
-  @available(*, unavailable, message: "a path is a String, or segments as [String]")
+  @available(*, unavailable, message: "a path must be a String, or segments as [String]")
   public var plannedPath: String { "" }
 }
 
@@ -51,7 +51,7 @@ extension ServerTask where TaskQuery: Encodable {
 
 extension ServerTask {
   /// Unavailable: `query` has an unsupported type.
-  @available(*, unavailable, message: "a query is an HTTPQuery, a dictionary, pairs of String, or Encodable with keys")
+  @available(*, unavailable, message: "a query must be an HTTPQuery, a dictionary, pairs of String, or Encodable with keys")
   public var plannedQuery: HTTPQuery { HTTPQuery() }
 }
 
@@ -80,7 +80,7 @@ extension ServerTask where TaskHeaders: Encodable {
 
 extension ServerTask {
   /// Unavailable: `headers` has an unsupported type.
-  @available(*, unavailable, message: "headers are HTTPHeaders, a dictionary, pairs of String, or Encodable with keys")
+  @available(*, unavailable, message: "headers must be HTTPHeaders, a dictionary, pairs of String, or Encodable with keys")
   public var plannedHeaders: HTTPHeaders { HTTPHeaders() }
 }
 
@@ -100,15 +100,15 @@ extension ServerTask where TaskTimeout == Duration? {
 
 extension ServerTask {
   /// Unavailable: the timeout has an unsupported type.
-  @available(*, unavailable, message: "a timeout is a Duration, such as .seconds(5)")
+  @available(*, unavailable, message: "a timeout must be a Duration, such as .seconds(5)")
   public var plannedTimeout: Duration { .inherited }
 
   /// Unavailable: the timeout has an unsupported type.
-  @available(*, unavailable, message: "a timeout is a Duration, such as .seconds(5)")
+  @available(*, unavailable, message: "a timeout must be a Duration, such as .seconds(5)")
   public func timeout(_ seconds: Double) -> Modified<Unmodified> { modified { _ in } }
 
   /// Unavailable: the number does not say whether it counts attempts or retries.
-  @available(*, unavailable, message: "a retry policy says what it counts: .attempts(3) makes three in all")
+  @available(*, unavailable, message: "write .attempts(3) for three attempts in total")
   public func retry(_ count: Int) -> Modified<Unmodified> { modified { _ in } }
 }
 
@@ -133,7 +133,7 @@ extension ServerTask where TaskEncoder: BodyEncoder {
 
 extension ServerTask {
   /// Unavailable: `encoder` has an unsupported type.
-  @available(*, unavailable, message: "an encoder is a BodyEncoder, such as JSONEncoder or FormEncoder")
+  @available(*, unavailable, message: "an encoder must be a BodyEncoder, such as JSONEncoder or FormEncoder")
   public var plannedEncoder: any BodyEncoder { InheritedCoding() }
 }
 
@@ -156,7 +156,7 @@ extension ServerTask where TaskDecoder: PayloadDecoder {
 
 extension ServerTask {
   /// Unavailable: `decoder` has an unsupported type.
-  @available(*, unavailable, message: "a decoder is a PayloadDecoder, such as JSONDecoder")
+  @available(*, unavailable, message: "a decoder must be a PayloadDecoder, such as JSONDecoder")
   public var plannedDecoder: any PayloadDecoder { InheritedCoding() }
 }
 
@@ -191,7 +191,7 @@ extension ServerTask where TaskPayloadPath == [String] {
 
 extension ServerTask {
   /// Unavailable: `payloadPath` has an unsupported type.
-  @available(*, unavailable, message: "a payload path is a key as String, keys as [String], or a PayloadPath")
+  @available(*, unavailable, message: "a payload path must be a key as String, keys as [String], or a PayloadPath")
   public var plannedPayloadPath: PayloadPath { .inherited }
 }
 
@@ -215,7 +215,7 @@ extension ServerTask where TaskParameters: Encodable {
 
 extension ServerTask {
   /// Unavailable: `parameters` has an unsupported type.
-  @available(*, unavailable, message: "parameters are a dictionary, or Encodable with keys")
+  @available(*, unavailable, message: "parameters must be a dictionary, or Encodable with keys")
   public var plannedParameters: (any Encodable & Sendable)? { nil }
 }
 
@@ -250,7 +250,7 @@ extension ServerTask where TaskGZipThreshold == Int {
 
 extension ServerTask {
   /// Unavailable: `gzipUploadThreshold` has an unsupported type.
-  @available(*, unavailable, message: "a gzipUploadThreshold is a number of bytes as Int")
+  @available(*, unavailable, message: "a gzipUploadThreshold must be a number of bytes as Int")
   public var plannedGZipThreshold: Int? { nil }
 }
 
@@ -260,9 +260,9 @@ extension PathSegments {
   static func path(of segments: [String]) throws(TaskError) -> String {
     for (index, segment) in segments.enumerated() {
       if segment.isEmpty {
-        throw refusal(index, "is empty, and would be skipped: for a slash at the end, write the path as text")
+        throw refusal(index, "is empty and would be skipped: for a trailing slash, write the path as a String")
       }
-      if segment == "." || segment == ".." { throw refusal(index, "is '\(segment)', and would name another folder") }
+      if segment == "." || segment == ".." { throw refusal(index, "is '\(segment)', which would refer to another folder") }
     }
     return segments.map(HTTPQuery.escaped).joined(separator: "/")
   }

@@ -41,7 +41,7 @@ extension TaskSpelling {
         isUnserved(purpose, property.value, plan, request)
       else { return nil }
       return
-        "\(plan.taskName).\(label) counts for nothing, for no aspect of a task has that name: \(purpose.rawValue) has"
+        "\(plan.taskName).\(label) is ignored: ServerTask has no property '\(label)'. Did you mean \(purpose.rawValue)?"
     }
   }
 

@@ -56,7 +56,7 @@ package enum TaskSpelling {
     var (mirror, problems) = (mirror, [String]())
     while let subclass = mirror, let base = subclass.superclassMirror, base.subjectType is any ServerTask.Type {
       problems += subclass.children.compactMap(\.label).filter { types[$0] != nil || spelled.contains($0) }.map {
-        "\($0) counts for nothing, for \(base.subjectType) is the task: override a property that it states"
+        "\($0) is ignored because \(base.subjectType) is the task: override a property that it declares"
       }
       mirror = base
     }
@@ -68,15 +68,15 @@ package enum TaskSpelling {
     if label.hasPrefix(lazyMark) {
       let name = String(label.dropFirst(lazyMark.count))
       guard types[name] != nil || spelled.contains(name) else { return nil }
-      return "\(name) counts for nothing, for it is lazy: make it a computed property"
+      return "\(name) is ignored because it is lazy: make it a computed property"
     }
     let type = Swift.type(of: value)
     if let expected = expected(label, of: task) {
-      guard type == expected else { return "\(label) counts for nothing, for its type is \(type), not \(expected)" }
+      guard type == expected else { return "\(label) is ignored because its type is \(type), not \(expected)" }
       return label == "url" ? shadowed(byURLOf: task) : nil
     }
     if let marker = bodies[label], !(task is any UploadingTask) {
-      return "\(label) counts for nothing, for the task is no \(marker)"
+      return "\(label) is ignored because the task is not a \(marker)"
     }
     if label == "uploadPayload", let task = task as? any PayloadUploadingTask, type != NoContent.self,
       hasNoContent(task)
@@ -87,7 +87,7 @@ package enum TaskSpelling {
     guard !spelled.contains(label), !label.hasPrefix("_"), let aspect = neighbour(of: label, value, in: task),
       !isStated(aspect, by: task)
     else { return nil }
-    return "\(label) counts for nothing, for no aspect of a task has that name: \(aspect) has"
+    return "\(label) is ignored: ServerTask has no property '\(label)'. Did you mean \(aspect)?"
   }
 
   private static func hasNoContent<Task: PayloadUploadingTask>(_ task: Task) -> Bool {
@@ -98,7 +98,7 @@ package enum TaskSpelling {
   private static func shadowed(byURLOf task: any ServerTask) -> String? {
     let shadowed =
       (try? task.plannedQuery.isEmpty) == false ? "query" : (try? task.plannedPath.isEmpty) == false ? "path" : nil
-    return shadowed.map { "\($0) counts for nothing, for the task states its url: write it into that" }
+    return shadowed.map { "\($0) is ignored because the task declares its url: include it there" }
   }
 
   private static func expected(_ label: String, of task: any ServerTask) -> Any.Type? {

@@ -177,7 +177,7 @@ final class TransferDesk: Sendable {
   static func inUse(_ name: String) -> TaskError {
     TaskError(
       .transferInUse,
-      "\(name) is in use already, here or in another process: wait for that one, or cancel it",
+      "\(name) is already in use, in this process or another one: wait for it, or cancel it",
       phase: .preparing, isSurelyNotSent: true)
   }
 }

@@ -14,7 +14,7 @@ struct TransferPlace: Sendable {
   init(_ file: URL, name suffix: String? = nil) throws {
     guard file.isFileURL else {
       throw TaskError(
-        .fileNotWritable, "'\(Redaction.standard(file).shortened)' is not the URL of a file: make one of its path",
+        .fileNotWritable, "'\(Redaction.standard(file).shortened)' is not a file URL: create one with URL(fileURLWithPath:)",
         phase: .preparing, isSurelyNotSent: true)
     }
     self.file = file
@@ -86,7 +86,7 @@ final class LockedFile {
         fchmod(descriptor, 0o600) == 0
       else {
         throw TaskError(
-          .fileNotWritable, "\(path) is not a plain file of this user: remove it", phase: .preparing,
+          .fileNotWritable, "\(path) is not a regular file owned by this user: remove it", phase: .preparing,
           isSurelyNotSent: true)
       }
       return

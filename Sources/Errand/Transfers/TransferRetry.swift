@@ -93,7 +93,7 @@ struct TransferRetry: Sendable {
       if let onceOnly {
         refused.retryRefusal = Call.onceOnly(onceOnly)
       } else if let remaining, delay >= remaining {
-        refused.retryRefusal = "the call's deadline comes before the delay of \(delay.formattedSeconds) is over"
+        refused.retryRefusal = "the call's deadline ends before the delay of \(delay.formattedSeconds)"
       } else if isRepetition, !error.isSurelyNotSent, let host = Origin(request.url), !manager.retries.spend(for: host)
       {
         refused.retryRefusal = Call.exhausted(host)

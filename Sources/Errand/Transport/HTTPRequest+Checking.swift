@@ -31,7 +31,7 @@ extension HTTPRequest {
     for field in headers where field.name.isOfFraming { try checkFraming(field) }
     if let digest = options.digest { try digest.check(for: "Digest") }
     if let name = body.trailers?.forbidden?.rawName.shortened {
-      throw refusal("the field \(name.debugDescription) cannot follow the body: put it into the header")
+      throw refusal("\(name.debugDescription) cannot be a trailer field: put it into the header")
     }
   }
 
@@ -40,25 +40,25 @@ extension HTTPRequest {
     let name = field.name.rawName
     guard field.name == .contentLength else {
       throw refusal(
-        "the header field \"\(name)\" is the transport's: leave it out, as a body without a length goes out in chunks")
+        "the header field \"\(name)\" is set by the transport: remove it (a body without a length is sent in chunks)")
     }
     let length = try body.checkedLength()
     if let length, field.value == "\(length)" { return }
     throw refusal(
-      "the header field \"\(name)\" is '\(field.value.shortened)', and the body has \(length.map { "\($0)" } ?? "an unknown number of") bytes: leave it out, or give a stream its length"
+      "the header field \"\(name)\" is '\(field.value.shortened)', but the body has \(length.map { "\($0)" } ?? "an unknown number of") bytes: remove it, or set the length of a stream"
     )
   }
 
   private func checkMethod() throws {
-    if method == .connect { throw refusal("CONNECT is what proxies are asked, not a request of its own") }
+    if method == .connect { throw refusal("CONNECT is only sent to proxies, by the transport itself") }
     if !method.isValid {
       throw refusal("the method \(method.rawValue.shortened.debugDescription) is not a token")
     }
     // RFC 9113 §3.4: the HTTP/2 connection preface starts with PRI.
-    if method.rawValue == "PRI" { throw refusal("PRI is not a method: a connection of HTTP/2 begins with it") }
-    // RFC 9110 §9.3.2 and §9.3.8. For HEAD with a body, libcurl would send PUT.
+    if method.rawValue == "PRI" { throw refusal("PRI is not a method: it starts an HTTP/2 connection") }
+    // RFC 9110 §9.3.2 and §9.3.8. libcurl would send PUT instead of HEAD.
     if !body.isEmpty, method == .head || method == .trace {
-      throw refusal("a \(method) request has no body: leave it out, or use another method")
+      throw refusal("a \(method) request has no body: remove it, or use another method")
     }
   }
 
@@ -73,7 +73,7 @@ extension HTTPRequest {
     let largest = isURL ? "the URL" : "the header field \((field?.name.rawName ?? "").shortened.debugDescription)"
     return TaskError(
       isURL ? .badURL : .badRequest,
-      "the head of the request is \(size) bytes, and at most \(Self.maximumHeadSize) are sent; the largest part is \(largest) with \(isURL ? length : field?.size ?? 0): send it in the body",
+      "the head of the request has \(size) bytes, over the limit of \(Self.maximumHeadSize); the largest part is \(largest) with \(isURL ? length : field?.size ?? 0): send it in the body",
       phase: .preparing, isSurelyNotSent: true)
   }
 
@@ -85,7 +85,7 @@ extension HTTPRequest {
       let isOther = !scheme.isEmpty && scheme != "http" && scheme != "https"
       let reason =
         isOther
-        ? "has the scheme \(scheme.shortened), and only http and https can be requested"
+        ? "has the scheme \(scheme.shortened), but only http and https are supported"
         : "has no host to send to: \(refusal.rawValue)"
       throw TaskError(
         .badURL, "'\(Redaction.standard(url).shortened)' \(reason)", phase: .preparing, isSurelyNotSent: true)

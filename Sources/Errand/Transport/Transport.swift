@@ -34,7 +34,7 @@ extension TaskError {
   package static var cannotCheckAddresses: TaskError {
     TaskError(
       .transportUnavailable,
-      "the transport does not check the address that it connects to, as addressPolicy demands, so nothing is sent: use CurlTransport, or .any",
+      "the transport does not check the address that it connects to, which addressPolicy requires, so nothing is sent: use CurlTransport, or .any",
       phase: .preparing, isSurelyNotSent: true)
   }
 }

@@ -14,7 +14,7 @@ struct ConformanceTrial: Sendable {
   /// Returns a URL on the server. `path` is not escaped.
   func url(_ path: String) throws -> URL {
     guard let url = URL(string: end.origin.absoluteString + path, encodingInvalidCharacters: false) else {
-      throw Failure("'\(path)' makes no URL")
+      throw Failure("'\(path)' is not a valid URL")
     }
     return url
   }
@@ -44,7 +44,7 @@ struct ConformanceTrial: Sendable {
   func failure(of request: HTTPRequest, _ code: TaskError.Code) async throws -> TaskError {
     do {
       let (response, body) = try await fetch(request)
-      throw Failure("expected \(code), but got \(response.status.code) with \(body.count) bytes")
+      throw Failure("expected \(code), got \(response.status.code) with \(body.count) bytes")
     } catch let error as TaskError {
       try equal(error.code, code, "the code of '\(error)'")
       return error
@@ -54,7 +54,7 @@ struct ConformanceTrial: Sendable {
   /// Returns the only request that the server received.
   func received() throws -> MockRequest {
     try equal(server.requestCount, 1, "the number of requests")
-    guard let request = server.requests.first else { throw Failure("the server kept no request") }
+    guard let request = server.requests.first else { throw Failure("the server recorded no request") }
     return request
   }
 
@@ -66,13 +66,13 @@ struct ConformanceTrial: Sendable {
 
   /// Checks that a response used the existing connection, and that no other connection was opened.
   func isReused(_ response: HTTPResponse) throws {
-    try holds(response.isConnectionReused, "the connection was used again")
+    try holds(response.isConnectionReused, "the connection was reused")
     if traits.contains(.connections) { try equal(server.connectionCount, 1, "the number of connections") }
   }
 
   func equal<Value: Equatable>(_ actual: Value, _ expected: Value, _ what: String) throws {
     guard actual != expected else { return }
-    throw Failure("\(what): expected \(Self.shortened(expected)), but it is \(Self.shortened(actual))")
+    throw Failure("\(what): expected \(Self.shortened(expected)), got \(Self.shortened(actual))")
   }
 
   func holds(_ condition: Bool, _ expectation: @autoclosure () -> String) throws {
@@ -81,13 +81,13 @@ struct ConformanceTrial: Sendable {
 
   func isCancelled<Value: Sendable>(_ work: Task<Value, any Error>) async throws {
     do {
-      throw Failure("expected CancellationError, but got \(Self.shortened(try await work.value))")
+      throw Failure("expected CancellationError, got \(Self.shortened(try await work.value))")
     } catch is CancellationError {
       return
     } catch let error as Failure {
       throw error
     } catch {
-      throw Failure("expected CancellationError, but got \(type(of: error)): \(error)")
+      throw Failure("expected CancellationError, got \(type(of: error)): \(error)")
     }
   }
 

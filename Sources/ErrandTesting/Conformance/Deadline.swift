@@ -24,7 +24,7 @@ package final class Deadline<Value: Sendable>: Sendable {
       }
       let seconds = Double(limit.components.seconds) + Double(limit.components.attoseconds) / 1e18
       DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [self, limit] in
-        resume(with: .failure(TransportConformance.Failure("it did not end within \(limit)")))
+        resume(with: .failure(TransportConformance.Failure("it did not finish within \(limit)")))
         work.cancel()
       }
     }

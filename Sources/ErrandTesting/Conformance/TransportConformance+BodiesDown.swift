@@ -6,13 +6,13 @@ extension TransportConformance {
   static let bodiesDown: [Check] = delivery + decoding
 
   private static let delivery: [Check] = [
-    Check("the head is there before the body", needs: .promptHeads) { trial in
+    Check("returns the head before the body arrives", needs: .promptHeads) { trial in
       trial.server.enqueue(.text("much later").bodyAfter(.seconds(3600)))
       let response = try await trial.transport.send(try trial.request())
       try trial.equal(response.status, .ok, "the status")
       response.body.cancel()
     },
-    Check("a body comes byte for byte, whatever its framing") { trial in
+    Check("delivers the body unchanged, whatever its framing") { trial in
       let bytes = Data((0..<1_500_000).map { UInt8(truncatingIfNeeded: $0 &* 131) })
       let pieces = stride(from: 0, to: bytes.count, by: 70_001).map { bytes[$0..<min($0 + 70_001, bytes.count)] }
       let untilClose = Data("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n".utf8) + bytes
@@ -20,7 +20,7 @@ extension TransportConformance {
         try trial.equal(try await trial.fetch(try trial.request(), answer: answer).body, bytes, "the body")
       }
     },
-    Check("fields after the body are there at its end", needs: .trailers) { trial in
+    Check("delivers trailer fields at the end of the body", needs: .trailers) { trial in
       let raw =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 7\r\n\r\n"
       let (response, body) = try await trial.fetch(try trial.request(), answer: .raw(Data(raw.utf8)))
@@ -28,20 +28,20 @@ extension TransportConformance {
       try trial.equal(response.body.trailers["X-Sum"], "7", "the trailer")
       try trial.equal(response.headers["X-Sum"], nil, "the same among the header fields")
     },
-    Check("a reader who does not read makes the server wait, and gets everything once they do") { trial in
+    Check("makes the server wait while nothing reads the body, then delivers everything") { trial in
       trial.server.enqueue(.endless(chunk: Data(count: 64 << 10)))
       trial.server.route("/tick", answer: .status(204))
       let body = try await trial.transport.send(try trial.request()).body
       // These requests take long enough for hundreds of megabytes to arrive if there is no backpressure.
       for _ in 0..<500 { try await trial.fetch(try trial.request(.get, "/tick")) }
       let sent = trial.server.bytesSent
-      try trial.holds(sent < 64 << 20, "the server waits, but it has sent \(sent >> 20) MiB to a reader of none")
+      try trial.holds(sent < 64 << 20, "the server waits, but it has sent \(sent >> 20) MiB although nothing was read")
       var count = 0
       while count < 128 << 20, let chunk = try await body.next() { count += chunk.count }
       body.cancel()
       try await trial.waitForIdleness(keeping: 1)
     },
-    Check("leaving a body early closes its connection") { trial in
+    Check("closes the connection if reading the body stops early") { trial in
       trial.server.enqueue(.endless(chunk: Data(count: 1000)))
       do {
         let response = try await trial.transport.send(try trial.request())
@@ -49,7 +49,7 @@ extension TransportConformance {
       }
       try await trial.waitForIdleness()
     },
-    Check("a body that nobody reads closes its connection when it is let go") { trial in
+    Check("closes the connection when an unread body is released") { trial in
       trial.server.enqueue(.endless(chunk: Data(count: 1000)))
       _ = try await trial.transport.send(try trial.request()).status
       try await trial.waitForIdleness()
@@ -57,7 +57,7 @@ extension TransportConformance {
   ]
 
   private static let decoding: [Check] = [
-    Check("a compressed body is asked for and decoded where that is wanted") { trial in
+    Check("requests and decodes a compressed body if decompression is on") { trial in
       let answer = MockAnswer.data(PackedSample.gzip).header(.contentEncoding, "gzip")
       let (response, body) = try await trial.fetch(try trial.request { $0.decodesBody = true }, answer: answer)
       try trial.equal(body, PackedSample.text, "the body")
@@ -65,18 +65,18 @@ extension TransportConformance {
       let accepted = try trial.received().headers[.acceptEncoding] ?? "nothing"
       try trial.holds(accepted.contains("gzip"), "gzip is accepted, but Accept-Encoding is \(accepted)")
     },
-    Check("a compressed body stays as it is where decoding is not wanted") { trial in
+    Check("leaves a compressed body unchanged if decompression is off") { trial in
       let answer = MockAnswer.data(PackedSample.gzip).header(.contentEncoding, "gzip")
       let (_, body) = try await trial.fetch(try trial.request(headers: ["Accept-Encoding": "gzip"]), answer: answer)
       try trial.equal(body, PackedSample.gzip, "the body")
     },
-    Check("a body that grows beyond all measure while it is decoded is refused") { trial in
-      // Consecutive members form one body (RFC 1952 §2.2).
+    Check("rejects a body that becomes too large when decoded") { trial in
+      // Consecutive members are one body (RFC 1952 §2.2).
       let bomb = PackedSample.zeros + PackedSample.zeros + PackedSample.zeros
       trial.server.enqueue(.data(bomb).header(.contentEncoding, "gzip"))
       _ = try await trial.failure(of: try trial.request { $0.decodesBody = true }, .bodyTooLarge)
     },
-    Check("a body whose encoding is broken is an error") { trial in
+    Check("fails if the content coding is broken") { trial in
       trial.server.enqueue(.data(Data("no gzip at all".utf8)).header(.contentEncoding, "gzip"))
       _ = try await trial.failure(of: try trial.request { $0.decodesBody = true }, .badResponse)
     },

@@ -4,7 +4,7 @@ import ErrandFoundation
 // Cancellation must be prompt, throw `CancellationError`, and leave nothing behind.
 extension TransportConformance {
   static let cancellations: [Check] = [
-    Check("a task that was cancelled before sends nothing") { trial in
+    Check("sends nothing if the task was cancelled before") { trial in
       let request = try trial.request()
       let work = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -13,7 +13,7 @@ extension TransportConformance {
       try await trial.isCancelled(work)
       try trial.equal(trial.server.requestCount, 0, "the number of requests")
     },
-    Check("cancelling before the head ends the exchange and its connection") { trial in
+    Check("closes the connection if cancelled before the head") { trial in
       trial.server.enqueue(.hang)
       let request = try trial.request()
       let work = Task { try await trial.fetch(request).response.status }
@@ -22,13 +22,13 @@ extension TransportConformance {
       try await trial.isCancelled(work)
       try await trial.waitForIdleness()
     },
-    Check("cancelling in a body that stands still ends the exchange and its connection", needs: .promptHeads) { trial in
+    Check("closes the connection if cancelled in a stalled body", needs: .promptHeads) { trial in
       try await cancelInBody(.text("x").bodyAfter(.seconds(3600)), on: trial)
     },
-    Check("cancelling in a body without end ends the exchange and its connection") { trial in
+    Check("closes the connection if cancelled in an endless body") { trial in
       try await cancelInBody(.endless(chunk: Data(count: 60_000)), on: trial)
     },
-    Check("cancelling while a body is sent ends its source as well") { trial in
+    Check("stops the body's source if cancelled while sending") { trial in
       trial.server.route(.put, "/", answer: .status(200))
       let hasEnded = AsyncStream<Void>.makeStream()
       let body = HTTPBody.stream {
@@ -45,7 +45,7 @@ extension TransportConformance {
       for await _ in hasEnded.stream {}
       try await trial.waitForIdleness()
     },
-    Check("the next exchange is none the worse for those that were cancelled") { trial in
+    Check("sends the next request normally after cancelled ones") { trial in
       trial.server.route(.get, "/slow", answer: .text("x").after(.milliseconds(20)))
       trial.server.route(.get, "/now", answer: .text("now"))
       let slow = try trial.request(.get, "/slow")

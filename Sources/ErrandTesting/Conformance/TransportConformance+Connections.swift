@@ -4,32 +4,32 @@ import ErrandFoundation
 // Connection reuse, and exchanges on a stale pooled connection.
 extension TransportConformance {
   static let connections: [Check] = [
-    Check("a connection is used again") { trial in
+    Check("reuses a connection") { trial in
       let first = try await trial.fetch(try trial.request(), answer: .text("a")).response
       let second = try await trial.fetch(try trial.request(), answer: .text("b")).response
       try trial.holds(!first.isConnectionReused, "the first connection is new")
       try trial.isReused(second)
     },
-    Check("a connection that was said to close is not used again", needs: .connections) { trial in
+    Check("does not reuse a connection after Connection: close", needs: .connections) { trial in
       try await trial.fetch(try trial.request(), answer: .text("a").closing())
       try await trial.fetch(try trial.request(), answer: .text("b"))
       try trial.equal(trial.server.connectionCount, 2, "the number of connections")
     },
-    Check("a POST is sent once when its pooled connection dies", needs: .connections) { trial in
+    Check("does not resend a POST if its pooled connection is stale", needs: .connections) { trial in
       try await trial.fetch(try trial.request(), answer: .text("a"))
       trial.server.enqueue(.drop)
       let error = try await trial.failure(of: try trial.request(.post, body: .text("x")), .connectionLost)
       try trial.holds(!error.isSurelyNotSent, "the request may have been read")
       try trial.equal(trial.server.requests.map(\.method), [.get, .post], "the requests")
     },
-    Check("a GET is sent once when its pooled connection dies, unless it may be repeated", needs: .connections) {
+    Check("does not resend a GET that must not be repeated if its pooled connection is stale", needs: .connections) {
       trial in
       try await trial.fetch(try trial.request(), answer: .text("a"))
       trial.server.enqueue(.drop)
       _ = try await trial.failure(of: try trial.request(), .connectionLost)
       try trial.equal(trial.server.requestCount, 2, "the number of requests")
     },
-    Check("a GET that may be repeated survives the death of its pooled connection", needs: .connections) { trial in
+    Check("resends a repeatable GET if its pooled connection is stale", needs: .connections) { trial in
       try await trial.fetch(try trial.request(), answer: .text("a"))
       trial.server.enqueue(.drop)
       trial.server.route(.get, "/", answer: .text("b"))
@@ -37,7 +37,7 @@ extension TransportConformance {
       try trial.equal(body, Data("b".utf8), "the body")
       try trial.equal(trial.server.requestCount, 3, "the number of requests")
     },
-    Check("a hundred exchanges at once get each its own answer") { trial in
+    Check("returns the right responses to a hundred concurrent requests") { trial in
       trial.server.route(.get, "/:number") { .text($0.parameters["number"] ?? "") }
       try await withThrowingTaskGroup { group in
         for number in 0..<100 {

@@ -6,7 +6,7 @@ extension TransportConformance {
   private static let short = Duration.milliseconds(300)
 
   static let timers: [Check] = [
-    Check("the connect timer names itself, and nothing was sent") { trial in
+    Check("reports the connect time limit, and that nothing was sent") { trial in
       let listener = try FullListener()
       defer { listener.close() }
       var request = try trial.request()
@@ -15,9 +15,9 @@ extension TransportConformance {
       let error = try await trial.failure(of: request, .timedOut)
       try trial.equal(error.timer, .connect, "the timer")
       try trial.equal(error.limit, short, "the limit")
-      try trial.holds(error.isSurelyNotSent, "the request was surely not sent")
+      try trial.holds(error.isSurelyNotSent, "the request was not sent")
     },
-    Check("the timer of the first byte names itself") { trial in
+    Check("reports the first-byte time limit") { trial in
       trial.server.enqueue(.hang)
       let error = try await trial.failure(
         of: try trial.request { $0.timeouts = Timeouts(firstByte: short) }, .timedOut)
@@ -26,20 +26,20 @@ extension TransportConformance {
       try trial.holds(!error.isSurelyNotSent, "the request may have been read")
       try await trial.waitForIdleness()
     },
-    Check("the idle timer names itself", needs: .promptHeads) { trial in
+    Check("reports the idle time limit", needs: .promptHeads) { trial in
       trial.server.enqueue(.text("never").bodyAfter(.seconds(3600)))
       let error = try await trial.failure(of: try trial.request { $0.timeouts = Timeouts(idle: short) }, .timedOut)
       try trial.equal(error.timer, .idle, "the timer")
       try trial.equal(error.phase, .receiving, "the phase")
       try await trial.waitForIdleness()
     },
-    Check("the timer of the attempt ends a body that drips") { trial in
+    Check("ends a dripping body when the attempt's time limit expires") { trial in
       trial.server.enqueue(.data(Data(count: 100_000)).throttled(bytes: 1, every: .milliseconds(5)))
       let error = try await trial.failure(of: try trial.request { $0.timeouts = Timeouts(attempt: short) }, .timedOut)
       try trial.equal(error.timer, .attempt, "the timer")
       try await trial.waitForIdleness()
     },
-    Check("no timer fires while a body moves, nor for a reader who is slow") { trial in
+    Check("does not time out while a body moves or its reader is slow") { trial in
       trial.server.enqueue(.data(Data(count: 60)).throttled(bytes: 1, every: .milliseconds(20)))
       let request = try trial.request {
         $0.timeouts = Timeouts(firstByte: .seconds(1), idle: .seconds(1))

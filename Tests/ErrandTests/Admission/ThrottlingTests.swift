@@ -95,7 +95,7 @@ import Testing
     #expect(shop.manager.throttle.hosts == [host: ThrottleSnapshot.Host(running: 1, waiting: 1)])
     let error = try #require(await taskError { try await shop.task().run() })
     #expect(error.code == .queueFull && error.isSurelyNotSent && error.attempts.count == 1)
-    #expect(error.reason == "as many attempts wait for a slot as maximumWaiting allows: 1")
+    #expect(error.reason == "the queue is full: 1 attempts are waiting (ThrottleLimits.maximumWaiting)")
     shop.clock.advance(by: .seconds(1))
     _ = try await first.value
     await shop.clock.pass(.seconds(1))

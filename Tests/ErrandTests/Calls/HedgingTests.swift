@@ -42,7 +42,7 @@ import Testing
     #expect(response.headers["X-Number"] == "2")
     #expect(shop.manager.runningCount == 0 && shop.sentCount == 2 && shop.clock.sleeperCount == 0)
     #expect(shop.manager.retriesLeft(for: host) == 9)
-    #expect(shop.moments(containing: "attempt 2 beside it").count == 1)
+    #expect(shop.moments(containing: "starting attempt 2 concurrently").count == 1)
     #expect(shop.moments(containing: "attempt 1 ended: cancelled").count == 1)
     #expect(shop.events.isBalanced)
   }

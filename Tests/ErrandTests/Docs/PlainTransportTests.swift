@@ -11,30 +11,30 @@
 
     static let leftOut: Set = [
       // No connection is kept.
-      "a connection is used again",
-      "204 and 304 have no body, and their connection goes on",
-      "the answer to HEAD has a length and no body, and its connection goes on",
-      "a GET that may be repeated survives the death of its pooled connection",
+      "reuses a connection",
+      "returns no body for 204 and 304, and reuses the connection",
+      "returns a length but no body for HEAD, and reuses the connection",
+      "resends a repeatable GET if its pooled connection is stale",
       // No time limits.
-      "the connect timer names itself, and nothing was sent",
-      "the timer of the first byte names itself",
-      "the idle timer names itself",
-      "the timer of the attempt ends a body that drips",
+      "reports the connect time limit, and that nothing was sent",
+      "reports the first-byte time limit",
+      "reports the idle time limit",
+      "ends a dripping body when the attempt's time limit expires",
       // Has no chunked encoding.
-      "a stream of unknown length is sent in chunks",
-      "a body comes byte for byte, whatever its framing",
-      "a body that ends before its last chunk is truncated",
-      "fields after the body are there at its end",
-      "a reader who does not read makes the server wait, and gets everything once they do",
-      "leaving a body early closes its connection",
-      "a body that nobody reads closes its connection when it is let go",
-      "cancelling in a body without end ends the exchange and its connection",
-      "cancelling while a body is sent ends its source as well",
+      "sends a stream of unknown length in chunks",
+      "delivers the body unchanged, whatever its framing",
+      "reports a body that ends before its last chunk as truncated",
+      "delivers trailer fields at the end of the body",
+      "makes the server wait while nothing reads the body, then delivers everything",
+      "closes the connection if reading the body stops early",
+      "closes the connection when an unread body is released",
+      "closes the connection if cancelled in an endless body",
+      "stops the body's source if cancelled while sending",
       // Decompresses nothing and sends no `Expect: 100-continue`.
-      "a compressed body is asked for and decoded where that is wanted",
-      "a body that grows beyond all measure while it is decoded is refused",
-      "a body whose encoding is broken is an error",
-      "a body that asks first is sent after the server's consent",
+      "requests and decodes a compressed body if decompression is on",
+      "rejects a body that becomes too large when decoded",
+      "fails if the content coding is broken",
+      "sends a body with Expect: 100-continue after the server's 100",
     ]
 
     @Test(arguments: checks)

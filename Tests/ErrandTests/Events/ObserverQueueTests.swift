@@ -128,6 +128,6 @@ import Testing
     record.timings = TransferTimings()
     #expect("\(CallMoment.attemptEnded(1, record))" == "attempt 1 ended: 200 OK")
     record.timings?.wasResent = true
-    #expect("\(CallMoment.attemptEnded(1, record))" == "attempt 1 ended: 200 OK, sent again on a fresh connection")
+    #expect("\(CallMoment.attemptEnded(1, record))" == "attempt 1 ended: 200 OK, resent on a new connection")
   }
 }

@@ -74,7 +74,7 @@ import Testing
     #expect(pins.pins(for: "plain.example") == [] && pins.pins(for: "good.example") == ["B"])
     let stub = StubServer(.widget) { [pins] in $0.pins = pins }
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
-    #expect(error?.code == .badRequest && error?.description.contains("pins has the host '\(text)'") == true)
+    #expect(error?.code == .badRequest && error?.description.contains("pins has '\(text)'") == true)
     #expect(stub.requests.isEmpty)
   }
 }

@@ -209,7 +209,7 @@ import Testing
 
   @Test(arguments: [
     ("curl -k https://a.test/", "'-k' is not supported: certificates"),
-    ("curl --frob https://a.test/", "'--frob' is not known"),
+    ("curl --frob https://a.test/", "'--frob' is unknown"),
     ("curl -x p:1 https://a.test/", "'-x' is not supported"), ("curl", "no URL"),
     ("wget https://a.test/", "begin with 'curl'"),
     ("curl https://a.test/ https://b.test/", "more than one URL"), ("curl -d @f https://a.test/", "--data-binary"),

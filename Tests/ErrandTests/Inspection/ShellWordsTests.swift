@@ -35,9 +35,9 @@ import Testing
     ("a `b`", "'`'"), ("a $(b)", "'$('"), ("a $(b", "parenthesis"), ("a $1", "variable"), ("a ; b", "';'"),
     ("a b&c", "'&'"),
     ("a > b", "'>'"),
-    ("a\nb", "second line"), ("", "no command"), ("a | b", "printf"), ("printf '%d' 1 | a", "%s"),
+    ("a\nb", "line is continued"), ("", "command is missing"), ("a | b", "printf"), ("printf '%d' 1 | a", "%s"),
     ("printf a | b | c", "more than one"),
-    ("printf 'a' |", "beside"), ("$(printf \"$(printf a)\")", "'$('"),
+    ("printf 'a' |", "one side"), ("$(printf \"$(printf a)\")", "'$('"),
   ]) func `rejects shell features`(line: String, reason: String) throws {
     let words = try #require(refusal(line))
     #expect(words.contains(reason), "\(words)")

@@ -42,7 +42,7 @@ import Testing
     (error(.cannotConnect, "Failed to connect to 127.0.0.1 port 9: Connection refused"), .connectionRefused),
     (error(.cannotConnect, "Failed to connect: No route to host"), .unreachable), (error(.offline), .offline),
     (error(.cannotConnect, "Failed to connect to route.test: Connection refused"), .connectionRefused),
-    (error(.cannotConnect, "the proxy answered 503 Service Unavailable to CONNECT"), .badGateway),
+    (error(.cannotConnect, "the proxy returned 503 Service Unavailable for CONNECT"), .badGateway),
     (error(.secureConnectionFailed, "this libcurl has no TLS", .preparing), .transportUnavailable),
     (error(.untrustedServer, "no alternative certificate subject name matches 'expired.test'"), .certificateName),
     (error(.untrustedServer, "the server's certificate is not valid yet"), .certificateExpired),
@@ -52,14 +52,14 @@ import Testing
     (
       error(.secureConnectionFailed, "\(TaskError.certificatesReason): no such file", .preparing), .unusableCertificates
     ),
-    (error(.badStatus, "200 OK: the whole was sent: the server takes no Range").ofStatus(200), .rangeIgnored),
+    (error(.badStatus, "200 OK: the server sent the whole content: it does not support Range").ofStatus(200), .rangeIgnored),
     (status(416), .unsatisfiableRange), (error(.bodyConsumed), .bodyConsumed), (unread, .wrongFormat),
     (error(.untrustedServer, "certificate has expired"), .certificateExpired),
     (error(.untrustedServer, "no alternative certificate subject name matches target host name"), .certificateName),
     (error(.untrustedServer, "self-signed certificate"), .certificateUnknown), (error(.pinMismatch), .pinMismatch),
     (error(.proxyAuthenticationRequired), .proxyAuthenticationRequired), (error(.proxyRefused), .proxyRefused),
     (error(.authenticationFailed), .authenticationFailed), (error(.signInRequired), .signInRequired),
-    (error(.connectionLost, "the pooled connection was closed before it answered"), .idleConnectionLost),
+    (error(.connectionLost, "the pooled connection was closed before the response"), .idleConnectionLost),
     (error(.connectionLost, "reset", .sending), .lostWhileSending),
     (error(.connectionLost, "reset"), .lostBeforeAnswer),
     (error(.truncatedBody), .truncatedBody), (timeout(.queue, .waiting), .slowQueue),
@@ -154,11 +154,11 @@ import Testing
     #expect(
       record.summary == """
         GET https://shop.test/: call succeeded, after 1.430 s
-          not answered from the cache: uri-miss
-          attempt 1: 503 Service Unavailable after 0.200 s (slot 0.030 s, name 0.005 s, connection 0.015 s, TLS 0.040 s, answer 0.090 s, body 0.040 s)
+          not served from the cache: uri-miss
+          attempt 1: 503 Service Unavailable after 0.200 s (slot 0.030 s, name 0.005 s, connection 0.015 s, TLS 0.040 s, response 0.090 s, body 0.040 s)
           waiting 1.000 s to retry: 503 Service Unavailable
           redirected to https://shop.test/b
-          attempt 2: 200 OK after 0.200 s (name 0.005 s, connection 0.015 s, TLS 0.040 s, answer 0.090 s, body 0.040 s)
+          attempt 2: 200 OK after 0.200 s (name 0.005 s, connection 0.015 s, TLS 0.040 s, response 0.090 s, body 0.040 s)
           diagnosis: it took more than one attempt: see why the first one failed before it fails more often
         """)
   }

@@ -16,13 +16,13 @@ import Testing
   }
 
   @Test func `a bad status quotes the header fields that explain it`() async throws {
-    #expect(try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: it allows PUT, PATCH")
+    #expect(try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: the URL allows PUT, PATCH")
     let challenge = #"Bearer realm="shop", error="invalid_token", Basic realm="shop""#
     #expect(
       try await refusal(401, ["WWW-Authenticate": challenge]).reason
-        == "401 Unauthorized: it wants Bearer (invalid_token) or Basic")
+        == "401 Unauthorized: the server expects Bearer (invalid_token) or Basic")
     let part = try await refusal(416, [.contentRange: "bytes */2"])
-    #expect(part.reason == "416 Range Not Satisfiable: it has bytes */2" && part.cause == .unsatisfiableRange)
+    #expect(part.reason == "416 Range Not Satisfiable: Content-Range is bytes */2" && part.cause == .unsatisfiableRange)
     #expect(try await refusal(405).reason == "405 Method Not Allowed")
     #expect(try await refusal(404, ["Allow": "PUT", .contentRange: "bytes */2"]).reason == "404 Not Found")
   }
@@ -39,7 +39,7 @@ import Testing
     }
     let refused = try await error { try await PlainTask().on(stub.server).run() }
     let url = "https://shop.test/widgets/7"
-    #expect(refused.reason == (isHidden ? "404 Not Found" : "GET \(url) sent for it: 404 Not Found"))
+    #expect(refused.reason == (isHidden ? "404 Not Found" : "GET \(url), which this call depends on: 404 Not Found"))
   }
 
   @Test(arguments: [
@@ -63,7 +63,7 @@ import Testing
     let task = Endpoint<Void, Event>.get("events")
     let error = try await error { try await task.on(dated.server).download() }
     let hint =
-      "If it is a date: that is a number of seconds to a decoder without a dateDecodingStrategy. It begins with: {"
+      "If it is a date, set the decoder's dateDecodingStrategy: by default, dates are numbers of seconds. It begins with: {"
     #expect(error.reason.contains(hint))
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .secondsSince1970
@@ -120,7 +120,7 @@ import Testing
       Timeouts.setting(of: .attempt, three, three, Timeouts(), stated) == "timeout", "the server's does not count then")
     #expect(Timeouts.setting(of: .attempt, three, .inherited, Timeouts(), stated) == "timeouts.attempt")
     #expect(
-      try await words(.idle, after: thirty) == "the time limit 'defaultTimeout' (for silence amid a body)")
+      try await words(.idle, after: thirty) == "the time limit 'defaultTimeout' (for pauses in the body)")
     #expect(
       try await words(.idle, after: five, three, Timeouts(idle: five)) == "the time limit 'timeouts.idle'")
     #expect(
@@ -133,7 +133,7 @@ import Testing
       try await words(.connect, after: .seconds(1), three, Timeouts(connect: .seconds(1)))
         == "the time limit 'timeouts.connect'")
     let deadline = TaskError.timeout(.call, after: three, phase: .receiving)
-    #expect(deadline.reason.hasPrefix("the deadline ('timeouts.call') of 3.000 s was exceeded, "))
+    #expect(deadline.reason.hasPrefix("the deadline ('timeouts.call') of 3.000 s was exceeded "))
   }
 
   @Test func `a nested call's timeout keeps its own name`() async throws {
@@ -177,7 +177,7 @@ import Testing
       let task = Endpoint<Void, Value>.get("x").on(stub.server).recording(.url)
       return await taskError { _ = try await task.download() }?.reason ?? ""
     }
-    #expect(await reason([String: Picky].self, #"{"s3cret1":"s3cret2"}"#).hasSuffix("at *: the value does not fit"))
+    #expect(await reason([String: Picky].self, #"{"s3cret1":"s3cret2"}"#).hasSuffix("at *: the value is invalid"))
     let known = await reason([String: Int].self, #"{"s3cret1":"s3cret2"}"#)
     #expect(known.contains("at *: Expected to decode Int but found a string"), "\(known)")
     #expect(await reason(Widget.self, #"{"id":1}"#).hasSuffix("no key 'name'"))
@@ -245,16 +245,16 @@ import Testing
       let stub = StubServer(.json("\"\(text)\""))
       let task = Endpoint<Void, Picky>.get("x").on(stub.server).recording(.url)
       let reason = try await error { _ = try await task.download() }.reason
-      #expect(reason.hasSuffix("the value does not fit"), "\(reason)")
+      #expect(reason.hasSuffix("the value is invalid"), "\(reason)")
     }
     let stub = StubServer(.json(#"{"id":null,"name":1}"#))
     let reason = try await error { _ = try await GetWidget().on(stub.server).recording(.url).download() }.reason
-    #expect(reason.contains("no value but null") || reason.contains("String but found a number"), "\(reason)")
+    #expect(reason.contains("found null instead of a value") || reason.contains("String but found a number"), "\(reason)")
     let short = StubServer(.json("[1]"))
     let ended = try await self.error {
       _ = try await Endpoint<Void, Pair>.get("x").on(short.server).recording(.url).download()
     }.reason
-    #expect(ended.hasSuffix("the list ends before it"), "\(ended)")
+    #expect(ended.hasSuffix("the array ends before it"), "\(ended)")
   }
 
   @Test func `a retry does not report hidden header fields`() async throws {
@@ -299,9 +299,9 @@ import Testing
 
   @Test(
     arguments: [
-      (["Content-Length": "99"], Data(), "\"Content-Length\" is '99', and the body has 0 bytes"),
-      (["content-length": "3"], Data("four".utf8), "is '3', and the body has 4 bytes"),
-      (["Transfer-Encoding": "chunked"], Data("four".utf8), "\"Transfer-Encoding\" is the transport's"),
+      (["Content-Length": "99"], Data(), "\"Content-Length\" is '99', but the body has 0 bytes"),
+      (["content-length": "3"], Data("four".utf8), "is '3', but the body has 4 bytes"),
+      (["Transfer-Encoding": "chunked"], Data("four".utf8), "\"Transfer-Encoding\" is set by the transport"),
       (["Content-Length": "4"], Data("four".utf8), nil), (["Content-Length": "0"], Data(), nil),
     ] as [(HTTPHeaders, Data, String?)])
   func `rejects a wrong Content-Length and a Transfer-Encoding`(
@@ -358,10 +358,10 @@ import Testing
     let shown = try await error { try await task.download() }
     #expect(shown.reason.contains("s3cret"), "what is no secret by its name is shown")
     let hidden = try await error { try await task.recording([.url, .headers]).download() }
-    #expect(hidden.reason.hasSuffix(": at kind: the value does not fit"), "\(hidden)")
+    #expect(hidden.reason.hasSuffix(": at kind: the value is invalid"), "\(hidden)")
     let body = HTTPResponseBody(Data("{\"kind\":\"s3cret\"}".utf8))
     let line = try await error { for try await _ in body.jsonLines(of: Labelled.self) {} }
-    #expect(line.reason == "can't decode Labelled from 17 bytes in line 1: at kind: the value does not fit")
+    #expect(line.reason == "can't decode Labelled from 17 bytes in line 1: at kind: the value is invalid")
   }
 
   @Test func `the times of log lines never decrease`() {
@@ -379,7 +379,7 @@ import Testing
     #expect(
       lines.withLock { $0 } == [
         "#1 Odd 0.000 s: call started", "#1 Odd 0.001 s: name looked up",
-        "#1 Odd 0.566 s: no answer yet: attempt 2 beside it", "#1 Odd 0.566 s: TLS handshake done (at 0.002 s)",
+        "#1 Odd 0.566 s: no response yet: starting attempt 2 concurrently", "#1 Odd 0.566 s: TLS handshake done (at 0.002 s)",
         "#1 Odd 0.566 s: request sent", "#1 Odd 0.600 s: decoded",
       ])
   }

@@ -101,7 +101,7 @@ import Testing
     try await withFolder { folder in
       try #require(mkfifo(folder.appendingPathComponent(".lock").path, 0o600) == 0)
       let error = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
-      #expect(error?.code == .fileNotWritable && error?.reason.contains("not a plain file") == true)
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("not a regular file") == true)
     }
   }
 
@@ -142,7 +142,7 @@ import Testing
     try await withFolder { folder in
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
       let error = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
-      #expect(error?.code == .fileNotWritable && error?.reason.contains("everybody") == true)
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("writable by everyone") == true)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
       guard geteuid() == 0, chown(folder.path, 12345, 12345) == 0 else { return }  // Only root can give a folder away.
       let foreign = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
@@ -187,7 +187,7 @@ import Testing
       try Data("thesis".utf8).write(to: folder.appendingPathComponent(".thesis.partial"))
       let error = await #expect(throws: TaskError.self) { try await StubServer().server.recordTaskPath(to: folder) }
       #expect(error?.code == .fileNotWritable)
-      #expect(error?.description.contains("index.json is there already") == true)
+      #expect(error?.description.contains("index.json already exists") == true)
       #expect(try Data(contentsOf: index) == Data(#"{"my":"own"}"#.utf8))
       try FileManager.default.removeItem(at: index)
       var recordings = RecordingFolder(folder)

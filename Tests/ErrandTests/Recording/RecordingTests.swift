@@ -46,7 +46,7 @@ import Testing
       await stub.server.recorded()
       #expect(stub.requests.count == 1)
       let text = try text(folder, "0002. GET Plain.txt")
-      #expect(text.contains("\nGET https://shop.test/plain\n") && text.contains("answered from the cache"), "\(text)")
+      #expect(text.contains("\nGET https://shop.test/plain\n") && text.contains("served from the cache"), "\(text)")
     }
   }
 

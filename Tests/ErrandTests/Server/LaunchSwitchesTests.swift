@@ -94,7 +94,7 @@ import Testing
     let server = server(["ERRAND_LOG_STYLE": "loud"])
     for _ in 0..<3 { _ = try await GetWidget().on(server).download() }
     #expect(
-      lines.withLock { $0 } == ["ERRAND_LOG_STYLE names the unknown style 'loud'; known are: none, short, steps"])
+      lines.withLock { $0 } == ["ERRAND_LOG_STYLE names an unknown style 'loud'; known styles: none, short, steps"])
   }
 
   @Test func `records calls if the environment asks for it`() async throws {

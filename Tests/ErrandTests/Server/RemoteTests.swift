@@ -27,7 +27,7 @@ import Testing
   @Test func `an unknown name throws an error that lists the known ones`() {
     let error = #expect(throws: TaskError.self) { try remote("Prodution") }
     #expect(error?.code == .unknownRemote)
-    #expect(error?.description == "SHOP_REMOTE names the unknown remote 'Prodution'; known are: Production, Staging")
+    #expect(error?.description == "SHOP_REMOTE names an unknown remote 'Prodution'; known remotes: Production, Staging")
   }
 
   @Test func `a remote's name defaults to its host`() {

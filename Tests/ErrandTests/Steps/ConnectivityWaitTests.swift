@@ -58,7 +58,7 @@ import Testing
     await shop.clock.pass(.milliseconds(100), sleepers: 2)
     let error = try #require(await taskError { _ = try await call.value })
     #expect(error.code == .cannotConnect && shop.sentCount == 2, "\(error)")
-    #expect(error.reason == "refused; not tried again: the request body can only be read once")
+    #expect(error.reason == "refused; not retried: the request body can only be read once")
   }
 
   @Test func `does not wait for a network if the request may have been sent`() async throws {

@@ -47,7 +47,7 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.perCallSteps = [Mark(name: "mark")]
     let error = #expect(throws: TaskError.self) { try configuration.addStep(Unnamed(), before: "marks") }
-    #expect(error?.code == .unknownStep && error?.reason.contains("there are: mark") == true)
+    #expect(error?.code == .unknownStep && error?.reason.contains("known steps: mark") == true)
     #expect(configuration.perCallSteps.count == 1)
   }
 }

@@ -112,14 +112,14 @@ import Testing
   @Test func `a redirect that is not followed fails like any other rejected status`() async throws {
     let stub = StubServer(Self.to("https://other.test/b?token=s3cret"))
     let policies: [(RedirectPolicy, String)] = [
-      (.refuse, "redirectPolicy is .refuse"), (.decide { _, _ in nil }, "redirectPolicy decides so"),
-      (.sameOrigin, "it leaves the origin, and redirectPolicy is .sameOrigin"),
+      (.refuse, "redirectPolicy is .refuse"), (.decide { _, _ in nil }, "redirectPolicy rejected it"),
+      (.sameOrigin, "it leaves the origin, but redirectPolicy is .sameOrigin"),
     ]
     for (policy, why) in policies {
       let task = PlainTask().on(stub.server).redirects(policy)
       let error = try #require(await taskError { try await task.run() })
       #expect(error.code == .badStatus && error.status == 302)
-      #expect(error.reason == "302 Found is not followed to 'https://other.test/b?token=<redacted>', for \(why)")
+      #expect(error.reason == "302 Found is not followed to 'https://other.test/b?token=<redacted>': \(why)")
       let response = try await task.accepting(.only(302)).run()
       #expect(response.redirects.isEmpty && response.headers[.location] == "https://other.test/b?token=s3cret")
     }

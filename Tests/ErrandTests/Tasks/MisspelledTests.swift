@@ -11,7 +11,7 @@ import Testing
     let lines = Shared<[String]>([])
     let stub = StubServer { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
     for _ in 0..<3 { try await Once().on(stub.server).run() }
-    #expect(lines.withLock { $0 } == ["Once.priority counts for nothing, for its type is Int, not CallPriority"])
+    #expect(lines.withLock { $0 } == ["Once.priority is ignored because its type is Int, not CallPriority"])
   }
 
   private struct Fine: ServerTask {

@@ -41,7 +41,7 @@
         CCE_SSL_CACERT_BADFILE, remark: remark, words: "",
         CurlFailure.Circumstances(phase: .connecting, isSent: false, trustsSystem: true))
       #expect(failure.code == .untrustedServer)
-      #expect(failure.reason == "the authorities of this machine cannot be used: \(remark)")
+      #expect(failure.reason == "the certificate authorities of this machine cannot be used: \(remark)")
     }
 
     @Test func `prefers libcurl's message to the general one`() {
@@ -84,7 +84,7 @@
     @Test(arguments: [(waiting, "head"), (receiving, "trailer")])
     private func `an oversized field names the part that it is in`(circumstances: Circumstances, part: String) {
       let failure = failure(CCE_TOO_LARGE, "", circumstances)
-      #expect(failure.code == .badResponse && failure.reason.contains("a line of its \(part) is larger than"))
+      #expect(failure.code == .badResponse && failure.reason.contains("its \(part) exceeds 256 KiB"))
     }
 
     @Test(arguments: [CCE_PEER_FAILED_VERIFICATION, CCE_SSL_CACERT_BADFILE])

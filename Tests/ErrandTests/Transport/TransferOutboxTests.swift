@@ -97,7 +97,7 @@
       _ = outbox.finish()
       #expect(drain(&outbox).last == .abort)
       #expect(
-        (outbox.failure as? TaskError)?.reason == "the body was stated to have 3 bytes, but its file or stream has 2")
+        (outbox.failure as? TaskError)?.reason == "the body was declared to have 3 bytes, but its file or stream has 2")
     }
 
     @Test func `a failure wakes a paused loop, and the first failure wins`() {

@@ -54,7 +54,7 @@ extension BadInput {
   }
 
   static let multiparts: [BadInput] = [
-    parts("a body of one part", "hello", .badResponse, "text/plain", "no multipart", type: "text/plain"),
+    parts("a body of one part", "hello", .badResponse, "text/plain", "not multipart", type: "text/plain"),
     parts("no boundary", "--b--", .badResponse, "boundary", type: "multipart/mixed"),
     parts("an empty boundary", "----", .badResponse, "boundary", type: "multipart/mixed; boundary=\"\""),
     parts(
@@ -88,8 +88,8 @@ extension BadInput {
   }
 
   static let streams: [BadInput] = [
-    events("a page", .data(Data("<html>".utf8), type: "text/html"), .badResponse, "no event stream", "text/html"),
-    events("JSON", .json("{}"), .badResponse, "no event stream", "application/json"),
+    events("a page", .data(Data("<html>".utf8), type: "text/html"), .badResponse, "expected an event stream", "text/html"),
+    events("JSON", .json("{}"), .badResponse, "expected an event stream", "application/json"),
     events("no type", .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)), .badResponse, "no content type"),
     events("an error", .status(500, body: "no"), .badStatus, "500"),
     events("nobody there", .status(404), .badStatus, "404"),
@@ -105,7 +105,7 @@ extension BadInput {
     BadInput("pages that lead elsewhere", .badResponse, "another origin", "evil.test") {
       try await pages($0, "<https://evil.test/>; rel=next")
     },
-    BadInput("pages that lead to themselves", .badResponse, "given already") {
+    BadInput("pages that lead to themselves", .badResponse, "pagination loop") {
       try await pages($0, "</pages>; rel=next")
     },
   ]

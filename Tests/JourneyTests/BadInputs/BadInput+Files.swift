@@ -51,7 +51,7 @@ extension BadInput {
 
   static let uploads: [BadInput] = [
     upload("a file that is not there", .unreadableBody, "missing") { .file($0.missing) },
-    upload("a folder", .unreadableBody, "plain file") { .file($0.folder) },
+    upload("a folder", .unreadableBody, "regular file") { .file($0.folder) },
     upload("a device", .unreadableBody, "/dev/zero") { _ in .file(URL(fileURLWithPath: "/dev/zero")) },
     upload("a file below a file", .unreadableBody, "old/x") { .file($0.old.appendingPathComponent("x")) },
     upload("a link to nowhere", .unreadableBody, "link") { world in
@@ -65,7 +65,7 @@ extension BadInput {
     upload("a form with a file that is not there", .unreadableBody, "missing") {
       try MultipartForm([.text("a", "b"), .file("c", $0.missing)]).body()
     },
-    upload("a form with a folder", .unreadableBody, "plain file") { try MultipartForm([.file("c", $0.folder)]).body() },
+    upload("a form with a folder", .unreadableBody, "regular file") { try MultipartForm([.file("c", $0.folder)]).body() },
     upload("a stream that is too short", .bodyLengthMismatch, "10") { _ in chunks(["hello"], length: 10) },
     upload("a stream that is too long", .bodyLengthMismatch, "3") { _ in chunks(["hello"], length: 3) },
     upload("a stream of nothing", .bodyLengthMismatch, "3") { _ in chunks([], length: 3) },
@@ -104,7 +104,7 @@ extension BadInput {
   }
 
   static let downloads: [BadInput] = [
-    download("a folder", .fileNotWritable, "plain file") { $0.folder },
+    download("a folder", .fileNotWritable, "regular file") { $0.folder },
     download("a device that is full", .fileNotWritable, "/dev/full") { _ in URL(fileURLWithPath: "/dev/full") },
     download("a place below a file", .fileNotWritable, "old/x") { $0.old.appendingPathComponent("x") },
     download("a place deep below a file", .fileNotWritable, "old/x/y") { $0.old.appendingPathComponent("x/y/z") },
@@ -115,7 +115,7 @@ extension BadInput {
     download("a folder's name of 300 bytes", .fileNotWritable) {
       $0.folder.appendingPathComponent("new/\(big("a", 300))/file")
     },
-    download("a URL that is no file's", .fileNotWritable, "URL of a file") { _ in
+    download("a URL that is no file's", .fileNotWritable, "not a file URL") { _ in
       URL(string: "https://shop.test/x") ?? URL(fileURLWithPath: "/")
     },
     download(

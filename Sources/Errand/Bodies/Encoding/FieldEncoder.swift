@@ -74,7 +74,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
   }
 
   private func write(_ text: String) throws {
-    guard let name else { throw problem(text, "a single value has no name: write it as the value of a key") }
+    guard let name else { throw problem(text, "a single value has no name: encode it as the value of a key") }
     if isJoined, let last = sink.items.indices.last, sink.items[last].name == name {
       // Append in place: copying the value for each element is O(n²).
       sink.items[last].value?.append(",\(text)")
@@ -94,16 +94,16 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     case let data as Data: return data.base64EncodedString()
     case let url as URL: return url.absoluteString
     case let decimal as Decimal:
-      guard !decimal.isNaN else { throw problem(decimal, "NaN is no number that can be written") }
+      guard !decimal.isNaN else { throw problem(decimal, "NaN can't be encoded") }
       return "\(decimal)"
     // Duration encodes itself as an array of two numbers, which no server reads as a time.
-    case is Duration: throw problem(value, "a duration has no spelling of its own: write it as a number of seconds")
+    case is Duration: throw problem(value, "a duration has no standard format: encode it as a number of seconds")
     default: return nil
     }
   }
 
   private func words<Number: BinaryFloatingPoint & CustomStringConvertible>(for number: Number) throws -> String {
-    guard number.isFinite else { throw problem(number, "\(number) is no number that can be written") }
+    guard number.isFinite else { throw problem(number, "\(number) can't be encoded") }
     return Int64(exactly: number).map { "\($0)" } ?? "\(number)"
   }
 
@@ -112,7 +112,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     // RFC 3339 §1: years have four digits.
     guard seconds >= Self.years.lowerBound, seconds < Self.years.upperBound else {
       // Pass the seconds, not the date: describing a date that is not a number crashes.
-      throw problem(seconds, "a date is one of the years 1 to 9999")
+      throw problem(seconds, "the year of a date must be between 1 and 9999")
     }
     switch style.dates {
     case .iso8601: return date.formatted(.iso8601)
@@ -139,7 +139,7 @@ extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
   fileprivate func encodeInOrder(to scope: FieldScope) throws {
     // Dictionaries with other keys encode keys and values alternately in one list.
     guard Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type else {
-      throw scope.problem(self, "a key of type \(Key.self) is no name: conform it to CodingKeyRepresentable")
+      throw scope.problem(self, "a key of type \(Key.self) can't be used as a name: conform it to CodingKeyRepresentable")
     }
     let fields = try scope.fields { try encode(to: $0) }.enumerated()
     scope.sink.items += fields.sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
@@ -187,7 +187,7 @@ private struct FieldList: UnkeyedEncodingContainer {
   mutating func encodeNil() { count += 1 }
 
   mutating func encode<Value: Encodable>(_ value: Value) throws {
-    guard scope.name != nil else { throw scope.problem(value, "a list has no names: write it as the value of a key") }
+    guard scope.name != nil else { throw scope.problem(value, "an array has no names: encode it as the value of a key") }
     try next().encode(value)
   }
 

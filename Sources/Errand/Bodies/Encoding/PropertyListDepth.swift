@@ -18,7 +18,7 @@ enum PropertyListDepth {
       }
     }
     guard !data.contains(0), isReadable(data.prefix(200)) else {
-      throw refusal("The property list is in an encoding that is not read.")
+      throw refusal("The property list has an unsupported encoding.")
     }
     var scan = PropertyListScan(data)
     while scan.next() { if scan.depth > limit + 1 { throw tooDeep } }  // +1 for the <plist> element

@@ -18,12 +18,12 @@ extension HTTPBody {
     let path = url.path
     guard let length = try HTTPBody.file(url).checkedLength() else {
       throw TaskError(
-        .unreadableBody, "the system doesn't know the size of \(path), so it can only be sent whole",
+        .unreadableBody, "can't determine the size of \(path), so it can only be sent as a whole",
         phase: .preparing, isSurelyNotSent: true)
     }
     guard range.isValid, let part = range.positions(of: Int(clamping: length)) else {
       throw TaskError(
-        .unreadableBody, "\(path) has \(length) bytes, and none of \(range)", phase: .preparing, isSurelyNotSent: true)
+        .unreadableBody, "range \(range) is outside of \(path), which has \(length) bytes", phase: .preparing, isSurelyNotSent: true)
     }
     return .composed(length: Int64(part.count), isReplayable: true, type: type, isProduced: false) { sink in
       let descriptor = try open(url)

@@ -19,7 +19,7 @@ struct PartialFile: Sendable {
   init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
     guard url.isFileURL else {
       throw TaskError(
-        .fileNotWritable, "'\(Redaction.standard(url).shortened)' is not the URL of a file: make one of its path",
+        .fileNotWritable, "'\(Redaction.standard(url).shortened)' is not a file URL: create one with URL(fileURLWithPath:)",
         phase: .finishing)
     }
     place = url
@@ -29,7 +29,7 @@ struct PartialFile: Sendable {
     let isThere = replacing && stat(url.path, &mode) == 0
     guard !isThere || mode.st_mode & S_IFMT == S_IFREG else {  // a folder, a pipe, a device
       throw TaskError(
-        .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .finishing)
+        .fileNotWritable, "\(url.path) is not a regular file; refusing to replace it", phase: .finishing)
     }
     // Not derived from the file name, which could already have the maximum length.
     let path = "\(folder)/.errand-\(UUID().uuidString)"

@@ -22,9 +22,9 @@ struct PrivateFolder: ~Copyable {
       switch self {
       case .foreign(let name): "\(name) belongs to another user"
       case .writableByOthers(let name):
-        "\(name) can be written to by everybody: name a folder of your own in it, or chmod it to 700 where it is yours alone"
-      case .notPlain(let name): "\(name) is not a plain file"
-      case .anothers(let name): "\(name) is there already, and is another program's: choose an empty folder"
+        "\(name) is writable by everyone: use your own folder inside it, or chmod it to 700 if only you use it"
+      case .notPlain(let name): "\(name) is not a regular file"
+      case .anothers(let name): "\(name) already exists and belongs to another program: choose an empty folder"
       }
     }
   }

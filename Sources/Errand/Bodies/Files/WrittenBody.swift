@@ -31,7 +31,7 @@ final class WrittenBody: HTTPBodySource {
 
   func publish<Place>(_ publish: (PartialFile) throws -> Place) throws -> Place {
     let file = state.withLock { $0.file.take() }
-    guard let file else { throw TaskError(.internal, "the file \(path) was published before", phase: .finishing) }
+    guard let file else { throw TaskError(.internal, "the file \(path) was already published", phase: .finishing) }
     return try publish(file)
   }
 

@@ -110,7 +110,7 @@ public struct MultipartForm: Sendable {
       let (sum, overflows) = sum.addingReportingOverflow(number)
       guard number >= 0, !overflows else {
         throw TaskError(
-          .bodyLengthMismatch, "a part of the form is stated to have \(number) bytes, which no body has",
+          .bodyLengthMismatch, "a form part has the invalid length \(number)",
           phase: .preparing,
           isSurelyNotSent: true)
       }

@@ -161,7 +161,7 @@ struct MultipartParser {
   private mutating func enter(_ isLast: Bool) throws -> Event? {
     guard !isLast else {
       // Otherwise the text would be lost without an error.
-      guard partCount > 0 || !hasPreamble else { throw Self.refusal("it has text, but no part") }
+      guard partCount > 0 || !hasPreamble else { throw Self.refusal("it contains text, but no parts") }
       place = .epilogue
       (buffer, start) = ([], 0)
       return .end
@@ -180,7 +180,7 @@ struct MultipartParser {
     hasPreamble = hasPreamble || preamble.contains { !" \t\r\n".utf8.contains($0) }
     guard preambleSize <= limits.headerSize else {
       throw Self.refusal(
-        "its first \(limits.headerSize) bytes have no line '\(String(decoding: delimiter, as: UTF8.self))', which begins a part"
+        "its first \(limits.headerSize) bytes have no delimiter line '\(String(decoding: delimiter, as: UTF8.self))'"
       )
     }
     guard let delimiter = sight.delimiter else {
@@ -230,7 +230,7 @@ struct MultipartParser {
       return try enter(isLast)
     case .unknown: return nil
     case .none:
-      throw Self.refusal("part \(partCount) has more than the \(bodySize) bytes that its Content-Length states")
+      throw Self.refusal("part \(partCount) is longer than its Content-Length of \(bodySize) bytes")
     }
   }
 
@@ -238,7 +238,7 @@ struct MultipartParser {
     guard bodySize > limits.bodySize else { return }
     throw TaskError(
       .bodyTooLarge,
-      "the body of part \(partCount) is larger than the \(limits.bodySize) bytes of the bodySize of MultipartLimits",
+      "the body of part \(partCount) exceeds MultipartLimits.bodySize (\(limits.bodySize) bytes)",
       phase: .receiving)
   }
 

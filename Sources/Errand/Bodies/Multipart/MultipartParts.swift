@@ -147,7 +147,7 @@ actor MultipartBodyReader {
 
   func nextChunk(at place: Place) async throws -> Data? {
     guard !place.isPassedOver.withLock({ $0 }) else {
-      throw Self.refusal("part \(place.number) was passed over: read it before the next one is asked for")
+      throw Self.refusal("part \(place.number) was skipped: read it before requesting the next one")
     }
     guard place === self.place, isInPart else { return nil }
     while case .data(let chunk) = try await nextEvent() {
@@ -174,7 +174,7 @@ actor MultipartBodyReader {
   }
 
   private func nextEvent() async throws -> MultipartParser.Event? {
-    guard !isReading else { throw Self.refusal("two read the multipart body at once: read one part after the other") }
+    guard !isReading else { throw Self.refusal("two tasks read the multipart body concurrently: read one part after the other") }
     isReading = true
     defer { isReading = false }
     do {
@@ -217,7 +217,7 @@ extension HTTPResponse {
     guard mediaType?.essence.hasPrefix("multipart/") == true, (1...70).contains(boundary.utf8.count) else {
       throw body.explained(
         MultipartParser.refusal(
-          "its media type, '\(mediaType?.rawValue.shortened ?? "")', is no multipart with a boundary"))
+          "its media type, '\(mediaType?.rawValue.shortened ?? "")', is not multipart with a boundary"))
     }
     let isPushed = mediaType?.essence == "multipart/x-mixed-replace"
     return MultipartParts(body, MultipartParser(boundary: String(boundary), limits: limits, isPushed: isPushed))

@@ -34,7 +34,7 @@ import ErrandFoundation
           }
         }
         guard let code, code != CDECODER_DAMAGED else {
-          throw TaskError(.internal, "zlib can't pack the body", phase: .preparing)
+          throw TaskError(.internal, "zlib can't compress the body", phase: .preparing)
         }
         packed += room[..<given]
         rest = rest.dropFirst(taken)
@@ -63,7 +63,7 @@ extension HTTPBody {
       length: nil, isReplayable: isReplayable, type: mediaType, trailers: trailers, isProduced: isProduced
     ) { [self] sink in
       guard let packer = GzipPacker() else {
-        throw TaskError(.internal, "no memory to pack the body with", phase: .preparing)
+        throw TaskError(.internal, "not enough memory to compress the body", phase: .preparing)
       }
       try await forEachCountedChunk { chunk in
         let packed = try packer.pack(chunk)

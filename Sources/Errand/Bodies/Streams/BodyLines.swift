@@ -51,7 +51,7 @@ public struct BodyLines: AsyncSequence, Sendable {
       if let text = String(bytes: line, encoding: .utf8) { return text }
       throw body.explained(
         TaskError(
-          .decodingFailed, "a line of \(line.count) bytes is not in UTF-8, as JSON is (RFC 8259 §8.1)",
+          .decodingFailed, "a line of \(line.count) bytes is not valid UTF-8, which JSON requires (RFC 8259 §8.1)",
           phase: .receiving))
     }
   }

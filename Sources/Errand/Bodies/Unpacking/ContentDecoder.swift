@@ -65,11 +65,11 @@
         if isLenient { return }
         throw TaskError(
           .truncatedBody,
-          "the body ended before the checksum of its \(coding.rawValue), and may be damaged: if the server never sends it whole, set the transport's lenientDecompression",
+          "the body ended before its \(coding.rawValue) checksum and may be damaged: if the server never sends the whole checksum, set the transport's lenientDecompression",
           phase: .receiving)
       }
       throw TaskError(
-        .truncatedBody, "the body ended before its \(coding.rawValue) did: a part of it is missing", phase: .receiving)
+        .truncatedBody, "the body ended before the end of its \(coding.rawValue) data", phase: .receiving)
     }
 
     private func begin(with first: UInt8) throws(TaskError) {
@@ -113,19 +113,19 @@
     private func format(by first: UInt8) throws(TaskError) -> Int32 {
       guard coding == .deflate else { return coding.format }
       guard first != 0x1F else {
-        throw TaskError(.badResponse, "the body says deflate and is gzip", phase: .receiving)
+        throw TaskError(.badResponse, "Content-Encoding is deflate, but the body is gzip", phase: .receiving)
       }
       return first & 0x8F == 0x08 ? CDECODER_ZLIB : CDECODER_DEFLATE
     }
 
     private func damaged(_ words: String?) -> TaskError {
       TaskError(
-        .badResponse, "the body is not the \(coding.rawValue) that it says it is: \(words ?? "it is damaged")",
+        .badResponse, "the body is not valid \(coding.rawValue): \(words ?? "it is damaged")",
         phase: .receiving)
     }
 
     private static var outOfMemory: TaskError {
-      TaskError(.internal, "no memory to unpack the body with", phase: .receiving)
+      TaskError(.internal, "not enough memory to decompress the body", phase: .receiving)
     }
   }
 #endif

@@ -57,7 +57,7 @@
         try decoder.run(UnsafeRawBufferPointer(rebasing: bytes[offset...]), into: output)
       }
       guard step.taken > 0 || step.given > 0 || mayHoldMore else {
-        throw TaskError(.internal, "unpacking the body stands still", phase: .receiving)
+        throw TaskError(.internal, "decompressing the body made no progress", phase: .receiving)
       }
       mayHoldMore = step.given == output.count || decoder.isDamaged
       offset += step.taken

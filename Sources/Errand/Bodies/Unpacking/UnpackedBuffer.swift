@@ -17,7 +17,7 @@
 
     func resize(to capacity: Int) throws(TaskError) {
       guard capacity > 0, let memory = realloc(memory, capacity) else {
-        throw TaskError(.internal, "no memory for \(capacity) bytes of the body", phase: .receiving)
+        throw TaskError(.internal, "not enough memory for \(capacity) bytes of the body", phase: .receiving)
       }
       self.memory = memory
       self.capacity = capacity

@@ -134,13 +134,13 @@
     private func failure(_ decoded: Int64, of packed: Int64) -> TaskError? {
       if decoded > maximumSize {
         return TaskError(
-          .bodyTooLarge, "the body unpacks to more than the \(maximumSize) bytes of the transport's maximumDecodedSize",
+          .bodyTooLarge, "the decompressed body exceeds the transport's maximumDecodedSize of \(maximumSize) bytes",
           phase: .receiving)
       }
       guard decoded > Self.unsuspicious, (decoded - 1) / max(packed, 1) >= maximumRatio else { return nil }
       return TaskError(
         .bodyTooLarge,
-        "\(packed) bytes of the body unpack to \(decoded) and more, over \(maximumRatio) times as many: see the "
+        "\(packed) bytes of the body decompress to at least \(decoded), over \(maximumRatio) times as many: see the "
           + "transport's maximumDecodingRatio",
         phase: .receiving)
     }

@@ -94,7 +94,7 @@ extension Call {
 
   /// The reason not to answer a challenge, or `nil`. Answering requires that the request had no effect.
   func obstacle(toAnswering request: HTTPRequest) -> String? {
-    guard request.body.isReplayable else { return "its body comes once" }
+    guard request.body.isReplayable else { return "the request body can only be read once" }
     return plan.idempotency == .neverRepeat ? Self.onceOnly(request.method) : nil
   }
 

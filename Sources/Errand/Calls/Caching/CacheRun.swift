@@ -137,9 +137,9 @@ final class CacheRun: Sendable {
   }
 
   private func notCached(hasEntry: Bool) -> TaskError {
-    let why = hasEntry ? "what is stored is not what the request takes" : "nothing is stored for this request"
+    let why = hasEntry ? "the stored response can't be used for this request" : "no response is stored for this request"
     var error = TaskError(
-      .notCached, "\(why), and nothing may be sent: use another cache policy", phase: .preparing,
+      .notCached, "\(why), and the cache policy forbids sending it: use another cache policy", phase: .preparing,
       isSurelyNotSent: true)
     error.status = .gatewayTimeout  // RFC 9111 §5.2.1.7
     return error

@@ -71,15 +71,15 @@ extension HTTPResponse {
 
   /// The reason why this 206 isn't the requested part, or `nil` if it is (RFC 9110 §15.3.7).
   private func refusedPart(of request: HTTPRequest) -> String? {
-    guard let asked = request.headers[.range] else { return "a part was sent, though the request has no Range" }
+    guard let asked = request.headers[.range] else { return "the server sent a part, but the request has no Range" }
     // Several ranges are answered with a multipart body.
     guard let range = ByteRange(request.headers) else { return nil }
     let sent = headers[.contentRange].map { "'\($0.shortened)'" } ?? "missing"
     guard let part = ContentRange(headers), part.answers(range) else {
-      return "a part was sent that is not the one asked for: Range is '\(asked)', Content-Range is \(sent)"
+      return "the server sent a different part than requested: Range is '\(asked)', Content-Range is \(sent)"
     }
     if let length = headers.number(.contentLength), length != part.positions.count, !headers.isCompressed {
-      return "a part of \(length) bytes was sent, of which Content-Range says something else: \(sent)"
+      return "the server sent a part of \(length) bytes, which contradicts its Content-Range \(sent)"
     }
     return nil
   }

@@ -15,9 +15,9 @@ struct LinkedURL: Sendable, Hashable {
 
     var reason: String {
       switch self {
-      case .several(let field): "it has several \(field) fields, which differ"
+      case .several(let field): "it has several \(field) fields with different values"
       case .malformed(let field): "its \(field) is not a URL"
-      case .user: "it names a user, which hides where it leads"
+      case .user: "it contains a user name, which can disguise the host"
       case .downgrade: "it leads from https to http"
       case .host(let refusal): refusal.rawValue
       }

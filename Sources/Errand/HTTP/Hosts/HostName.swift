@@ -8,15 +8,15 @@ package struct HostName: Equatable, Sendable {
     case notHTTP = "it is not an absolute http or https URL"
     case port = "its port is not a number up to 65535"
     case empty = "its host is empty, or has an empty label"
-    case escape = "its host has a percent sign that is not before two hexadecimal digits"
-    case character = "its host has a blank, a control character or a delimiter, perhaps as an escape"
-    case noName = "its host has letters beyond ASCII, and is not a name by UTS 46"
+    case escape = "its host has a percent sign without two hexadecimal digits"
+    case character = "its host has whitespace, a control character or a delimiter, possibly escaped"
+    case noName = "its host has non-ASCII letters, but is not a valid name (UTS 46)"
     case noConverter = """
       its host has letters beyond ASCII, and libidn2.so.0 is not installed: apt-get install libidn2-0 (Debian, Ubuntu), \
       dnf install libidn2 (Red Hat) or apk add libidn2 (Alpine) gets it; or write it as it is looked up, which begins with xn--
       """
-    case address = "its host ends in a number, and is not an IPv4 address"
-    case bracketed = "its host is in brackets, and is not an IPv6 address"
+    case address = "its host ends in a number, but is not an IPv4 address"
+    case bracketed = "its host is in brackets, but is not an IPv6 address"
   }
 
   /// Normalizes a host as written in a URL. `convert` converts international names to ASCII.

@@ -24,7 +24,7 @@ enum SpecialAddresses {
       return purpose(of: Array(address[12...])).map { "\($0), in \(carrier.purpose)" }
     }
     if let block = special6.first(where: { $0.contains(address) }) { return block.purpose }
-    return address[0] >> 5 == 1 ? nil : "not given out for public use (RFC 4291 §2.4)"
+    return address[0] >> 5 == 1 ? nil : "not allocated for public use (RFC 4291 §2.4)"
   }
 
   private static func blocks(ofIPv4 address: [UInt8]) -> String? {

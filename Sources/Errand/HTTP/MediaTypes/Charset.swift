@@ -14,10 +14,10 @@ enum Charset {
   static func text(of data: Data, in label: String) throws(Problem) -> String {
     let shown = label.shortened
     guard let name = names[label[...].trimming(isDecoration).lowercased()] else {
-      throw Problem(words: "the charset '\(shown)' is not known")
+      throw Problem(words: "the charset '\(shown)' is unknown")
     }
     if name == "UTF-8" {
-      guard let text = String(data: data, encoding: .utf8) else { throw Problem(words: "the bytes are no UTF-8") }
+      guard let text = String(data: data, encoding: .utf8) else { throw Problem(words: "the bytes are not valid UTF-8") }
       return text
     }
     return try converted(data, from: name, shown)
@@ -28,25 +28,25 @@ enum Charset {
       // Core Foundation doesn't know every label, but knows at least one for each charset.
       let encodings = [label, name].map { CFStringConvertIANACharSetNameToEncoding($0 as CFString) }
       guard let encoding = encodings.first(where: { $0 != kCFStringEncodingInvalidId }) else {
-        throw Problem(words: "the machine does not know the charset '\(label)'")
+        throw Problem(words: "this machine does not support the charset '\(label)'")
       }
       let converted = String(
         data: data, encoding: String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(encoding)))
-      guard let converted else { throw Problem(words: "the bytes are no text in '\(label)'") }
+      guard let converted else { throw Problem(words: "the bytes are not valid text in '\(label)'") }
       return converted
     }
   #else
     private static func converted(_ data: Data, from name: String, _ label: String) throws(Problem) -> String {
       let converter = iconv_open("UTF-8", name)
       guard let converter, converter != iconv_t(bitPattern: -1) else {
-        throw Problem(words: "the machine's C library does not know the charset '\(label)'")
+        throw Problem(words: "this machine's C library does not support the charset '\(label)'")
       }
       defer { iconv_close(converter) }
       var input = [UInt8](data)
       var text: [UInt8] = []
       text.reserveCapacity(input.count + input.count / 2)
       guard let failure = run(converter, &input, into: &text) else { return String(decoding: text, as: UTF8.self) }
-      throw Problem(words: "the bytes from \(failure) on are no text in '\(label)'")
+      throw Problem(words: "the bytes from \(failure) on are not valid text in '\(label)'")
     }
 
     /// Converts all of `input`. Returns the offset of the first invalid bytes, or `nil`.

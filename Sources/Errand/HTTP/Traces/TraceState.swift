@@ -82,7 +82,7 @@ public enum TraceFieldError: Error, Sendable, Hashable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .tracestate(let key):
-      "tracestate cannot carry '\(key)': keys are small letters, digits and _-*/@, values printable ASCII without , and =, both 256 at most"
+      "tracestate cannot carry '\(key)': keys are lowercase letters, digits and _-*/@, values printable ASCII without , and =, both 256 at most"
     case .baggage(let name): "baggage cannot carry '\(name)': names are tokens, as those of header fields"
     }
   }

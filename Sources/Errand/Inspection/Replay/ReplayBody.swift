@@ -15,7 +15,7 @@ enum ReplayBody: Sendable {
     } else if !body.isReplayable {
       self = .unread("it can be read only once")
     } else if !reads {
-      self = .unread("<a body that is read as it is sent>")
+      self = .unread("<a body from a file or stream>")
     } else {
       let read = Lock(Data())
       try await body.readChunks { chunk in

@@ -111,7 +111,7 @@ final class ReplayRecorder: Sendable {
 
   // MARK: What is recorded
 
-  private static let unshown = "the task has it shown nowhere"
+  private static let unshown = "the task hides it"
 
   private func sent(_ request: HTTPRequest, _ body: ReplayBody, _ style: RecordingStyle) -> RecordedCall.Exchange {
     let redaction = options.redaction(for: request)
@@ -141,7 +141,7 @@ final class ReplayRecorder: Sendable {
       ? recorded(data, size, of: head.mediaType, redaction)
       : RecordedCall.Body(type: head.mediaType?.rawValue, size: size, note: Self.unshown)
     if let note = body.note, body.data == nil {
-      log.write("recording to \(file.path): a body is missing, and its response cannot be played: \(note)")
+      log.write("recording to \(file.path): a body is missing, so its response cannot be played: \(note)")
     }
     response.body = body
     if !trailers.isEmpty, style.contains(.headers) { response.trailers = redaction.recorded(trailers) }
@@ -171,7 +171,7 @@ final class ReplayRecorder: Sendable {
       return (true, !state.isWriting)
     }
     guard hasRoom else {
-      return lose(1, TaskError(.fileNotWritable, "they come faster than they can be written", phase: .finishing))
+      return lose(1, TaskError(.fileNotWritable, "they arrive faster than they can be written", phase: .finishing))
     }
     guard isIdle else { return }
     TaskRecorder.beginWriting()

@@ -41,7 +41,7 @@ struct ReplayRequest: Sendable {
     var differences: [String] = []
     func compare(_ name: String, _ mine: String, _ other: String) {
       guard mine != other else { return }
-      differences.append("\(name): '\(mine.shortened)' in place of '\(other.shortened)'")
+      differences.append("\(name): '\(mine.shortened)' instead of '\(other.shortened)'")
     }
     if aspects.contains(.method) { compare("method", method.rawValue, recorded.method.rawValue) }
     if aspects.contains(.origin) || aspects.contains(.url) { compare("origin", origin, recorded.origin) }
@@ -83,7 +83,7 @@ extension ReplayRequest.Body {
     case (.unknown(let reason), _): "body: \(reason)"
     case (_, .unknown(let reason)): "body: the recorded one is \(reason)"
     case _ where self == recorded: nil
-    default: "body: '\(shown)' in place of '\(recorded.shown)'"
+    default: "body: '\(shown)' instead of '\(recorded.shown)'"
     }
   }
 

@@ -81,7 +81,7 @@ struct ReplayTape: Sendable {
     return .failure(
       Refusal(
         reason:
-          "the recorded responses to it were all played, \(matching.count) of them; whenPlayed: .last plays the last one again"
+          "all \(matching.count) recorded responses to it were played; whenPlayed: .last repeats the last one"
       ))
   }
 

@@ -50,10 +50,10 @@ public final class ReplayTransport: Transport {
     guard found != nil || options.recording != .none else {
       let advice =
         ReplayRecorder.isRecording(into: file)
-        ? "another transport of this process records it: await its finish() first, once it has carried a call"
-        : "make one with recording: .once"
+        ? "another transport of this process is recording it: await its finish() after its first call"
+        : "create one with recording: .once"
       throw TaskError(
-        .notRecorded, "there is no recording at \(file.path): \(advice)", phase: .preparing, isSurelyNotSent: true)
+        .notRecorded, "no recording at \(file.path): \(advice)", phase: .preparing, isSurelyNotSent: true)
     }
     tape = Lock(ReplayTape(found ?? HTTPArchive(entries: []), options))
     self.options = options
@@ -132,7 +132,7 @@ extension HTTPArchive.Entry {
     response.url = request.url
     if let reason = missing(for: request.method) {
       throw TaskError(
-        .notRecorded, "request \(number) of the recording has no body of its response: \(reason)", phase: .preparing,
+        .notRecorded, "request \(number) of the recording has no response body: \(reason)", phase: .preparing,
         isSurelyNotSent: true)
     }
     if request.method != .head, wasStreamed { response.body = HTTPResponseBody(BrokenBody(failure ?? "")) }
@@ -147,6 +147,6 @@ private final class BrokenBody: HTTPBodySource {
   init(_ reason: String) { self.reason = reason }
 
   func next() async throws -> Data? {
-    throw TaskError(.truncatedBody, "the recorded body broke off: \(reason)", phase: .receiving)
+    throw TaskError(.truncatedBody, "the recorded body was cut off: \(reason)", phase: .receiving)
   }
 }

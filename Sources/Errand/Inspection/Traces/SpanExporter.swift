@@ -115,7 +115,7 @@ private struct SpanFile {
     } catch {
       throw TaskError(
         .fileNotWritable,
-        "can't write spans to \(file.path): its folder cannot be made: \((error as? TaskError)?.reason ?? "\(error)")",
+        "can't write spans to \(file.path): its folder cannot be created: \((error as? TaskError)?.reason ?? "\(error)")",
         phase: .finishing, underlying: error)
     }
     let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
@@ -125,7 +125,7 @@ private struct SpanFile {
     guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
       throw TaskError(
-        .fileNotWritable, "can't write spans to \(file.path): it is no plain file of this user's", phase: .finishing)
+        .fileNotWritable, "can't write spans to \(file.path): it is not a regular file owned by this user", phase: .finishing)
     }
     if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw failure(errno) }
     let count = bytes.withUnsafeBytes { Descriptor.count(putting: $0, into: descriptor) }

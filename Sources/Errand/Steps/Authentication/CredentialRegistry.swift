@@ -209,7 +209,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private static func explained(_ error: any Error) -> any Error {
     guard error is CancellationError else { return error }
     return TaskError(
-      .authenticationFailed, "the refresh of the token was cancelled, and not by a call that waits for it: try again",
+      .authenticationFailed, "the token refresh was cancelled, but not by a call that waits for it: try again",
       phase: .authenticating, underlying: error)
   }
 

@@ -40,7 +40,7 @@ extension HTTPRequest {
   mutating func setBearer(_ token: String) throws {
     guard token.isBearerToken else {
       throw TaskError(
-        .badRequest, "the bearer token is empty, or has a character that no header may have: check where it comes from",
+        .badRequest, "the bearer token is empty or contains a character that is invalid in a header: check its source",
         phase: .preparing, isSurelyNotSent: true)
     }
     headers[.authorization] = "Bearer \(token)"
@@ -71,7 +71,7 @@ extension Credential {
     guard !user.utf8.contains(UInt8(ascii: ":")), user.hasNoControls, password.hasNoControls else {
       throw TaskError(
         .badRequest,
-        "can't sign in with Basic: the user name has a colon, or user or password a control character; use another credential",
+        "can't use Basic authentication: the user name contains a colon, or the user name or password contains a control character; use another credential",
         phase: .preparing, isSurelyNotSent: true)
     }
     return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()

@@ -1,17 +1,17 @@
 import ErrandFoundation
 
 enum CookieRefusal: String, Error {
-  case malformed = "it has a control character or bytes that are no UTF-8, is empty, or is longer than 4,096 bytes"
-  case notASCII = "its domain has letters beyond ASCII: they are written as they are looked up, with xn--"
-  case publicSuffix = "its domain is a public suffix, below which anybody may have a name"
-  case foreignDomain = "its domain is not that of the host"
-  case insecureOrigin = "it is marked Secure, and came over plain http"
-  case shadowsSecure = "it came over plain http, and would hide one that is marked Secure"
-  case sameSiteNone = "it has SameSite=None, and is not marked Secure"
-  case securePrefix = "its name begins with __Secure-, and it is not marked Secure"
-  case hostPrefix = "its name begins with __Host-, and it is not marked Secure, has a Domain, or no Path=/"
-  case namelessPrefix = "it has no name, and a value that looks like a name with __Host- or __Secure-"
-  case noURL = "its URL is none that requests are sent to"
+  case malformed = "it contains a control character or invalid UTF-8, is empty, or is longer than 4,096 bytes"
+  case notASCII = "its domain contains non-ASCII letters: they must be written as xn-- labels"
+  case publicSuffix = "its domain is a public suffix, under which anyone can register a name"
+  case foreignDomain = "its domain does not match the host"
+  case insecureOrigin = "it is marked Secure, but was received over plain http"
+  case shadowsSecure = "it was received over plain http, and would hide a cookie that is marked Secure"
+  case sameSiteNone = "it has SameSite=None, but is not marked Secure"
+  case securePrefix = "its name begins with __Secure-, but it is not marked Secure"
+  case hostPrefix = "its name begins with __Host-, but it is not marked Secure, has a Domain, or lacks Path=/"
+  case namelessPrefix = "it has no name, and its value looks like a name with __Host- or __Secure-"
+  case noURL = "requests cannot be sent to its URL"
 }
 
 extension Cookie {

@@ -51,7 +51,7 @@ struct CookieFile: Sendable {
 
   enum Problem: String, Error, CustomStringConvertible {
     case locked = "another process holds its lock"
-    case otherContent = "it has something else than cookies: move it away"
+    case otherContent = "it contains something other than cookies: move it elsewhere"
 
     var description: String { rawValue }
   }

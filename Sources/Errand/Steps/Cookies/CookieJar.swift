@@ -87,7 +87,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
       try keep(setCookie, from: target)
     } catch {
       throw TaskError(
-        .badRequest, "the cookie from '\(Redaction.standard(url).shortened)' is not kept: \(error.rawValue)",
+        .badRequest, "the cookie from '\(Redaction.standard(url).shortened)' was rejected: \(error.rawValue)",
         phase: .preparing, underlying: error)
     }
     store?.save(self)

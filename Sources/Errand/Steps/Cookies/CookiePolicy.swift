@@ -63,7 +63,7 @@ extension CookiePolicy {
       guard HTTPHeaderName(cookie.name).isValid, cookie.value.hasOnlyBytes(where: Self.isCookieByte) else {
         throw TaskError(
           .badRequest,
-          "the cookie \(cookie.name.shortened.debugDescription) of cookiePolicy has a name that is no token, or a value with a blank, a comma, a semicolon, a quotation mark or a letter beyond ASCII: escape it",
+          "the cookie \(cookie.name.shortened.debugDescription) of cookiePolicy has a name that is not a token, or a value with a space, a comma, a semicolon, a quotation mark or a non-ASCII character: escape it",
           phase: .preparing, isSurelyNotSent: true)
       }
     }

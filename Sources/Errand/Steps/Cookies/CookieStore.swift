@@ -69,7 +69,7 @@ final class CookieStore: Sendable {
     } catch {
       let words = (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)"
       throw TaskError(
-        .fileNotWritable, "cookies can't be kept in \(file.url.path): \(words)", phase: .preparing, underlying: error)
+        .fileNotWritable, "can't store cookies in \(file.url.path): \(words)", phase: .preparing, underlying: error)
     }
   }
 }

@@ -35,7 +35,7 @@ struct RedirectChain {
     guard redirects.count < policy.maximum else {
       throw failure(
         .tooManyRedirects,
-        "\(response.status) after \(redirects.count) redirects, as many as redirectPolicy allows: it points to '\(shown(target))'",
+        "\(response.status) after \(redirects.count) redirects, the maximum of redirectPolicy; the next one leads to '\(shown(target))'",
         response)
     }
     return request.redirected(to: target, response.status, isSecret: isSecret) { mayKeep($0, target) }
@@ -73,7 +73,7 @@ struct RedirectChain {
     if response.headers.contains(.setCookie) { seen = [] }
     guard seen.insert(Key(next)).inserted else {
       throw failure(
-        .tooManyRedirects, "\(response.status) in a loop: '\(shown(next.url))' was requested before", response)
+        .tooManyRedirects, "\(response.status) in a redirect loop: '\(shown(next.url))' was already requested", response)
     }
     redirects.append(Redirect(request.method, request.url, response.status, headers: response.headers))
     request = next
@@ -90,7 +90,7 @@ struct RedirectChain {
     guard next.body.isReplayable else {
       throw failure(
         .bodyNotReplayable,
-        "\(refused): the body would be sent again, and comes once: give a closure that makes it anew", response)
+        "\(refused): the body would be sent again, but can only be read once: use HTTPBody.stream with a closure", response)
     }
     return target
   }

@@ -25,7 +25,7 @@ final class DownloadFile {
     var status = stat()
     guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw TaskError(
-        .fileNotWritable, "\(url.path) is not a plain file, and is not replaced by one", phase: .preparing,
+        .fileNotWritable, "\(url.path) is not a regular file; refusing to replace it", phase: .preparing,
         isSurelyNotSent: true)
     }
     var made: [String] = []
@@ -91,7 +91,7 @@ final class DownloadFile {
 
   func append(_ data: Data) throws {
     guard disk.put(data, file.descriptor) else {
-      let error = place.failure("; the \(length) bytes that are there are kept, and a later run goes on from them")
+      let error = place.failure("; the \(length) bytes received so far are kept, and a later run continues from them")
       // Cut off bytes that were written before the error, because they will be requested again.
       try? cut(to: length)
       throw error
@@ -131,7 +131,7 @@ final class DownloadFile {
   /// Synchronizes the file. If that fails, drops the bytes that may be lost and throws.
   private func reachDisk() throws {
     guard !disk.flush(file.descriptor) else { return }
-    let error = place.failure("; what came since the last time that the disk took all is fetched again")
+    let error = place.failure("; data received since the last sync is downloaded again")
     if let synced = journal?.ranges {
       ranges = synced
       try? stretch(synced)
@@ -246,7 +246,7 @@ extension DownloadFile {
     // Write the mark last: if the process is killed in between, the mark counts too few bytes.
     guard lseek(file.descriptor, off_t(part.next), SEEK_SET) >= 0, disk.put(data, file.descriptor),
       Descriptor.put(mark, into: file.descriptor, at: position)
-    else { throw place.failure("; the \(present) bytes that are there are kept, and a later run goes on from them") }
+    else { throw place.failure("; the \(present) bytes received so far are kept, and a later run continues from them") }
     ranges?.add(data.count, to: index)
     try synchroniseInTime()
   }

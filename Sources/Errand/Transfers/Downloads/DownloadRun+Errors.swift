@@ -4,7 +4,7 @@ extension DownloadRun {
   /// Returns the error for a response without any usable content.
   func unusable(_ response: HTTPResponse, as kind: String) -> any Error {
     guard response.status == .notModified else {
-      return failure(.badResponse, "\(response.status) does not answer \(kind)", response)
+      return failure(.badResponse, "\(response.status) is not a valid response to \(kind)", response)
     }
     return failure(.notModified, "\(response.status): \(response.unexpected ?? HTTPResponse.currentCopy)", response)
   }
@@ -16,7 +16,7 @@ extension DownloadRun {
 
   func tooLarge(_ phase: TaskError.Phase) -> TaskError {
     TaskError(
-      .bodyTooLarge, "the file is larger than the \(aim.maximumSize) bytes of the download's maximumSize", phase: phase)
+      .bodyTooLarge, "the file exceeds the download's maximumSize of \(aim.maximumSize) bytes", phase: phase)
   }
 
   /// Returns an error about a response's content, with the details of its call.

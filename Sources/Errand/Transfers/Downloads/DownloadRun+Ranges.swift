@@ -137,7 +137,7 @@ extension DownloadRun {
       while let chunk = try await response.body.next() {
         // A disk error in another range may have lost bytes of this range. Fetch them again.
         guard file.ranges?.parts[index].next == next else {
-          throw failure(.fileNotWritable, "the disk may have lost what came of this range before", response)
+          throw failure(.fileNotWritable, "the disk may have lost earlier data of this range", response)
         }
         next += Int64(chunk.count)
         guard next <= end else {
@@ -152,6 +152,6 @@ extension DownloadRun {
       throw error
     }
     guard next < end else { return }
-    throw failure(.truncatedBody, "the body ended at \(next) of \(end) bytes", response)
+    throw failure(.truncatedBody, "the body ended after \(next) of \(end) bytes", response)
   }
 }

@@ -131,7 +131,7 @@ actor DownloadRun {
     var plan = makePlan()
     guard plan.range == nil else {
       throw TaskError(
-        .badRequest, "a resumable download has the whole of what it names: leave the task's own range out",
+        .badRequest, "can't combine ResumableDownload with range(_:): remove the range",
         phase: .preparing, isSurelyNotSent: true)
     }
     let (remaining, transfer) = (try retry.time(), desk.number)
@@ -151,7 +151,7 @@ actor DownloadRun {
     }
     guard plan.httpMethod == .get || plan.httpMethod == .automatic else {
       throw TaskError(
-        .badRequest, "a \(plan.httpMethod) has no range to go on from: a resumable download is a GET",
+        .badRequest, "can't resume a \(plan.httpMethod): ResumableDownload requires GET",
         phase: .preparing, isSurelyNotSent: true)
     }
     return try await Call.stream(plan)
@@ -205,7 +205,7 @@ actor DownloadRun {
         }
         throw failure(
           .badResponse,
-          "the server gives the same validator to \(total) bytes and to \(length): the bytes that are there are kept; if it happens again the download begins again, as it does after discard()",
+          "the server sent the same validator for \(total) bytes and for \(length): the bytes received so far are kept. If it happens again, the download starts over, as it does after discard()",
           response)
       }
       let length = length ?? (isKnown ? file.journal?.total : nil)
@@ -242,7 +242,7 @@ actor DownloadRun {
       if let end, file.length + Int64(chunk.count) > end {
         wantsWhole = true
         try file.takeBack(to: start)  // the earlier bytes may be wrong too
-        throw failure(.badResponse, "the body is longer than its header says", response)
+        throw failure(.badResponse, "the body is longer than its header states", response)
       }
       try check(file.length + Int64(chunk.count), response)
       try file.append(chunk)
@@ -250,7 +250,7 @@ actor DownloadRun {
       tell(chunk.count)
     }
     guard let end, file.length < end else { return }
-    throw failure(.truncatedBody, "the body ended at \(file.length) of \(end) bytes", response)
+    throw failure(.truncatedBody, "the body ended after \(file.length) of \(end) bytes", response)
   }
 
   /// Counts written bytes, and reports progress if an update is due.
@@ -269,7 +269,7 @@ actor DownloadRun {
         file.discard()
         throw TaskError(
           .digestMismatch,
-          "the SHA-256 of \(file.url.lastPathComponent) is \(actual), and not \(expected.shortened): what came was thrown away",
+          "SHA-256 mismatch for \(file.url.lastPathComponent): expected \(expected.shortened), got \(actual); the download was discarded",
           phase: .finishing)
       }
     }

@@ -47,12 +47,12 @@ enum DownloadStep: Equatable {
     switch status.code {
     case 200, 203: whole(status, headers, asked)
     case 206: part(headers, asked)
-    case 204, 205: .refuse("there is no body")
+    case 204, 205: .refuse("the response has no body")
     case 401, 403: .renew
     // RFC 9110 §15.5.13: some servers respond with 412 if the `If-Range` condition fails.
     case 412 where asked.offset > 0: .restart
     case 416 where asked.offset > 0: unsatisfied(headers, asked)
-    case 200..<300: .refuse("it is neither the whole nor a part")
+    case 200..<300: .refuse("the response has neither the whole file nor a range")
     default: .fail
     }
   }
@@ -66,7 +66,7 @@ enum DownloadStep: Equatable {
   }
 
   private static func part(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
-    guard asked.offset > 0 else { return .refuse("a part was sent, though the whole was asked for") }
+    guard asked.offset > 0 else { return .refuse("the server sent a part, but the whole file was requested") }
     if let coding = coding(headers) { return .refuse(packed(coding)) }
     guard !asked.isOther, asked.validator?.isOf(headers) == true, let part = ContentRange(headers),
       Int64(part.positions.lowerBound) == asked.offset
@@ -94,6 +94,6 @@ enum DownloadStep: Equatable {
   }
 
   static func packed(_ coding: String) -> String {
-    "the body is compressed with \(coding.shortened), although Accept-Encoding is identity, so parts of it can't be put together: use download(to:), which decompresses it"
+    "the body is compressed with \(coding.shortened) although Accept-Encoding is identity, so its parts can't be joined: use download(to:), which decompresses it"
   }
 }

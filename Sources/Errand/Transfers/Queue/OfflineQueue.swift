@@ -67,7 +67,7 @@ public actor OfflineQueue {
         entries.append(task)
       } else {
         let aside = try folder.setAside(name)
-        untold.append(QueueReport(fileName: aside, task: nil, outcome: .setAside(reason: "the file is no task")))
+        untold.append(QueueReport(fileName: aside, task: nil, outcome: .setAside(reason: "the file does not contain a task")))
       }
     }
   }
@@ -78,7 +78,7 @@ public actor OfflineQueue {
       if let other = named.updateValue(type, forKey: type.typeName), other != type {
         throw TaskError(
           .encodingFailed,
-          "\(other) and \(type) are both named '\(type.typeName)': state another typeName in one of them",
+          "\(other) and \(type) have the same typeName '\(type.typeName)': declare a different one",
           phase: .preparing, isSurelyNotSent: true)
       }
     }
@@ -107,7 +107,7 @@ public actor OfflineQueue {
   {
     guard types[Kept.typeName] == Kept.self else {
       throw TaskError(
-        .encodingFailed, "\(Kept.self) is none of the queue's types: add it to those that it is made with",
+        .encodingFailed, "\(Kept.self) is not one of the queue's types: add it to the types passed to init",
         phase: .preparing, isSurelyNotSent: true)
     }
     let payload = try TaskError.encoding("the task", of: Kept.self) { try JSONEncoder().encode(task) }
@@ -285,7 +285,7 @@ public actor OfflineQueue {
   private func fate(by answer: HTTPResponse, _ outcome: () -> QueueReport.Outcome) -> Fate {
     guard QueueRules.strays(answer) else { return .leaves(outcome()) }
     let error = TaskError(
-      .badRedirect, "a redirect made a GET of the POST, as to a page where people sign in", phase: .finishing)
+      .badRedirect, "a redirect turned the POST into a GET, probably to a sign-in page", phase: .finishing)
     return .stays(error.with(answer, Data(), server.configuration), retryAfter: nil)
   }
 
@@ -321,8 +321,8 @@ public actor OfflineQueue {
     } catch {
       return .failure(Unknown(words: "\(queued.typeName) cannot be restored: \(error)"))
     }
-    let known = types[queued.typeName].map { "of version \($0.version)" } ?? "not among the queue's types"
+    let known = types[queued.typeName].map { "the current version is \($0.version)" } ?? "it is not one of the queue's types"
     return .failure(
-      Unknown(words: "\(queued.typeName) is kept in version \(queued.version), and is \(known): give a migration"))
+      Unknown(words: "\(queued.typeName) was stored in version \(queued.version), but \(known): provide a migration"))
   }
 }

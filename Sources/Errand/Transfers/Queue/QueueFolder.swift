@@ -31,7 +31,7 @@ struct QueueFolder: ~Copyable {
       return try PrivateFolder(url)
     } catch {
       throw TaskError(
-        .fileNotWritable, "a queue can't be kept in \(url.path): \(error)", phase: .preparing, underlying: error,
+        .fileNotWritable, "can't store a queue in \(url.path): \(error)", phase: .preparing, underlying: error,
         isSurelyNotSent: true)
     }
   }
@@ -53,7 +53,7 @@ struct QueueFolder: ~Copyable {
       return nil  // a symbolic link
     } catch {
       throw TaskError(
-        .fileNotWritable, "\(url.path)/\(name) can't be read: \(error)", phase: .preparing, underlying: error,
+        .fileNotWritable, "can't read \(url.path)/\(name): \(error)", phase: .preparing, underlying: error,
         isSurelyNotSent: true)
     }
     guard let data, let task = try? JSONDecoder().decode(QueuedTask.self, from: data),
@@ -70,7 +70,7 @@ struct QueueFolder: ~Copyable {
     } catch {
       folder.remove("\(name)~")
       throw TaskError(
-        .fileNotWritable, "a task can't be kept in \(url.path): \(error)", phase: .preparing, underlying: error,
+        .fileNotWritable, "can't store a task in \(url.path): \(error)", phase: .preparing, underlying: error,
         isSurelyNotSent: true)
     }
   }

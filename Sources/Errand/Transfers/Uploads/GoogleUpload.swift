@@ -27,13 +27,13 @@ public struct GoogleUpload: UploadDialect {
     let status = answer.headers.single(Self.status)?.lowercased() ?? "active"
     guard status == "active" else {
       throw TaskError(
-        .badResponse, "\(answer.status) begins no upload: X-Goog-Upload-Status is \(status.shortened)",
+        .badResponse, "the server did not start an upload: \(answer.status) with X-Goog-Upload-Status \(status.shortened)",
         phase: .finishing)
     }
     guard let location = try answer.url(in: "X-Goog-Upload-URL") else {
       throw TaskError(
         .badResponse,
-        "\(answer.status) begins no upload: there is no X-Goog-Upload-URL; does the server speak Google's protocol there?",
+        "the server did not start an upload: \(answer.status) without X-Goog-Upload-URL. Check that it supports Google's protocol at this URL",
         phase: .finishing)
     }
     let granularity = answer.headers.number("X-Goog-Upload-Chunk-Granularity").map { Int($0) } ?? 1

@@ -70,7 +70,7 @@ public struct TusUpload: UploadDialect {
     guard answer.status == .created, let location = try answer.url(in: .location) else {
       throw TaskError(
         .badResponse,
-        "\(answer.status) begins no upload: a tus server answers with 201 and a Location",
+        "the server did not start an upload: \(answer.status), but tus requires 201 with a Location",
         phase: .finishing)
     }
     return UploadSession(location: location)

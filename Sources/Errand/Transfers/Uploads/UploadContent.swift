@@ -15,7 +15,7 @@ enum UploadContent: Sendable {
     guard piece.count > 0 else { return Data() }
     let data = try await bytes(piece.offset, Int(piece.count))
     guard data.count <= piece.count else {
-      throw Self.unreadable("\(data.count) bytes were given at \(piece.offset), where \(piece.count) were asked for")
+      throw Self.unreadable("\(data.count) bytes were provided at offset \(piece.offset) instead of \(piece.count)")
     }
     return data
   }
@@ -27,11 +27,11 @@ enum UploadContent: Sendable {
       return Data(hash.finish())
     }
     guard case .file(let url) = self, let descriptor = Descriptor.opened(url.path) else {
-      throw Self.unreadable("the file is not there any more")
+      throw Self.unreadable("the file no longer exists")
     }
     defer { Descriptor.release(descriptor) }
     guard lseek(descriptor, off_t(piece.offset), SEEK_SET) >= 0 else {
-      throw Self.unreadable("the file has no such place")
+      throw Self.unreadable("the offset is beyond the end of the file")
     }
     var left = Int(piece.count)
     while left > 0, let chunk = Descriptor.bytes(of: descriptor, atMost: min(left, 256 << 10)), !chunk.isEmpty {
@@ -40,7 +40,7 @@ enum UploadContent: Sendable {
       try Task.checkCancellation()
       await Task.yield()
     }
-    guard left == 0 else { throw Self.unreadable("\(url.path) ended before its length") }
+    guard left == 0 else { throw Self.unreadable("\(url.path) is shorter than expected") }
     return Data(hash.finish())
   }
 

@@ -34,7 +34,7 @@ struct FileStamp: Codable, Sendable, Hashable {
     guard try status.st_size > 0 || HTTPBody.file(file).checkedLength() != nil else {
       throw TaskError(
         .unreadableBody,
-        "the system doesn't know the size of \(file.path), so it can't be uploaded in pieces: give its bytes with ResumableUpload(named:with:by:bytes:)",
+        "can't determine the size of \(file.path), so it can't be uploaded in chunks: pass its bytes with ResumableUpload(named:with:by:bytes:)",
         phase: .preparing, isSurelyNotSent: true)
     }
     let time = status.lastChange

@@ -16,7 +16,7 @@ extension UploadRun {
     case .finished:
       guard piece?.isLast ?? (isRestored || hasSentLast) else {
         throw TaskError.contradicted(
-          "the server says that it has all of \(job.name), and the end was not sent", answer, server)
+          "the server reports \(job.name) as complete, but its end was not sent", answer, server)
       }
       try finish(answer)
     case .unknown, .taken:
@@ -47,7 +47,7 @@ extension UploadRun {
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
     if mayBeWhole, makePlan().idempotency != .safeToRepeat {
       var error = TaskError.refused(answer, server)
-      error.retryRefusal = "the server may have all of \(job.name): discard() has it sent once more"
+      error.retryRefusal = "the server may already have \(job.name): call discard() to upload it again"
       lastWord = error
       throw error
     }
@@ -60,7 +60,7 @@ extension UploadRun {
     guard position >= 0, position <= most else {
       if isRestored { return try await beginAgain(answer) }
       throw TaskError.contradicted(
-        "the server has \(position) bytes of \(job.name), of which \(most) were sent", answer, server)
+        "the server reports \(position) bytes of \(job.name), but only \(most) were sent", answer, server)
     }
     isRestored = false
     // If the length was only found at the end, the server doesn't know it until a chunk has sent it.
@@ -92,7 +92,7 @@ extension UploadRun {
   private func detour(_ answer: TaskResponse<Data>) async throws {
     var error = TaskError.refused(answer, server)
     guard let wait = standstill.detour() else {
-      error.retryRefusal = "the server answers, and takes nothing"
+      error.retryRefusal = "the server responds, but accepts no data"
       throw error
     }
     guard wait > .zero else { return }

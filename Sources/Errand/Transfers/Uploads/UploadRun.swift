@@ -184,7 +184,7 @@ actor UploadRun {
       return
     }
     throw UploadContent.unreadable(
-      "\(file.path) was changed while it was sent: run the upload again, which begins anew")
+      "\(file.path) changed during the upload: run the upload again, which starts over")
   }
 
   /// Returns the chunk at a position. If a closure returns fewer bytes than requested, the chunk is the last.
@@ -193,7 +193,7 @@ actor UploadRun {
     var piece = slices.piece(at: offset)
     if case .given = job.content, slices.chunkSize > UploadContent.largestGivenPiece {
       throw UploadContent.unreadable(
-        "the server takes pieces of \(slices.chunkSize) bytes at least, more than is held in memory: upload a file")
+        "the server requires chunks of at least \(slices.chunkSize) bytes, more than is held in memory: upload a file")
     }
     let data = try await server.manager.clock.limiting(retry.remaining, .call, phase: .preparing) { [job, piece] in
       try await job.content.bytes(of: piece)
@@ -203,7 +203,7 @@ actor UploadRun {
       if count < piece.count {
         guard length == nil else {
           throw UploadContent.unreadable(
-            "the bytes of \(job.name) end at \(offset + count), not at \(slices.length ?? 0)")
+            "\(job.name) ended after \(offset + count) bytes instead of \(slices.length ?? 0)")
         }
         length = offset + count
         (piece.count, piece.isLast) = (count, true)
@@ -256,7 +256,7 @@ actor UploadRun {
     } catch {
       let shown = server.configuration.redaction(session.location).shortened
       throw TaskError(
-        .badResponse, "the upload is not sent to '\(shown)', as the server asks: \(error.reason)",
+        .badResponse, "the upload is not sent to '\(shown)', the URL from the server: \(error.reason)",
         phase: .finishing)
     }
   }

@@ -70,7 +70,7 @@
         guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
         response.body.cancel()
         throw TaskError(
-          .proxyAuthenticationRequired, "the proxy \(proxy.address) asks for credentials", phase: .awaitingResponse,
+          .proxyAuthenticationRequired, "the proxy \(proxy.address) requires credentials", phase: .awaitingResponse,
           isSurelyNotSent: true)
       } catch var error as TaskError where error.code == .proxyAuthenticationRequired {
         if let renew = proxy.renewCredential {

@@ -28,7 +28,7 @@
         httpBodyStream = stream
       case .stream:
         throw TaskError(
-          .unreadableBody, "a URLRequest cannot carry a streamed body: give it bytes or a file", phase: .preparing,
+          .unreadableBody, "a URLRequest cannot carry a streamed body: use bytes or a file", phase: .preparing,
           isSurelyNotSent: true)
       }
     }
@@ -64,7 +64,7 @@
       }
       if request.httpBody == nil, request.httpBodyStream != nil {
         throw TaskError(
-          .unreadableBody, "the body of the URLRequest is a stream: give HTTPBody.stream or HTTPBody.file instead",
+          .unreadableBody, "the body of the URLRequest is a stream: pass HTTPBody.stream or HTTPBody.file instead",
           phase: .preparing, isSurelyNotSent: true)
       }
       self.init(

@@ -14,9 +14,9 @@
       }
       let shown = Self.pins(of: trust)
       guard expected.isDisjoint(with: shown) else { return nil }
-      let list = shown.isEmpty ? "no key that could be read" : shown.map { "sha256/\($0)" }.joined(separator: ", ")
+      let list = shown.isEmpty ? "no readable key" : shown.map { "sha256/\($0)" }.joined(separator: ", ")
       return TaskError(
-        .pinMismatch, "no pin of \(space.host) matches; it shows \(list)", phase: .connecting, isSurelyNotSent: true)
+        .pinMismatch, "no pin of \(space.host) matches; the server presented \(list)", phase: .connecting, isSurelyNotSent: true)
     }
 
     private static func pins(of trust: SecTrust) -> [String] {

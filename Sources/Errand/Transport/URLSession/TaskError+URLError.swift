@@ -44,15 +44,15 @@
 
     private static let connecting: [URLError.Code: Meaning] = [
       .badURL: (.badURL, "the URL is malformed"),
-      .unsupportedURL: (.badURL, "the URL has a scheme that is not supported"),
-      .cannotFindHost: (.cannotResolveHost, "the host's name was not found"),
-      .dnsLookupFailed: (.cannotResolveHost, "the host's name could not be looked up"),
-      .cannotConnectToHost: (.cannotConnect, "no connection to the host could be made"),
-      .notConnectedToInternet: (.offline, "there is no network"),
+      .unsupportedURL: (.badURL, "the URL's scheme is not supported"),
+      .cannotFindHost: (.cannotResolveHost, "the host name was not found"),
+      .dnsLookupFailed: (.cannotResolveHost, "the host name could not be resolved"),
+      .cannotConnectToHost: (.cannotConnect, "could not connect to the host"),
+      .notConnectedToInternet: (.offline, "no network connection"),
       .internationalRoamingOff: (.offline, "roaming is off"),
-      .callIsActive: (.offline, "a phone call keeps the network from being used"),
-      .dataNotAllowed: (.offline, "the network may not be used"),
-      .appTransportSecurityRequiresSecureConnection: (.insecureScheme, "App Transport Security wants https"),
+      .callIsActive: (.offline, "a phone call prevents network access"),
+      .dataNotAllowed: (.offline, "network access is not allowed"),
+      .appTransportSecurityRequiresSecureConnection: (.insecureScheme, "App Transport Security requires https"),
       .secureConnectionFailed: (.secureConnectionFailed, "the TLS handshake failed"),
       .serverCertificateHasBadDate: (.untrustedServer, "the server's certificate has expired"),
       .serverCertificateUntrusted: (.untrustedServer, "the server's certificate is not trusted"),
@@ -63,16 +63,16 @@
     // With TLS 1.3, the client's certificate is verified after the request may have been sent (RFC 8446 §4.4.2.4).
     private static let later: [URLError.Code: Meaning] = [
       .clientCertificateRejected: (.secureConnectionFailed, "the server refused the client's certificate"),
-      .clientCertificateRequired: (.secureConnectionFailed, "the server wants a client certificate"),
+      .clientCertificateRequired: (.secureConnectionFailed, "the server requires a client certificate"),
       .networkConnectionLost: (.connectionLost, "the connection broke"),
       .timedOut: (.timedOut, "the system gave up waiting"),
-      .badServerResponse: (.badResponse, "what the server sent is not HTTP"),
-      .cannotParseResponse: (.badResponse, "what the server sent is not HTTP"),
+      .badServerResponse: (.badResponse, "the server's response is not HTTP"),
+      .cannotParseResponse: (.badResponse, "the server's response is not HTTP"),
       .cannotDecodeContentData: (.badResponse, "the body's encoding is broken"),
       .cannotDecodeRawData: (.badResponse, "the body's encoding is broken"),
-      .dataLengthExceedsMaximum: (.badResponse, "the response is larger than URLSession takes"),
+      .dataLengthExceedsMaximum: (.badResponse, "the response is larger than URLSession allows"),
       .requestBodyStreamExhausted: (.bodyNotReplayable, "the body would have had to be sent twice"),
-      .userAuthenticationRequired: (.proxyAuthenticationRequired, "the proxy asks for credentials"),
+      .userAuthenticationRequired: (.proxyAuthenticationRequired, "the proxy requires credentials"),
     ]
   }
 #endif

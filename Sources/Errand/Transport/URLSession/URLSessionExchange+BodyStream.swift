@@ -17,14 +17,14 @@
       guard sendCount == 1 || (request.options.mayRepeat && request.body.isReplayable) else {
         fail(
           TaskError(
-            .connectionLost, "URLSession would have sent the body a second time, which it may not", phase: .sending))
+            .connectionLost, "URLSession tried to send the body a second time, which is not allowed", phase: .sending))
         return nil
       }
       var reading: InputStream?
       var writing: OutputStream?
       Stream.getBoundStreams(withBufferSize: Self.bufferSize, inputStream: &reading, outputStream: &writing)
       guard let reading, let writing else {
-        fail(TaskError(.internal, "there is no memory for the body's stream", phase: .sending))
+        fail(TaskError(.internal, "not enough memory for the body's stream", phase: .sending))
         return nil
       }
       feed(writing)

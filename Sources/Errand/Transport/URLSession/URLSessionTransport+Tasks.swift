@@ -14,12 +14,12 @@
     @concurrent static func task(for request: HTTPRequest, in session: URLSession) async throws -> URLSessionTask {
       if request.method == .get, !request.body.isEmpty {
         throw TaskError(
-          .transportUnavailable, "URLSession sends no body with GET: use QUERY or POST", phase: .preparing,
+          .transportUnavailable, "URLSession can't send a body with GET: use QUERY or POST", phase: .preparing,
           isSurelyNotSent: true)
       }
       if request.body.trailers != nil {
         throw TaskError(
-          .transportUnavailable, "URLSession sends no fields after a body: put them into the header", phase: .preparing,
+          .transportUnavailable, "URLSession can't send trailer fields: put them into the header", phase: .preparing,
           isSurelyNotSent: true)
       }
       let head = try head(of: request)

@@ -165,7 +165,7 @@ import Testing
       }
     }
     #expect(error?.code == .bodyTooLarge)
-    #expect(error?.reason.contains("the body of part 2 is larger than the 10000 bytes") == true)
+    #expect(error?.reason.contains("the body of part 2 exceeds MultipartLimits.bodySize (10000 bytes)") == true)
     #expect(source.read.count == 12 && bytes == (isRead ? 10_003 : 0))
   }
 

@@ -116,7 +116,7 @@ import Testing
   @Test func `throws if a part is longer than its length`() {
     let reading = Self.read(Self.frames(("3", "one"), ("2", "two")))
     #expect(reading.bodies == ["one|", "tw|"])
-    #expect(reading.error?.contains("part 2 has more than the 2 bytes that its Content-Length states") == true)
+    #expect(reading.error?.contains("part 2 is longer than its Content-Length of 2 bytes") == true)
   }
 
   @Test func `yields a picture before the next one begins`() async throws {

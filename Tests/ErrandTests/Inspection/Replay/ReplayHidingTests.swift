@@ -100,11 +100,11 @@ import Testing
       let (playing, _) = try transport(file, .once)
       let error = try #require(await taskError { _ = try await task.on(server(playing)).download() })
       #expect(
-        error.code == .decodingFailed && error.reason.contains("at sessionID: the value does not fit: recorded"))
+        error.code == .decodingFailed && error.reason.contains("at sessionID: the value is invalid: recorded"))
       #expect(error.reason.contains("ReplayOptions.redaction"))
       let (live, _) = try transport(folder.appendingPathComponent("b.har"), .once, .json(#"{"sessionID":"x"}"#))
       let other = try #require(await taskError { _ = try await task.on(server(live)).download() })
-      #expect(other.reason.hasSuffix("at sessionID: the value does not fit"))
+      #expect(other.reason.hasSuffix("at sessionID: the value is invalid"))
     }
   }
 
@@ -173,7 +173,7 @@ import Testing
       #expect(!written.contains("planted") && !written.contains("widgets") && written.contains("/shown"))
       let (playing, _) = try transport(file, .none)
       let error = await taskError { _ = try await post.on(server(playing)).download() }
-      #expect(error?.reason.contains("the task has it shown nowhere") == true, "\(error as Any)")
+      #expect(error?.reason.contains("the task hides it") == true, "\(error as Any)")
     }
   }
 

@@ -28,15 +28,15 @@ import Testing
       func missing() throws -> String {
         try #require(#expect(throws: TaskError.self) { try ReplayTransport(from: file) }).reason
       }
-      #expect(try missing().hasSuffix("make one with recording: .once"))
+      #expect(try missing().hasSuffix("create one with recording: .once"))
       do {
         let recording = try transport(file, .once, StubLog([]))
         #expect(
           try missing().hasSuffix(
-            "another transport of this process records it: await its finish() first, once it has carried a call"))
+            "another transport of this process is recording it: await its finish() after its first call"))
         withExtendedLifetime(recording) {}
       }
-      #expect(try missing().hasSuffix("make one with recording: .once"))
+      #expect(try missing().hasSuffix("create one with recording: .once"))
     }
   }
 

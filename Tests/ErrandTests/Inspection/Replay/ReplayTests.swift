@@ -36,7 +36,7 @@ import Testing
     let strict = server(playing: transport)
     for _ in 0..<2 { _ = try await GetWidget().on(strict).download() }
     let error = try #require(await taskError { _ = try await GetWidget().on(strict).download() })
-    #expect(error.code == .notRecorded && error.reason.contains("were all played, 2 of them"), "\(error)")
+    #expect(error.code == .notRecorded && error.reason.contains("all 2 recorded responses to it were played"), "\(error)")
     transport.rewind()
     #expect(try await GetWidget().on(strict).download().id == 1)
   }
@@ -51,7 +51,7 @@ import Testing
       await taskError { try await PlainTask(path: "list", query: ["page": "20"]).on(shop).run() })
     #expect(
       error.reason
-        == "no response was recorded: the nearest request is GET https://shop.test/list?page=2 (2 of 3), which differs in query: 'page=20' in place of 'page=2'",
+        == "no response was recorded: the nearest request is GET https://shop.test/list?page=2 (2 of 3), which differs in query: 'page=20' instead of 'page=2'",
       "\(error)")
     #expect(error.isSurelyNotSent && error.attempts.count == 1 && error.diagnosis?.name == "notRecorded")
     let empty = server(playing: ReplayTransport(HTTPArchive(entries: [])))
@@ -73,7 +73,7 @@ import Testing
     try await task("planted2").on(shop).run()
     let error = try #require(await taskError { try await task("planted3").header("X-A", "b").on(shop).run() })
     #expect(error.code == .notRecorded && !"\(error)".contains("planted"), "\(error)")
-    #expect(error.reason.contains("X-A: 'b' in place of ''"), "\(error)")
+    #expect(error.reason.contains("X-A: 'b' instead of ''"), "\(error)")
   }
 
   @Test func `compares JSON bodies by value and others by bytes`() async throws {
@@ -91,7 +91,7 @@ import Testing
     #expect(try await post("plain", "text/plain").on(shop).run().status == .created)
     let error = await taskError { try await post(#"{"a":2,"b":[2]}"#).on(shop).run() }
     #expect(
-      error?.reason.contains(#"body: '{"a":2,"b":[2]}' in place of '{"a":1,"b":[2]}'"#) == true, "\(error as Any)")
+      error?.reason.contains(#"body: '{"a":2,"b":[2]}' instead of '{"a":1,"b":[2]}'"#) == true, "\(error as Any)")
     let stream = HTTPBody.stream {
       AsyncStream<Data> {
         $0.yield(Data("plain".utf8)); $0.finish()

@@ -109,9 +109,9 @@ import Testing
     let wrong = StubLog.Answer.json(#"{"customer":{"email":"s3cret"}}"#)
     #expect(await reason(wrong) { $0.paths = [] }.contains("s3cret"))
     let hidden = await reason(wrong) { $0.paths = ["customer.email"] }
-    #expect(!hidden.contains("s3cret") && hidden.contains("at customer.email: the value does not fit"))
+    #expect(!hidden.contains("s3cret") && hidden.contains("at customer.email: the value is invalid"))
     let whole = await reason(wrong) { $0.bodies = ["application/json"] }
-    #expect(!whole.contains("s3cret") && whole.contains("at customer.*: the value does not fit"))
+    #expect(!whole.contains("s3cret") && whole.contains("at customer.*: the value is invalid"))
 
     let problem = StubLog.Answer.data(
       Data(#"{"title":"Taken","detail":"s3cret"}"#.utf8), "application/problem+json", 409)
@@ -144,7 +144,7 @@ import Testing
     #expect(await reason(Redaction(headers: [], fields: [], paths: ["byNumber.*.name"])).contains("s3cret"))
     #expect(await !reason(Redaction(headers: [], fields: [], paths: ["byNumber.*.tier"])).contains("s3cret"))
     let whole = await reason(Redaction(headers: [], fields: [], bodies: ["application/json"]))
-    #expect(whole.hasSuffix("at byNumber.*.*: the value does not fit"), "\(whole)")
+    #expect(whole.hasSuffix("at byNumber.*.*: the value is invalid"), "\(whole)")
   }
 
   private struct Refusal: TaskPayload, CustomStringConvertible {
@@ -173,7 +173,7 @@ import Testing
   @Test func `a decoding error of a JSON value does not quote it`() throws {
     let value = JSONValue.object(["tier": "s3cret"])
     let error = #expect(throws: TaskError.self) { try value.decoded([String: Kind].self) }
-    #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("the value does not fit") == true)
+    #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("the value is invalid") == true)
   }
 
   private struct Order: ServerPOSTTask, EchoingTask {

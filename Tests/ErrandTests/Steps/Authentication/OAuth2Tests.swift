@@ -169,7 +169,7 @@ import Testing
       "invalid_client: who? (401 Unauthorized)"
     ),
     (400, #"{"error":"invalid_scope"}"#, "invalid_scope (400 Bad Request)"),
-    (500, "<html>", "answered 500 Internal Server Error"),
+    (500, "<html>", "returned 500 Internal Server Error"),
     (200, "{}", "has no access_token"),
     (200, "token planted1", "has no access_token"),
     (200, #"{"access_token":"a","token_type":"mac"}"#, "'mac'"),

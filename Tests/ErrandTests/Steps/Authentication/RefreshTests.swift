@@ -159,7 +159,7 @@ import Testing
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() })
     let task = URLTask(.known("https://shop.test/up"), method: .put, body: once).on(shop.server)
     let error = await taskError { try await task.run() }
-    #expect(error?.status == 401 && error?.retryRefusal == "its body comes once" && shop.sentCount == 1)
+    #expect(error?.status == 401 && error?.retryRefusal == "the request body can only be read once" && shop.sentCount == 1)
     #expect(error?.bodyText == #"{"error":"token"}"#, "what the server said is kept")
     #expect(tokens.replaced.isEmpty)
     #expect(try await shop.task().run().status == .ok)
@@ -205,7 +205,7 @@ import Testing
     #expect(shop.manager.retriesLeft(for: host) == 0)
     tokens.revoke()
     let error = await taskError { try await shop.task().run() }
-    #expect(error?.status == 401 && error?.retryRefusal == "the retry budget for shop.test is used up")
+    #expect(error?.status == 401 && error?.retryRefusal == "the retry budget of shop.test is exhausted")
     #expect(try await shop.task().run().status == .ok, "the token is there all the same")
   }
 

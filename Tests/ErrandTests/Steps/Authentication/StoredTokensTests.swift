@@ -140,7 +140,7 @@ import Testing
     try await shop.task().run()
     #expect(service.requests.map { $0["refresh_token"] } == ["first", "r1"])
     let text = lines.withLock { $0 }.joined()
-    #expect(text.contains("is not stored") && !text.contains("r1") && !text.contains("first"))
+    #expect(text.contains("can't store") && !text.contains("r1") && !text.contains("first"))
   }
 
   /// A store whose removals wait for a gate.

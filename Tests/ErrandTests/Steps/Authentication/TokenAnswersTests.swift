@@ -68,7 +68,7 @@ import Testing
     settings.store = store
     let shop = shop(settings) { number, _ in (.ok, #"{"access_token":"\#(number == 1 ? token : "t")"}"#) }
     let error = await taskError { try await shop.task().run() }
-    #expect(error?.code == .authenticationFailed && error?.reason.contains("no header may have") == true)
+    #expect(error?.code == .authenticationFailed && error?.reason.contains("invalid in a header") == true)
     #expect(try await store.secret(named: settings.secretName) == nil)
     shop.clock.advance(by: .seconds(1))
     try await shop.task().run()
@@ -151,7 +151,7 @@ import Testing
   @Test func `rejects an unsupported token type, names the setting and hides the token`() async throws {
     let slack = #"{"ok":true,"access_token":"planted-token","token_type":"bot","scope":"chat:write"}"#
     let error = try await failure(.ok, slack)
-    #expect(error.code == .authenticationFailed && error.reason.contains("of the type 'bot'"))
+    #expect(error.code == .authenticationFailed && error.reason.contains("the type 'bot' instead of Bearer"))
     #expect(error.reason.contains("set OAuth2.tokenParser") && error.status == .ok)
     #expect(error.bodyText == slack.replacing("planted-token", with: Redaction.mark))
   }
@@ -170,7 +170,7 @@ import Testing
     let refusal = try #require(error.underlying as? OAuth2.Refusal)
     #expect(refusal.code == code && refusal.detail == detail && error.status == .badRequest)
     #expect(error.bodyText == body && error.reason.contains("\(code): \(detail) (400 Bad Request)"))
-    #expect(error.reason.hasSuffix("set OAuth2.tokenRequest if the server wants another request"))
+    #expect(error.reason.hasSuffix("set OAuth2.tokenRequest if the server expects a different request"))
   }
 
   @Test func `reads a form-encoded response like JSON`() async throws {
@@ -213,7 +213,7 @@ import Testing
 
   @Test func `includes the text of a 503 in the error`() async throws {
     let error = try await failure(.serviceUnavailable, "down until 8 o'clock", type: .plainText)
-    #expect(error.reason.hasSuffix("answered 503 Service Unavailable: down until 8 o'clock"))
+    #expect(error.reason.hasSuffix("returned 503 Service Unavailable: down until 8 o'clock"))
     #expect(error.bodyText == "down until 8 o'clock")
   }
 

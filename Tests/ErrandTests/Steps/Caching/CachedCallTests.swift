@@ -49,8 +49,8 @@ import Testing
     #expect(shop.sentCount == 3)
     let moments = shop.events.moments()
     #expect(
-      moments.contains("not answered from the cache: stale") && moments.contains("the stored response is still good"))
-    #expect(moments.contains("answered from the cache: errand; hit; ttl=1"))
+      moments.contains("not served from the cache: stale") && moments.contains("the cached response is still valid"))
+    #expect(moments.contains("served from the cache: errand; hit; ttl=1"))
   }
 
   @Test func `a 200 to a validation replaces the stored response`() async throws {

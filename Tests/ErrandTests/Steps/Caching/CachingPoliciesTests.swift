@@ -10,7 +10,7 @@ import Testing
     let shop = CachedShop([.cacheControl: "max-age=60, must-revalidate"])
     let error = try #require(await taskError { _ = try await shop.get("widgets/7", .cacheOnly) })
     #expect(error.code == .notCached && error.status == .gatewayTimeout && error.isSurelyNotSent && shop.sentCount == 0)
-    #expect("\(error)".hasPrefix("GET https://shop.test/widgets/7: nothing is stored for this request"))
+    #expect("\(error)".hasPrefix("GET https://shop.test/widgets/7: no response is stored for this request"))
     _ = try await shop.get()
     shop.clock.advance(by: .seconds(1000))
     #expect(try await shop.get("widgets/7", .cacheOnly) == ("1", "errand; hit; ttl=-940"))

@@ -253,7 +253,7 @@ import Testing
         let error = #expect(throws: TaskError.self) { _ = try jar(file) }
         #expect(error?.code == .fileNotWritable)
         #expect(
-          error?.reason == "cookies can't be kept in \(file.path): it has something else than cookies: move it away")
+          error?.reason == "can't store cookies in \(file.path): it contains something other than cookies: move it elsewhere")
         #expect(try String(contentsOf: file, encoding: .utf8) == text)
       }
     }
@@ -269,7 +269,7 @@ import Testing
       try FileManager.default.createDirectory(at: open, withIntermediateDirectories: false)
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: open.path)
       let error = #expect(throws: TaskError.self) { _ = try jar(open.appendingPathComponent("cookies.json")) }
-      #expect(error?.reason.contains("can be written to by everybody") == true)
+      #expect(error?.reason.contains("is writable by everyone") == true)
     }
   }
 
@@ -299,7 +299,7 @@ import Testing
         await #expect(throws: TaskError.self) { try await jar.synchronize() }
       }
       #expect(await eventually { log.withLock { $0.count } == 1 })
-      #expect(log.withLock { $0 }.first?.hasPrefix("cookies can't be kept in \(file.path): ") == true)
+      #expect(log.withLock { $0 }.first?.hasPrefix("can't store cookies in \(file.path): ") == true)
       try FileManager.default.removeItem(at: place)
       try await jar.synchronize()
       #expect(try values(self.jar(file)) == ["c0=1", "c1=1", "c2=1"])

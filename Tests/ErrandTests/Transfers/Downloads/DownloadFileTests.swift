@@ -152,7 +152,7 @@ import Testing
       try file.append(Data("1234".utf8))
       let error = #expect(throws: TaskError.self) { try file.append(Data("5678".utf8)) }
       #expect(error?.code == .fileNotWritable && error?.reason.contains("No space left") == true)
-      #expect(error?.reason.contains("the 4 bytes that are there are kept") == true)
+      #expect(error?.reason.contains("the 4 bytes received so far are kept") == true)
       file.close()
       let next = try DownloadFile(for: url)
       #expect(next.length == 4)
@@ -276,7 +276,7 @@ import Testing
       try file.append(Data("34".utf8), to: 1)
       isFull.withLock { $0 = true }
       let error = #expect(throws: TaskError.self) { try file.append(Data("56".utf8), to: 1) }
-      #expect(error?.reason.contains("the 2 bytes that are there are kept") == true)
+      #expect(error?.reason.contains("the 2 bytes received so far are kept") == true)
       file.close()
       let next = try DownloadFile(for: url)
       #expect(next.ranges?.parts.map(\.count) == [0, 2, 0])

@@ -62,7 +62,7 @@ struct CallLoggerTests {
     }
     let lines = shop.lines
     #expect(lines.map(\.level) == [.debug, .warning])
-    #expect(lines.first?.message.hasPrefix("no other attempt: a POST may not be sent twice") == true)
+    #expect(lines.first?.message.hasPrefix("not retried: POST is not idempotent") == true)
     #expect(lines.last?.message.hasPrefix("call failed: ") == true)
     #expect(
       lines.last?.metadata == [

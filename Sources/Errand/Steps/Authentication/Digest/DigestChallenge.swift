@@ -64,7 +64,7 @@ struct DigestChallenge: Sendable, Equatable {
     // RFC 7616 §3.3: the default is MD5, and a challenge with an unknown algorithm is ignored.
     guard let algorithm = DigestAlgorithm(name ?? "MD5") else {
       throw Refusal(
-        reason: "its Digest challenge has an algorithm that is not known: \((name ?? "").shortened.debugDescription)")
+        reason: "its Digest challenge has an unknown algorithm: \((name ?? "").shortened.debugDescription)")
     }
     let opaque = challenge["opaque"]
     let size = realm.utf8.count + nonce.utf8.count + (opaque?.utf8.count ?? 0)
@@ -99,7 +99,7 @@ struct DigestChallenge: Sendable, Equatable {
     guard hasBodyInMemory else {
       throw Refusal(
         reason:
-          "its Digest challenge accepts auth-int only, which needs the hash of the body, and the body is not in memory")
+          "its Digest challenge accepts only auth-int, which needs a hash of the body, but the body is not in memory")
     }
     return (.body, name)
   }

@@ -30,7 +30,7 @@ struct DeviceSignIn: Sendable {
     }
     throw TaskError(
       .signInRequired,
-      "the code of the device was not entered within \(code.prompt.lifetime.formattedSeconds): request a new one",
+      "the device code was not entered within \(code.prompt.lifetime.formattedSeconds): request a new one",
       phase: .authenticating)
   }
 

@@ -118,7 +118,7 @@ extension OAuth2 {
     let base = endpoint.absoluteString
     guard let url = URL(string: base + (base.contains("?") ? "&" : "?") + query.encoded) else {
       throw TaskError(
-        .badURL, "'\(Redaction.standard(endpoint).shortened)' is no URL that a query can be added to", phase: .preparing
+        .badURL, "'\(Redaction.standard(endpoint).shortened)' is not a URL that a query can be added to", phase: .preparing
       )
     }
     return url
@@ -134,7 +134,7 @@ extension OAuth2.DevicePrompt {
       } catch {
         throw TaskError(
           .authenticationFailed,
-          "the page to sign in on, '\(Redaction.standard(page).shortened)', is not shown: \(error.reason)",
+          "the sign-in page '\(Redaction.standard(page).shortened)' is not shown: \(error.reason)",
           phase: .authenticating)
       }
     }

@@ -137,7 +137,7 @@ final class OAuth2Authenticator: Authenticator {
       let stored = StoredToken(token, origin: state.withLock { $0.origin })
       try await store.setSecret(try JSONEncoder().encode(stored), named: name)
     } catch {
-      context.complain("the token of \(settings) is not stored, and is lost when the process ends: \(error)")
+      context.complain("can't store the token of \(settings), which is lost when the process ends: \(error)")
     }
   }
 
@@ -150,7 +150,7 @@ final class OAuth2Authenticator: Authenticator {
     case .password(let credential):
       let password: HTTPQuery = ["username": credential.user, "password": credential.password]
       token = try await endpoint.token(grant("password", password), context)
-    case .refreshToken: throw signInRequired("the refresh token is used up")
+    case .refreshToken: throw signInRequired("the refresh token can no longer be used")
     case .code(let code, let redirectURL, let verifier):
       return try await redeem(code, redirectURL, verifier, context)
     case .device(let url, let show):
@@ -177,7 +177,7 @@ final class OAuth2Authenticator: Authenticator {
       defer { state.hasUsedGrant = true }
       return state.hasUsedGrant
     }
-    if wasUsed { throw signInRequired("the authorization code was used, and no refresh token came for it") }
+    if wasUsed { throw signInRequired("the authorization code was already used, and the server sent no refresh token") }
     // RFC 6749 §4.1.3: the scopes are bound to the code.
     var grant: HTTPQuery = ["grant_type": "authorization_code", "code": code]
     if let redirectURL { grant.add("redirect_uri", redirectURL.absoluteString) }
@@ -202,7 +202,7 @@ final class OAuth2Authenticator: Authenticator {
 
   private func signInRequired(_ reason: String, _ refusal: OAuth2.Refusal? = nil) -> TaskError {
     var error = TaskError(
-      .signInRequired, "\(settings): \(reason): sign in again, and set authentication anew", phase: .authenticating,
+      .signInRequired, "\(settings): \(reason): sign in again, and set authentication again", phase: .authenticating,
       underlying: refusal)
     error.status = refusal?.status
     error.body = refusal?.body ?? Data()
@@ -220,11 +220,11 @@ final class OAuth2Authenticator: Authenticator {
     let code = isWord ? refusal.code : isHidden ? Redaction.mark : redaction(text: refusal.code).shortened
     let words = "\(code)\(detail) (\(refusal.status))"
     if refusal.code == "invalid_grant", !settings.grant.isRepeatable {
-      return signInRequired("the \(settings.grant) was refused with \(words)", refusal)
+      return signInRequired("the \(settings.grant) was rejected: \(words)", refusal)
     }
     let advice = OAuth2.advice(for: refusal.code, refusal.status).map { ": \($0)" } ?? ""
     var error = TaskError(
-      .authenticationFailed, "\(settings): no token by \(settings.grant): \(words)\(advice)", phase: .authenticating,
+      .authenticationFailed, "\(settings): no token for \(settings.grant): \(words)\(advice)", phase: .authenticating,
       underlying: refusal)
     error.status = refusal.status
     error.body = refusal.body

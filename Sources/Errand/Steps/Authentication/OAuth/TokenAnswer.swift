@@ -47,12 +47,12 @@ struct TokenAnswer: Sendable {
     let words = redaction.summary(of: body, type: response.mediaType)
     let advice = OAuth2.advice(for: nil, response.status).map { ": \($0)" } ?? ""
     return error(
-      "the token endpoint \(Redaction.standard(response.url)) answered \(response.status)"
+      "the token endpoint \(Redaction.standard(response.url)) returned \(response.status)"
         + (words.isEmpty ? "" : ": \(words)") + advice, body)
   }
 
   func failure(_ reason: String) -> TaskError {
-    error("no token came from \(Redaction.standard(response.url)): \(reason)", body)
+    error("no token from \(Redaction.standard(response.url)): \(reason)", body)
   }
 
   private func error(_ reason: String, _ body: Data) -> TaskError {
@@ -81,7 +81,7 @@ extension OAuth2 {
     case 401, 403: "check OAuth2.client: its id, its secret, and its placement (.header or .body)"
     case 300..<400, 404, 405, 410: "check OAuth2.tokenURL"
     case 400..<500 where status.code != 408 && status.code != 429:
-      "set OAuth2.tokenRequest if the server wants another request"
+      "set OAuth2.tokenRequest if the server expects a different request"
     default: nil
     }
   }

@@ -14,7 +14,7 @@ struct StatedRefusal: Decodable {
     let error = try members.decode(JSONValue.self, forKey: .error)
     let code = Self.word(error) ?? ["type", "status", "code", "message"].lazy.compactMap { Self.word(error[$0]) }.first
     guard let code else {
-      throw DecodingError.dataCorruptedError(forKey: .error, in: members, debugDescription: "no word for the error")
+      throw DecodingError.dataCorruptedError(forKey: .error, in: members, debugDescription: "no error code")
     }
     self.code = code
     let texts = [.error_description, .message].lazy.compactMap { try? members.decode(String.self, forKey: $0) }

@@ -17,7 +17,7 @@ struct TokenEndpoint: Sendable {
     // An invalid token would be stored and then fail every call.
     guard token.value.isBearerToken else {
       throw answer.failure(
-        "its access_token is empty, or has a character that no header may have: set OAuth2.tokenParser to read another")
+        "its access_token is empty or contains a character that is invalid in a header: set OAuth2.tokenParser to read another field")
     }
     return token
   }
@@ -38,12 +38,12 @@ struct TokenEndpoint: Sendable {
       return try JSONDecoder().decode(StatedToken.self, from: answer.json).token(now)
     } catch let other as OtherType {
       throw answer.failure(
-        "its token is of the type '\(other.type.shortened)', and not a bearer token: "
-          + "set OAuth2.tokenParser if it is sent as one")
+        "its token has the type '\(other.type.shortened)' instead of Bearer: "
+          + "set OAuth2.tokenParser if it is sent like a bearer token")
     } catch {
       // Some servers report an error with status 200. Don't include the decoding error: it can quote the token.
       throw answer.refusal
-        ?? answer.failure("its answer has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser to read it")
+        ?? answer.failure("the response has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser to read it")
     }
   }
 
@@ -60,7 +60,7 @@ struct TokenEndpoint: Sendable {
       return try JSONDecoder().decode(DeviceCode.self, from: answer.json)
     } catch {
       throw answer.refusal
-        ?? answer.failure("its answer has no device code (RFC 8628 §3.2): check the URL of .deviceCode(at:)")
+        ?? answer.failure("the response has no device code (RFC 8628 §3.2): check the URL of .deviceCode(at:)")
     }
   }
 }

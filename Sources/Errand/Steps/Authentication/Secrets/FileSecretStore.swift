@@ -71,7 +71,7 @@ public struct FileSecretStore: SecretStore {
       return try work()
     } catch {
       throw TaskError(
-        code, "the folder of secrets \(folder.path) \(problem): \(error)", phase: .authenticating, underlying: error)
+        code, "the secrets folder \(folder.path) \(problem): \(error)", phase: .authenticating, underlying: error)
     }
   }
 }

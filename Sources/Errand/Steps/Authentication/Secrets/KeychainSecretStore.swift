@@ -62,8 +62,8 @@
     }
 
     private static func failure(_ status: OSStatus, _ code: TaskError.Code) -> TaskError {
-      let words = SecCopyErrorMessageString(status, nil) as String? ?? "no words for it"
-      return TaskError(code, "the keychain refuses with \(status): \(words)", phase: .authenticating)
+      let words = SecCopyErrorMessageString(status, nil) as String? ?? "unknown error"
+      return TaskError(code, "keychain error \(status): \(words)", phase: .authenticating)
     }
   }
 #endif

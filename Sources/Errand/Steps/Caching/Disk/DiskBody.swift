@@ -46,7 +46,7 @@ final class DiskBody: HTTPBodySource {
       frame.count == length + 8, let bytes = DiskLayout.checked(frame, number: number)
     else {
       throw TaskError(
-        .truncatedBody, "a stored response is damaged, and was removed: the next call gets it from its server",
+        .truncatedBody, "a cached response was damaged and has been removed: the next call requests it from the server",
         phase: .receiving)
     }
     return bytes

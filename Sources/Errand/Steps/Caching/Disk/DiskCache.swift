@@ -218,7 +218,7 @@ public final class DiskCache: CacheStore {
   func withShard<Result>(of name: DiskName, making: Bool = false, _ body: (Int32) throws -> Result) throws -> Result {
     guard let result = try folder.withShard(DiskFolder.shard(name.url), making: making, body) else {
       throw TaskError(
-        .fileNotWritable, "a response cannot be stored: the folder of the cache is gone", phase: .finishing)
+        .fileNotWritable, "can't store a response: the cache folder no longer exists", phase: .finishing)
     }
     return result
   }

@@ -20,11 +20,11 @@ final class DiskFolder: Sendable {
     do {
       try PrivateFolder.make(url)
     } catch {
-      throw Self.failure("the folder of a cache, \(url.path), cannot be made: \(Self.reason)")
+      throw Self.failure("can't create the cache folder \(url.path): \(Self.reason)")
     }
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard opened >= 0 else {
-      throw Self.failure("the folder of a cache, \(url.path), cannot be opened: \(Self.reason)")
+      throw Self.failure("can't open the cache folder \(url.path): \(Self.reason)")
     }
     var status = stat()
     var link = stat()
@@ -34,7 +34,7 @@ final class DiskFolder: Sendable {
       fchmod(opened, 0o700) == 0
     else {
       close(opened)
-      throw Self.failure("the folder of a cache, \(url.path), belongs to another user: give the cache one of its own")
+      throw Self.failure("the cache folder \(url.path) belongs to another user: use another folder")
     }
     descriptor = opened
   }
@@ -104,7 +104,7 @@ final class DiskFolder: Sendable {
       if fstat(file, &status) == 0, status.st_nlink > 0 { return file }
       close(file)
     }
-    throw failure("a response cannot be stored: \(reason)")
+    throw failure("can't store a response: \(reason)")
   }
 
   /// Removes an abandoned file. Returns `false` if a process is still writing it.
@@ -121,7 +121,7 @@ final class DiskFolder: Sendable {
   }
 
   static func renameFile(_ old: String, to new: String, in shard: Int32) throws {
-    guard renameat(shard, old, shard, new) == 0 else { throw failure("a response cannot be stored: \(reason)") }
+    guard renameat(shard, old, shard, new) == 0 else { throw failure("can't store a response: \(reason)") }
   }
 
   static func removeFile(_ name: String, in shard: Int32) {
@@ -188,7 +188,7 @@ final class DiskFolder: Sendable {
       while done < bytes.count {
         let put = pwrite(file, bytes.baseAddress?.advanced(by: done), bytes.count - done, off_t(offset + done))
         if put < 0, errno == EINTR { continue }
-        guard put > 0 else { throw failure("a response cannot be stored: \(reason)") }
+        guard put > 0 else { throw failure("can't store a response: \(reason)") }
         done += put
       }
     }

@@ -52,7 +52,7 @@
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
       if long(CCINFO_HTTP_CONNECTCODE) == 407 {
         return TaskError(
-          .proxyAuthenticationRequired, "the proxy asks for credentials", phase: .connecting, isSurelyNotSent: true)
+          .proxyAuthenticationRequired, "the proxy requires credentials", phase: .connecting, isSurelyNotSent: true)
       }
       if sendCount == 0, let error = tunnelFailure { return error }
       let failure = CurlFailure(
@@ -67,10 +67,10 @@
       var reason = number != 0 ? failure.reason(String(cString: strerror(Int32(number)))) : failure.reason
       // libcurl names the host of the URL, but the connection was to the socket.
       if failure.code == .cannotConnect, let socketPath {
-        let words = number != 0 ? String(cString: strerror(Int32(number))) : "there is no connection"
+        let words = number != 0 ? String(cString: strerror(Int32(number))) : "no connection"
         reason = "can't connect to the Unix socket at \(socketPath): \(words)"
       }
-      if failure.code == .pinMismatch { reason += "; the server shows \(shownPins.joined(separator: ", "))" }
+      if failure.code == .pinMismatch { reason += "; the server presented \(shownPins.joined(separator: ", "))" }
       let peer = remoteAddress.isEmpty ? "" : "\(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))"
       if !peer.isEmpty, !reason.contains(peer) { reason += ", \(peer)" }
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
@@ -84,7 +84,7 @@
       let isRefused = status.code < 500 && !RetryableStatuses.standard.contains(status)
       return TaskError(
         isRefused ? .proxyRefused : .cannotConnect,
-        "the proxy answered \(status) to CONNECT, \(TaskError.Phase.connecting.rawValue)",
+        "the proxy returned \(status) for CONNECT, \(TaskError.Phase.connecting.rawValue)",
         phase: .connecting, isSurelyNotSent: true)
     }
 
@@ -92,7 +92,7 @@
       var information: UnsafePointer<ccurl_certinfo>?
       guard ccurl_easy_get_certinfo(easy, &information) == CCE_OK, let information,
         let lists = information.pointee.certinfo
-      else { return ["no certificate that could be read"] }
+      else { return ["no readable certificate"] }
       return (0..<Int(information.pointee.num_of_certs)).compactMap { index in
         var entry = lists[index]
         while let present = entry {

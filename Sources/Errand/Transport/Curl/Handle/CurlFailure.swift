@@ -25,17 +25,17 @@
       let remark = isSilent ? words : remark
       switch code {
       case _ where circumstances.isRefused:
-        (self.code, reason) = (.connectionLost, "the server refused the stream, and did nothing with it")
+        (self.code, reason) = (.connectionLost, "the server refused the stream without processing it")
       case CCE_PEER_FAILED_VERIFICATION, CCE_SSL_ISSUER_ERROR, CCE_SSL_INVALIDCERTSTATUS:
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
       case CCE_SSL_CACERT_BADFILE where circumstances.lackOfAuthorities != nil:
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
       case CCE_SSL_CACERT_BADFILE where circumstances.trustsSystem:
-        (self.code, reason) = (.untrustedServer, "the authorities of this machine cannot be used: \(remark)")
+        (self.code, reason) = (.untrustedServer, "the certificate authorities of this machine cannot be used: \(remark)")
       case CCE_SSL_CACERT_BADFILE, CCE_SSL_CERTPROBLEM:
         (self.code, reason) = (.secureConnectionFailed, "\(TaskError.certificatesReason): \(remark)")
       case _ where circumstances.phase == .receiving && Self.isOfField(remark):
-        (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
+        (self.code, reason) = (.badResponse, "the response cannot be read: its trailer contains an invalid line")
       case CCE_WEIRD_SERVER_REPLY where remark.contains("Multiple Location"):
         // libcurl 8.19 and newer reject several `Location` fields before Errand can.
         (self.code, reason) = (
@@ -46,12 +46,12 @@
       case CCE_OUT_OF_MEMORY where circumstances.isSent, CCE_TOO_LARGE:
         // Newer versions of libcurl also count interim responses, as Errand does, and may reject the head first.
         let part = circumstances.phase == .receiving ? "trailer" : "head"
-        let limit = "a line of its \(part) is larger than 100 KiB, or all of it than 256 KiB"
+        let limit = "its \(part) exceeds 256 KiB, or 100 KiB in one line"
         (self.code, reason) = (.badResponse, "the response cannot be read: \(limit)")
       case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && circumstances.phase != .receiving:
-        (self.code, reason) = (.badResponse, "the response cannot be read: a line of its head is no field")
+        (self.code, reason) = (.badResponse, "the response cannot be read: its head contains an invalid line")
       case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && remark.contains("chunk"):
-        (self.code, reason) = (.badResponse, "the response cannot be read: a line of its trailer fields is no field")
+        (self.code, reason) = (.badResponse, "the response cannot be read: its trailer contains an invalid line")
       case CCE_RECV_ERROR where remark.contains("chunk"):
         (self.code, reason) = (.badResponse, "the response's chunks cannot be read: \(remark)")
       case CCE_HTTP2_STREAM where isSilent && circumstances.phase == .receiving:
@@ -60,7 +60,7 @@
       case _ where remark.contains("Flooding was detected"):
         // The limit of nghttp2, in libcurl 8.23.
         (self.code, reason) = (
-          .badResponse, "the server kept its connection busy with frames that are no part of an answer"
+          .badResponse, "the server flooded its connection with frames that do not belong to a response"
         )
       case _ where Self.isTooLarge(remark):
         (self.code, reason) = Self.tooLarge(circumstances)
@@ -73,7 +73,7 @@
         reason = "the server closed the connection in the middle of the response's head"
       case CCE_ABORTED_BY_CALLBACK:
         // The request must not be resent: it may have been read before its connection was closed.
-        (self.code, reason) = (.connectionLost, "the pooled connection was closed before it answered")
+        (self.code, reason) = (.connectionLost, "the pooled connection was closed before the response")
       default:
         self.code = Self.kind(code, circumstances)
         reason = self.code == .cannotConnect ? Self.withoutTime(remark) : remark
@@ -103,7 +103,7 @@
     }
 
     private static let resetAmidRequest =
-      "the server reset the stream before the request was sent, and its answer states no length"
+      "the server reset the stream before the request was sent, and its response has no length"
 
     /// The error for a stream that the server reset before the request was sent, if libcurl reports success.
     static var cutByReset: TaskError {
@@ -155,7 +155,7 @@
     private static func distrust(_ remark: String, _ circumstances: Circumstances) -> String {
       if let lack = circumstances.lackOfAuthorities { return "the server's certificate is not trusted: \(lack)" }
       let isUnknown = ["self-signed", "self signed", "issuer"].contains { remark.contains($0) }
-      let advice = isUnknown ? "; if it is your own authority, name it in the transport's tls.authorities" : ""
+      let advice = isUnknown ? "; if it is your own authority, add it to the transport's tls.authorities" : ""
       return "the server's certificate is not trusted: \(remark)\(advice)"
     }
 

@@ -26,7 +26,7 @@
       if let idle { return idle.handle }
       guard let pointer = ccurl_easy_init() else {
         state.withLock { $0.busy -= 1 }
-        throw TaskError(.internal, "libcurl has no memory for a handle", phase: .preparing)
+        throw TaskError(.internal, "not enough memory for a libcurl handle", phase: .preparing)
       }
       return CurlHandle(pointer)
     }

@@ -10,17 +10,17 @@
       case Int32(CCURL_MISSING_LIBRARY): missing
       case Int32(CCURL_TOO_OLD): tooOld
       case Int32(CCURL_MISSING_SYMBOL): "libcurl \(version) lacks a function that is needed"
-      default: "libcurl \(version) could not be initialised"
+      default: "libcurl \(version) could not be initialized"
       }
     }()
 
     static let missing = """
-      libcurl.so.4 is not installed: \(packages) gets it, and ErrandURLSession is a transport that does without it
+      libcurl.so.4 is not installed: install it with \(packages), or use ErrandURLSession, which does not need it
       """
 
     private static var tooOld: String {
       """
-      libcurl \(version) is older than 7.76, the first that the transport is made for: install a newer one, link one with the \
+      libcurl \(version) is older than 7.76, the oldest supported version: install a newer one, link one with the \
       trait LinkedCurl, or use ErrandURLSession
       """
     }
@@ -30,7 +30,7 @@
 
     static let lackOfTLS =
       offers(CC_VERSION_SSL)
-      ? nil : "the machine's libcurl \(version) was built without TLS: \(packages) gets one with it"
+      ? nil : "the machine's libcurl \(version) was built without TLS: install one with TLS with \(packages)"
 
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
 

@@ -25,12 +25,12 @@
       case .http2PriorKnowledge where request.body.trailers != nil:
         throw TaskError(
           .transportUnavailable,
-          "fields after a body go over HTTP/1.1 only, and the transport is to speak HTTP/2: put them into the header, or use another transport",
+          "trailer fields require HTTP/1.1, but the transport is set to HTTP/2: put them into the header, or use another transport",
           phase: .preparing, isSurelyNotSent: true)
       case .http2PriorKnowledge where !CurlLibrary.hasRequestCallback:
         throw TaskError(
           .transportUnavailable,
-          "libcurl \(CurlLibrary.version) is older than 7.80, and takes bodies that are cut over HTTP/2 for whole: let the transport speak HTTP/1.1, or install a newer one",
+          "libcurl \(CurlLibrary.version) is older than 7.80, and treats truncated HTTP/2 bodies as complete: set the transport to HTTP/1.1, or install a newer one",
           phase: .preparing, isSurelyNotSent: true)
       case .http2PriorKnowledge:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))
@@ -64,8 +64,8 @@
       if proxy.kind == .https { try setProxySecurity(easy) }
       if let credential = proxy.credential {
         try credential.check(for: "the proxy \(proxy.address)", isBasic: proxy.kind != .socks5)
-        try require(ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user), "sign in at a proxy")
-        try require(ccurl_easy_set_string(easy, CCOPT_PROXYPASSWORD, credential.password), "sign in at a proxy")
+        try require(ccurl_easy_set_string(easy, CCOPT_PROXYUSERNAME, credential.user), "authenticate with a proxy")
+        try require(ccurl_easy_set_string(easy, CCOPT_PROXYPASSWORD, credential.password), "authenticate with a proxy")
         ccurl_easy_set_long(easy, CCOPT_PROXYAUTH, Int(CCAUTH_BASIC))
       }
     }

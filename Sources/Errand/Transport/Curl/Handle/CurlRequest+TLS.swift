@@ -18,20 +18,20 @@
         if let file = rules.authorities {
           try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, file.path), "read authorities")
         } else {
-          try setBlob(easy, CCOPT_CAINFO_BLOB, data, "take authorities as data")
+          try setBlob(easy, CCOPT_CAINFO_BLOB, data, "accept authorities as data")
         }
       }
       let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
-      try require(ccurl_easy_set_long(easy, CCOPT_SSLVERSION, version), "demand a version of TLS")
+      try require(ccurl_easy_set_long(easy, CCOPT_SSLVERSION, version), "require a TLS version")
       if let identity = tls.identity {
-        try setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate, "take a client's certificate as data")
-        try setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key, "take a client's key as data")
+        try setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate, "accept a client certificate as data")
+        try setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key, "accept a client key as data")
         if let password = identity.password { ccurl_easy_set_string(easy, CCOPT_KEYPASSWD, password) }
       }
       if let pins = request.options.pins.pins(for: origin.host) {
         // Fail closed: if no pin is valid, use one that matches no key.
         let list = pins.isEmpty ? "sha256//\(String(repeating: "A", count: 43))=" : Self.list(pins)
-        try require(ccurl_easy_set_string(easy, CCOPT_PINNEDPUBLICKEY, list), "compare keys with pins")
+        try require(ccurl_easy_set_string(easy, CCOPT_PINNEDPUBLICKEY, list), "check pinned keys")
         ccurl_easy_set_long(easy, CCOPT_CERTINFO, 1)
       }
       if tls.verification == .dangerouslyNone {
@@ -55,11 +55,11 @@
         if let file = rules.authorities {
           try require(ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file.path), "read authorities for a proxy")
         } else {
-          try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "take authorities for a proxy as data")
+          try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "accept authorities for a proxy as data")
         }
       }
       let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
-      try require(ccurl_easy_set_long(easy, CCOPT_PROXY_SSLVERSION, version), "demand a version of TLS of a proxy")
+      try require(ccurl_easy_set_long(easy, CCOPT_PROXY_SSLVERSION, version), "require a TLS version for a proxy")
       if tls.verification == .dangerouslyNone {
         ccurl_easy_set_long(easy, CCOPT_PROXY_SSL_VERIFYPEER, 0)
         ccurl_easy_set_long(easy, CCOPT_PROXY_SSL_VERIFYHOST, 0)
@@ -69,7 +69,7 @@
     private func requireTLS() throws {
       guard let lack = CurlLibrary.lackOfTLS else { return }
       throw TaskError(
-        .secureConnectionFailed, "nothing is sent to \(origin), for \(lack)", phase: .preparing, isSurelyNotSent: true)
+        .secureConnectionFailed, "nothing is sent to \(origin): \(lack)", phase: .preparing, isSurelyNotSent: true)
     }
 
     private static func list(_ pins: Set<String>) -> String {

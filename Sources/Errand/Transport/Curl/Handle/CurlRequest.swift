@@ -58,7 +58,7 @@
         CurlLibrary.namesProtocols
         ? ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https")
         : ccurl_easy_set_long(easy, CCOPT_PROTOCOLS, Int(CCPROTO_HTTP | CCPROTO_HTTPS))
-      try require(limit, "limit what a URL may name")
+      try require(limit, "restrict URL schemes")
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
       // Otherwise libcurl reads the environment.
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")

@@ -46,7 +46,7 @@
       lastMulti &+= 1
       guard let made = CurlMulti(id: lastMulti, for: CurlMulti.Use(transfer), group: group, loop: self) else {
         left(transfer)
-        transfer.finish(.failure(Self.unavailable("no multi handle could be made")))
+        transfer.finish(.failure(Self.unavailable("could not create a multi handle")))
         retire(transfer)
         return nil
       }

@@ -25,10 +25,10 @@
 
     private static func started() throws(TaskError) -> CurlLoop {
       guard let loop = CurlLoop() else {
-        throw unavailable("no epoll or event descriptor could be had: \(String(cString: strerror(errno)))")
+        throw unavailable("could not create an epoll or event descriptor: \(String(cString: strerror(errno)))")
       }
       guard DetachedThread.start("errand-curl", { loop.run() }) else {
-        throw unavailable("the system gives no thread for it")
+        throw unavailable("could not create a thread")
       }
       return loop
     }
@@ -105,7 +105,7 @@
 
     static func unavailable(_ reason: String) -> TaskError {
       TaskError(
-        .transportUnavailable, "the libcurl transport cannot be had: \(reason)", phase: .preparing,
+        .transportUnavailable, "the libcurl transport is unavailable: \(reason)", phase: .preparing,
         isSurelyNotSent: true)
     }
 

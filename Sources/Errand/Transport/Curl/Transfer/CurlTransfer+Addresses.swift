@@ -45,7 +45,7 @@
       let purpose = peer?.specialPurpose.map { ", which is \($0)" } ?? ""
       return TaskError(
         .forbiddenAddress,
-        "addressPolicy does not allow \(peer?.description ?? "the address of an unknown kind")\(purpose), to which \(origin.host) leads",
+        "addressPolicy does not allow \(peer?.description ?? "an address of an unknown kind")\(purpose), the address of \(origin.host)",
         phase: .connecting, isSurelyNotSent: isSurelyNotSent)
     }
   }
@@ -58,7 +58,7 @@
       guard let peer = PeerAddress(origin.host, port: origin.port) else {
         throw TaskError(
           .forbiddenAddress,
-          "addressPolicy cannot be asked about \(origin.host): the proxy \(proxy.address) looks it up, so nothing is sent",
+          "addressPolicy cannot check \(origin.host) because the proxy \(proxy.address) resolves it, so nothing is sent",
           phase: .connecting, isSurelyNotSent: true)
       }
       guard allows(peer, for: origin) else { throw .forbidden(peer, for: origin) }

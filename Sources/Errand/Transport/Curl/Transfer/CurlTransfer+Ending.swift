@@ -89,13 +89,13 @@
           .failure(
             TaskError(
               .truncatedBody,
-              "the response states no length, and its connection ended without the alert that closes TLS: it may be cut",
+              "the response has no length, and its connection ended without a TLS close alert: it may be truncated",
               phase: .receiving)))
       } else if code != CCE_OK, stream != nil, loop.pulse.hasEnded(socket.descriptor) {
         finish(
           .failure(
             TaskError(
-              .badResponse, "the server kept its connection busy with frames that are no part of an answer",
+              .badResponse, "the server flooded its connection with frames that do not belong to a response",
               phase: timers.phase)))
       } else if code == CCE_OK, head.isComplete {
         finish(.success(timings(facts, handedOn: received)))

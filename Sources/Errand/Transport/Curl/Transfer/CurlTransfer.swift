@@ -149,7 +149,7 @@
         next.timer, after: .nanoseconds(Int64(clamping: next.limit)), phase: timers.phase,
         isSurelyNotSent: isSurelyNotSent)
       if timers.phase == .sending, pauses & CCPAUSE_SEND != 0 {
-        error.reason += ": the source of its body gave nothing"
+        error.reason += ": the source of its body provided no data"
         error.awaitedSource = true
       }
       return error
@@ -190,7 +190,7 @@
     private func refuseSend() -> Bool {
       if head.isComplete {
         failure = TaskError(
-          .truncatedBody, "the body of the response was not kept, for libcurl was to send the request again",
+          .truncatedBody, "the body of the response was discarded because libcurl was about to resend the request",
           phase: .receiving)
       }
       return false

@@ -70,7 +70,7 @@
 
     private mutating func takeStatus(_ line: Bytes, _ rules: Rules) -> Verdict {
       guard let status = Self.status(of: line, rules) else {
-        return .refused("it begins with '\(Self.excerpt(line))', which is no status line of HTTP/1.1")
+        return .refused("it begins with '\(Self.excerpt(line))', which is not an HTTP/1.1 status line")
       }
       self.status = status
       isVersion1_0 = line.starts(with: "HTTP/1.0")
@@ -85,8 +85,8 @@
 
     private mutating func takeEnd(_ rules: Rules) -> Verdict {
       appendLineEnd()
-      if status == 101 { return .refused("it switches protocols, which it was not asked to") }
-      if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0 and has a Transfer-Encoding") }
+      if status == 101 { return .refused("it switches protocols, but the request did not ask for it") }
+      if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0, but has a Transfer-Encoding") }
       guard status < 200 || (status == 417 && rules.answers417) else {
         isComplete = true
         return .complete
@@ -104,7 +104,7 @@
       // RFC 9112 §5.1: a token, with no whitespace before the colon.
       let colon = Self.lengthOfToken(line)
       guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
-        return "a line of its head is no field: '\(Self.excerpt(line))'"
+        return "its head contains an invalid line: '\(Self.excerpt(line))'"
       }
       append(line)
       hasFields = true
@@ -130,7 +130,7 @@
       }
       let content = Self.content(line)
       guard content.isEmpty || Self.isField(content) else {
-        return .refused("a line of its trailer fields is no field: '\(Self.excerpt(content))'")
+        return .refused("its trailer contains an invalid line: '\(Self.excerpt(content))'")
       }
       return .trailer
     }

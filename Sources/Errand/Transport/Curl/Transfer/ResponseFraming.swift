@@ -44,7 +44,7 @@
       while true {
         let end = rest.position(of: UInt8(ascii: ",")) ?? rest.count
         guard let length = Self.number(rest.part(0..<end).trimmed) else {
-          return "Content-Length is '\(HeadLines.excerpt(value))', which is no length"
+          return "Content-Length is '\(HeadLines.excerpt(value))', which is not a length"
         }
         if let contentLength, contentLength != length { return "Content-Length is \(contentLength) and \(length)" }
         contentLength = length
@@ -54,7 +54,7 @@
     }
 
     private mutating func takeCoding(_ value: Bytes) -> String? {
-      guard !isChunked else { return "Transfer-Encoding stands there twice" }
+      guard !isChunked else { return "Transfer-Encoding is present twice" }
       guard matches(value.trimmed, "chunked") else {
         return "Transfer-Encoding is '\(HeadLines.excerpt(value))'; only 'chunked' can be read"
       }
