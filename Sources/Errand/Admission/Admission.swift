@@ -1,4 +1,4 @@
-/// The state of slots, running calls and waiters. Pure: it starts no tasks, never waits and takes no locks.
+/// The state of slots, running calls and waiters. Pure: it never starts tasks, waits or locks.
 ///
 /// Waiters are ordered by priority, then by arrival. A waiter gains one priority every ``ThrottleLimits/ageing``.
 /// Waiters for a host that is full or has reached its rate limit do not block waiters for other hosts.

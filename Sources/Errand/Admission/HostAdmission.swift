@@ -123,6 +123,6 @@ struct RateMeter {
     fullAt = now + new.interval * min(wanting, Double(new.mostAtOnce))
   }
 
-  /// Whether the meter is in its initial state, so that it can be removed.
+  /// Whether the meter is in its initial state and can be removed.
   func isFull(at now: Duration) -> Bool { fullAt <= now }
 }

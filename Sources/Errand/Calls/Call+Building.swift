@@ -13,7 +13,7 @@ extension Call {
 
   /// Builds the request from the task's and the server's current settings, and runs both preflights.
   ///
-  /// - Parameter isAgain: Whether this is a rebuild, so that the header fields of the plan may be stale.
+  /// - Parameter isAgain: Whether this is a rebuild, in which case the plan's header fields may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
     var url = try await snapshot.url(of: plan)
     let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// One call's use of the cache: looks up stored responses and stores new ones.
+/// A call's use of the cache: looks up stored responses and stores new ones.
 final class CacheRun: Sendable {
   typealias Attempts = @Sendable (HTTPRequest) async throws -> Outcome
 
