@@ -197,7 +197,7 @@ extension Admission {
     return gained >= Double(highest) ? highest : min(highest, level + Int(gained))
   }
 
-  /// Occasionally removes hosts that have no state left.
+  /// Occasionally removes hosts that no longer have any state.
   private mutating func sweep(at now: Duration) {
     guard threshold.isExceeded(by: hosts.count) else { return }
     for origin in hosts.origins {

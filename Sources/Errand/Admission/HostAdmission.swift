@@ -32,7 +32,7 @@ struct HostAdmission {
     return false
   }
 
-  /// The first waiter in a queue, if it is still the announced one.
+  /// The first waiter in a queue, if it is still the announced waiter.
   func candidate(_ ticket: Admission.Ticket, _ level: Int) -> WaitingLine.Waiter? {
     guard waiting > 0, announced[level] == ticket, let first = lines[level].first, first.ticket == ticket else {
       return nil

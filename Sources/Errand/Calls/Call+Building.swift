@@ -81,7 +81,7 @@ extension Call {
     }
   }
 
-  /// Returns the header fields: the server's, overridden by the plan's, plus those for the body and the idempotency
+  /// Returns the header fields: the server's, overridden by the plan's, plus fields for the body and the idempotency
   /// key.
   private func headers(at url: URL, _ body: HTTPBody, again isAgain: Bool) async throws -> HTTPHeaders {
     var headers = snapshot.headers

@@ -13,7 +13,7 @@ final class Call: Sendable {
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
   let isEchoed: Bool
-  /// The parts of the call's log line; empty if it is not logged.
+  /// The parts of the call's log line. Empty if the call is not logged.
   let logOptions: LogOptions
   let state = Lock(CallState())
   let cookieJar: CookieJar?

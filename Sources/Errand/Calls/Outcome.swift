@@ -150,7 +150,7 @@ package enum BodyDestination: Sendable {
 }
 
 extension HTTPResponse {
-  /// The timeline of the call that returned this response; empty if the response did not come from a call.
+  /// The timeline of the call that returned this response. Empty if the response did not come from a call.
   public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
 
   /// The durations and attempts so far of the call that returned this response. Complete for a stream once its body has

@@ -32,7 +32,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   /// Creates a remote from a URL string.
   public init(stringLiteral value: String) { self.init(value) }
 
-  /// No remote: calls fail until the server has one.
+  /// No remote. Calls fail until the server has a remote.
   public static let none = Remote("", name: "none")
 
   /// The URL. `nil` if the address is empty or malformed.

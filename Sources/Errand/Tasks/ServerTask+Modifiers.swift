@@ -64,7 +64,7 @@ extension ServerTask {
 
   /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`. Repeats this
   /// up to `maximum` times, which don't count as retries. Ignored for files and streams, because two attempts can't
-  /// write to the same one.
+  /// write to the same file or stream.
   public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
     modified { $0.hedging = .after(delay, maximum: maximum) }
   }

@@ -36,8 +36,8 @@ extension Attempt {
 
   // MARK: Phases
 
-  /// Asks the transport to report timings with the head. Observers need them, and so does the record of a stream that
-  /// is not read to its end.
+  /// Asks the transport to report timings with the head. They are needed by observers, and for the record of a stream
+  /// that is not read to its end.
   func observe(_ request: inout HTTPRequest) {
     let isAddress = call.trace.isObserved && Origin(request.url).map { PeerAddress($0.host) != nil } ?? false
     state.withLock { state in

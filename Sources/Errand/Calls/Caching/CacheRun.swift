@@ -9,7 +9,7 @@ final class CacheRun: Sendable {
     /// The stored response found by the lookup but not served directly.
     var entry: CacheEntry?
     var isConditional = false
-    /// Whether an attempt has stored its response. A later attempt may get a different one.
+    /// Whether an attempt has stored its response. A later attempt may get a different response.
     var hasStored = false
     /// The number of invalidations when the request was sent.
     var changes = 0

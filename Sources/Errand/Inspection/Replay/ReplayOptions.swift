@@ -77,6 +77,6 @@ public enum ReplayOrder: Sendable, Hashable {
 public enum ReplayRepetition: Sendable, Hashable {
   /// The last recorded response is replayed, any number of times.
   case last
-  /// The request gets no response. It fails, or is recorded if missing requests are recorded.
+  /// No response is replayed. The request fails, or is recorded if missing requests are recorded.
   case none
 }
