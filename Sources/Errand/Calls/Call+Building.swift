@@ -93,7 +93,7 @@ extension Call {
       let agent = await provider()
       headers[.userAgent] = agent.isEmpty ? nil : agent
     }
-    // A call in a serial queue or with a handle may have been planned long ago.
+    // A call in a serial queue or with a handle may have been planned a long time ago.
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
     let own = isStale ? try plan.presentHeaders : plan.headers
     headers.replace(with: own)

@@ -21,12 +21,12 @@ extension ServerTask {
     modified { $0.timeouts = timeouts.orElse($0.timeouts) }
   }
 
-  /// Sets a header field, replacing any existing fields of that name.
+  /// Sets a header field, replacing any existing fields with that name.
   public func header(_ name: HTTPHeaderName, _ value: String) -> Modified<Unmodified> {
     modified { $0.headers[name] = value }
   }
 
-  /// Sets several header fields, replacing any existing fields of those names.
+  /// Sets several header fields, replacing any existing fields with those names.
   public func headers(_ headers: HTTPHeaders) -> Modified<Unmodified> {
     modified { $0.headers.replace(with: headers) }
   }

@@ -1,7 +1,7 @@
 public import ErrandFoundation
 
 extension Transport where Self == ReplayTransport {
-  /// Replays a file, and optionally records into it. Records nothing by default.
+  /// Replays a file, and optionally records to it. By default, nothing is recorded.
   ///
   ///     let shop = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .missing))
   ///

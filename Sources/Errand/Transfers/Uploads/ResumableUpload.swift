@@ -175,7 +175,7 @@ public final class ResumableUpload: Sendable {
       defer { memory.release() }
       return try await body(try newRun(to: try await ServerSnapshot.url(of: makePlan()), .memory(memory)))
     }
-    // Use one journal per target, because the same file can be uploaded to several.
+    // Use one journal per target, because the same file can be uploaded to several targets.
     let home = try await ServerSnapshot.url(of: makePlan())
     let target = job.identity(at: home)
     let name = SHA256.hexadecimal(of: "\(job.dialect.name) \(target) \(file?.path ?? "")").prefix(12)
