@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// Opens a folder with `--requests` stored responses (default 100,000) and looks up one of them. Exits with 1 if this
+/// Opens a folder with `--requests` stored responses (default 100,000) and looks up a response. Exits with 1 if this
 /// takes more than half a second.
 struct CacheOpenScenario: Scenario {
   let isEmbedded = true

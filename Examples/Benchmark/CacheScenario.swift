@@ -27,7 +27,7 @@ struct CacheScenario: Scenario {
     let servers = [network, memory, disk]
     for server in servers { _ = try await cost(options.with(requests: 100), server) }
     var costs: [[Double]] = [[], [], []]
-    // Alternate the servers, so that a change in the machine's load affects all of them.
+    // Alternate the servers, so that a change in the machine's load affects every server.
     for _ in 0..<Self.rounds {
       for (index, server) in servers.enumerated() { costs[index].append(try await cost(options, server)) }
     }

@@ -4,7 +4,7 @@ struct CrowdReport: BenchReport {
   let concurrency: Int
   let crowd: Int
   let kinds: [CrowdKind]
-  /// The CPU time per request in microseconds, for each round.
+  /// The CPU time per request in each round, in microseconds.
   var costs: [CrowdKind: [Double]] = [:]
 
   /// The maximum cost of a request relative to a request without the crowd.

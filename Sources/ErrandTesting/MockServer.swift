@@ -77,7 +77,7 @@ extension MockServer {
     host.script.withLock { $0.add(MockRoute(nil, path, .answer(answer))) }
   }
 
-  /// Queues an answer for the next request that has no answer yet, regardless of its path.
+  /// Queues an answer for the next unanswered request, regardless of its path.
   public func enqueue(_ answer: MockAnswer) {
     host.script.withLock { $0.enqueue(answer) }
   }

@@ -20,7 +20,7 @@ import ErrandFoundation
 /// - Parameters:
 ///   - task: The task.
 ///   - expected: The expected request.
-/// - otherProperties: The names of properties that only resemble a requirement.
+///   - otherProperties: The names of properties that only resemble a requirement.
 /// - Throws: ``TaskExpectationError`` with the differences, one per line. If nothing is sent, the call's error.
 public func expectTask(
   _ task: some ServerTask, sends expected: ExpectedRequest, otherProperties: Set<String> = []

@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// A call to a host. The policy must block some of these hosts, and may allow others.
+/// A call to a host that the policy must block, or may allow in some cases.
 struct AddressCall: Sendable {
   enum Kind: String, CaseIterable, Sendable {
     /// A non-public address in one of many spellings.

@@ -72,7 +72,7 @@ struct AddressCallsScenario: Scenario {
     return report
   }
 
-  /// Makes calls on their own servers: a direct one and one with a proxy.
+  /// Makes calls on new servers, one direct and one with a proxy.
   private func make(_ calls: [AddressCall], _ options: BenchOptions, counted: (AddressCall, String) -> Void)
     async throws
   {

@@ -80,7 +80,7 @@ struct FuzzJudge: Sendable {
     ]
   }
 
-  /// Returns a text's printable part, for a header.
+  /// Returns the part of a text that can be sent in a header.
   private static func plain(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(500).map { (32..<127).contains($0.value) ? $0 : "?" }))
   }

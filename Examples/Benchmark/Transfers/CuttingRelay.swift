@@ -42,7 +42,7 @@ final class CuttingRelay: Sendable {
 
   var bytesPassed: Int { passed.withLock { $0 } }
 
-  /// Cuts all connections. Returns `false` if there are none.
+  /// Cuts all connections. Returns `false` without connections.
   func cut() -> Bool {
     open.withLock { descriptors in
       for descriptor in descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }

@@ -2,10 +2,10 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Downloads a file of `--concurrency` MiB (default 1024) in `--ranges` concurrent ranges from nginx, in a process
-/// that is killed at `--requests` random moments (default 50), over connections that are cut as often. Repeats as
-/// necessary. Exits with 1 if a byte is wrong, more than 1 % of the bytes are requested twice, or memory exceeds 40
-/// MB.
+/// Downloads a file of `--concurrency` MiB (default 1024) in `--ranges` concurrent ranges from nginx, in a process that
+/// is killed at `--requests` random moments (default 50), over connections that are cut equally often. Repeats the
+/// download as necessary. Exits with 1 if a byte is wrong, more than 1 % of the bytes are requested twice, or memory
+/// exceeds 40 MB.
 struct TransferKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 50

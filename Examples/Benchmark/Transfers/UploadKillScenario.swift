@@ -3,8 +3,8 @@ import ErrandFoundation
 import ErrandTesting
 
 /// Uploads a file of `--concurrency` MiB (default 1024) to tuspyserver from a process that is killed at `--requests`
-/// random moments (default 50), over connections that are cut as often. Repeats as necessary. Exits with 1 if a stored
-/// byte is wrong, more than a piece per kill or cut is sent twice, or memory exceeds 40 MB.
+/// random moments (default 50), over connections that are cut equally often. Repeats the upload as necessary. Exits
+/// with 1 if a stored byte is wrong, more than one chunk per kill or cut is sent twice, or memory exceeds 40 MB.
 struct UploadKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 50

@@ -1,4 +1,4 @@
-/// The state of slots, running calls and waiters. Pure: it starts no tasks, never waits and takes no locks.
+/// The state of slots, running calls and waiters. Pure: it never starts tasks, waits or locks.
 ///
 /// Waiters are ordered by priority, then by arrival. A waiter gains one priority every ``ThrottleLimits/ageing``.
 /// Waiters for a host that is full or has reached its rate limit do not block waiters for other hosts.
@@ -197,7 +197,7 @@ extension Admission {
     return gained >= Double(highest) ? highest : min(highest, level + Int(gained))
   }
 
-  /// Occasionally removes hosts that have no state left.
+  /// Occasionally removes hosts that no longer have any state.
   private mutating func sweep(at now: Duration) {
     guard threshold.isExceeded(by: hosts.count) else { return }
     for origin in hosts.origins {

@@ -29,7 +29,7 @@ final class AdmissionGate: Sendable {
 
   deinit { state.withLock { $0.alarm }?.work.cancel() }
 
-  /// Runs one exchange in a slot of its host. There is no other way to hold a slot.
+  /// Runs one exchange in a slot of its host. This is the only way to hold a slot.
   ///
   /// `line` runs the wait if all slots are taken. `exchange` must not await app code. Throws ``TaskError`` with code
   /// `.queueFull` if too many calls are waiting, or any error thrown by `line` or `exchange`.

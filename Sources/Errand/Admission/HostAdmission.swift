@@ -32,7 +32,7 @@ struct HostAdmission {
     return false
   }
 
-  /// The first waiter in a queue, if it is still the announced one.
+  /// The first waiter in a queue, if it is still the announced waiter.
   func candidate(_ ticket: Admission.Ticket, _ level: Int) -> WaitingLine.Waiter? {
     guard waiting > 0, announced[level] == ticket, let first = lines[level].first, first.ticket == ticket else {
       return nil
@@ -123,6 +123,6 @@ struct RateMeter {
     fullAt = now + new.interval * min(wanting, Double(new.mostAtOnce))
   }
 
-  /// Whether the meter is in its initial state, so that it can be removed.
+  /// Whether the meter is in its initial state and can be removed.
   func isFull(at now: Duration) -> Bool { fullAt <= now }
 }

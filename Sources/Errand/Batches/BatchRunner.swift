@@ -27,8 +27,8 @@ extension BatchRunner {
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
-  ///     unread results.
+  ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
+  ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
   ///   - body: Reads the results.
   /// - Returns: The result of `body`.
@@ -50,8 +50,8 @@ extension BatchRunner {
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
-  ///     unread results.
+  ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
+  ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
   /// - Returns: The results.
   public func results<Tasks: Sequence & SendableMetatype>(
@@ -68,7 +68,7 @@ extension BatchRunner {
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: The maximum number of tasks that run at once. Defaults to 8.
+  ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
   /// - Throws: The error of the first task to fail, or `CancellationError` if the surrounding Swift task is cancelled.
   public func downloads<Tasks: Sequence & SendableMetatype>(
@@ -86,10 +86,10 @@ extension BatchRunner {
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
-  ///     unread results.
+  ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
+  ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
-  /// - body: Reads the results. If `tasks` throws, its error follows the last result.
+  ///   - body: Reads the results. If `tasks` throws, its error follows the last result.
   /// - Returns: The result of `body`.
   /// - Throws: Any error thrown by `body`, or `CancellationError` if cancelled before all results were read.
   public func withResults<Tasks: AsyncSequence & SendableMetatype, Value: Sendable>(
@@ -106,8 +106,8 @@ extension BatchRunner {
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: The maximum number of tasks that run at once. Defaults to 8. Up to twice as many can be running or have
-  ///     unread results.
+  ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
+  ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
   /// - Returns: The results. If `tasks` throws, its error follows the last result.
   public func results<Tasks: AsyncSequence & SendableMetatype>(
@@ -124,7 +124,7 @@ extension BatchRunner {
   ///
   /// - Parameters:
   ///   - tasks: The tasks, taken one by one.
-  ///   - limit: The maximum number of tasks that run at once. Defaults to 8.
+  ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
   /// - Throws: The first error thrown by a task or by `tasks`, or `CancellationError` if the surrounding Swift task is
   ///   cancelled.

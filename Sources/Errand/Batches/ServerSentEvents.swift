@@ -37,7 +37,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var hasEnded = false
     /// Whether there was an earlier connection.
     private var isAgain = false
-    /// The call of the current or most recent connection.
+    /// The current or most recent connection's call.
     private var origin = EventOrigin()
     /// The number of consecutive connections without data.
     private var idleConnections = 0

@@ -112,8 +112,8 @@ extension PayloadDownloadingTask {
   ///
   ///     for try await page in ListWidgets().pages() { all += page.payload }
   ///
-  /// Each page is its own call, with the first call's settings and a different URL, and is requested only when the loop
-  /// reaches it. If you know the pages in advance, `server.results(of:)` can request several concurrently.
+  /// Each page is its own call, with the first call's settings and a different URL. A page is requested only when the
+  /// loop reaches it. If you know the pages in advance, `server.results(of:)` can request several concurrently.
   ///
   /// A page without such a link is the last. If a page's `Link` field can't be parsed, the loop throws instead of
   /// ending.

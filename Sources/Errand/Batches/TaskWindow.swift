@@ -11,7 +11,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     case over
   }
 
-  /// When to report a failure of the source.
+  /// When to report the source's failure.
   enum SourceFailure: Sendable {
     /// After all outcomes.
     case last

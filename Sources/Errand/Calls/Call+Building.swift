@@ -13,7 +13,7 @@ extension Call {
 
   /// Builds the request from the task's and the server's current settings, and runs both preflights.
   ///
-  /// - Parameter isAgain: Whether this is a rebuild, so that the header fields of the plan may be stale.
+  /// - Parameter isAgain: Whether this is a rebuild, in which case the plan's header fields may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {
     var url = try await snapshot.url(of: plan)
     let encoder = plan.encoder.isInherited ? snapshot.configuration.defaultEncoder : plan.encoder
@@ -81,7 +81,7 @@ extension Call {
     }
   }
 
-  /// Returns the header fields: the server's, overridden by the plan's, plus those for the body and the idempotency
+  /// Returns the header fields: the server's, overridden by the plan's, plus fields for the body and the idempotency
   /// key.
   private func headers(at url: URL, _ body: HTTPBody, again isAgain: Bool) async throws -> HTTPHeaders {
     var headers = snapshot.headers
@@ -93,7 +93,7 @@ extension Call {
       let agent = await provider()
       headers[.userAgent] = agent.isEmpty ? nil : agent
     }
-    // A call in a serial queue or with a handle may have been planned long ago.
+    // A call in a serial queue or with a handle may have been planned a long time ago.
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
     let own = isStale ? try plan.presentHeaders : plan.headers
     headers.replace(with: own)

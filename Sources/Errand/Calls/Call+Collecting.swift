@@ -63,7 +63,8 @@ extension Call {
   /// Reads the part of an error response's body that is kept in errors. Read errors are ignored.
   func excerpt(of body: HTTPResponseBody) async -> Data {
     let limit = snapshot.configuration.maximumErrorBodySize
-    // File downloads and streams have no time limit for the entire body, so limit reading an excerpt here.
+    // File downloads and streams have no time limit for the entire body, so the time for reading an excerpt is limited
+    // here.
     if !delivery.isInMemory, !body.isInMemory { return await excerptInTime(of: body, upTo: limit) }
     var data = Data()
     while data.count < limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit - data.count)) }

@@ -194,7 +194,7 @@ extension TaskError {
 extension HTTPResponse {
   static let currentCopy = "the response has no body because the copy named in the request is still current"
 
-  /// The header field that lists what the server would accept, as text; `nil` if there is none.
+  /// The header field that lists what the server would accept, as text, if any.
   fileprivate var demand: String? {
     switch status.code {
     case 401:

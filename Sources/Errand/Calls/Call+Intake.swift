@@ -8,7 +8,7 @@ enum Intake {
   case discard
   /// Into a temporary file that later replaces the destination.
   case file(FilePlace)
-  /// Not read: the caller reads it.
+  /// The body is not read here, because the caller reads it.
   case head
 }
 

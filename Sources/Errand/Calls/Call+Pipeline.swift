@@ -74,7 +74,7 @@ extension Call {
     try await build(again: true).applying(changesFrom: built, to: first)
   }
 
-  /// 7. Makes one attempt. Each feature wraps the next one, outermost first.
+  /// 7. Makes one attempt. Each feature wraps the next, outermost first.
   func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
     do {
       let response = try await throughSteps(request) { request in

@@ -13,7 +13,7 @@ final class Call: Sendable {
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
   let isEchoed: Bool
-  /// The parts of the call's log line; empty if it is not logged.
+  /// The parts of the call's log line. Empty if the call is not logged.
   let logOptions: LogOptions
   let state = Lock(CallState())
   let cookieJar: CookieJar?
@@ -255,7 +255,7 @@ final class Call: Sendable {
 
   private func completed(_ error: TaskError) -> TaskError {
     var error = error
-    // An internal call fails for every call that waits for it, and each of them attributes the error to itself.
+    // An internal call fails for every call that waits for it, and each waiting call attributes the error to itself.
     if !plan.isInternal { own(&error) }
     if error.isUnattributed, let timer = error.timer, let limit = error.limit,
       let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)

@@ -32,7 +32,7 @@ final class CallRegistry: ActivitySource {
     if isWatched { tell() }
   }
 
-  /// Registers work and returns its number, which the plans of its calls carry.
+  /// Registers work and returns its number, which is stored in the plans of its calls.
   func enter(_ work: Work) -> Int {
     state.withLock { state in
       state.lastWork += 1

@@ -10,7 +10,7 @@ struct CallState {
   /// The record entries of the shared calls that this call joined, one array for each.
   var shared: [[FlightRecord.Entry]] = []
   var wasPerhapsSent = false
-  /// Whether a non-repeatable request was sent. A step can turn a repeatable request into one.
+  /// Whether a non-repeatable request was sent. A step can turn a repeatable request into a non-repeatable one.
   var hasSentOnceOnly = false
   var method: HTTPMethod?
   var url: URL?

@@ -45,7 +45,7 @@ struct Outcome: Sendable {
     case .partialContent: response.unexpected == nil && call.state.withLock { $0.unexpected } == nil
     // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the part.
     case .ok: call.plan.range?.isAll ?? true
-    // RFC 9110 §15.3.5 and §15.3.6: there is no body, which is not the same as an empty file.
+    // RFC 9110 §15.3.5 and §15.3.6: the response has no body, which is not the same as an empty file.
     case .noContent, 205: !call.delivery.isFile
     default: true
     }
@@ -150,7 +150,7 @@ package enum BodyDestination: Sendable {
 }
 
 extension HTTPResponse {
-  /// The timeline of the call that returned this response; empty if the response did not come from a call.
+  /// The timeline of the call that returned this response. Empty if the response did not come from a call.
   public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
 
   /// The durations and attempts so far of the call that returned this response. Complete for a stream once its body has

@@ -12,7 +12,7 @@ package typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 /// - Parameters:
 ///   - keep: Returns the answer if it is already known. Otherwise, stores the waiter, which must then be resumed
 ///     exactly once, even after a cancellation.
-/// - cancel: Causes the waiter to be resumed. Called at most once, from any thread, possibly before `keep`.
+///   - cancel: Causes the waiter to be resumed. Called at most once, from any thread, possibly before `keep`.
 @inline(__always)
 package func answer<Answer: Sendable>(
   _ keep: (Waiter<Answer>) -> Answer?, onCancel cancel: @Sendable () -> Void

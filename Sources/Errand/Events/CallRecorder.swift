@@ -11,7 +11,7 @@ public protocol CallRecorder: Sendable {
   ///
   /// - Parameters:
   ///   - size: The approximate number of bytes kept in memory until `make` is released.
-  /// - make: Creates the recorded call. Returns the same call each time.
+  ///   - make: Creates the recorded call. Returns the same call each time.
   func record(size: Int, later make: @escaping @Sendable () -> RecordedCall)
 }
 

@@ -3,7 +3,7 @@ import ErrandFoundation
 /// Keeps a call's flight record, and notifies the observers and the log.
 package final class CallTrace: Sendable {
   package let call: Int
-  /// The name of the task's type. Empty if there are no observers and no log.
+  /// The name of the task's type. Empty without observers and log.
   private let task: String
   /// Whether an observer or the log receives anything before the call ends.
   private let isEager: Bool

@@ -56,9 +56,9 @@ public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable 
 
 /// How events are delivered to an observer.
 public enum ObserverDelivery: Sendable, Hashable {
-  /// On the observer's own queue, shortly after the event. Calls never wait for the observer. Up to 1,000 events are
-  /// queued. Beyond that, each new event replaces the most recent one in the queue, and ``TaskEvent/missed`` is the
-  /// number of dropped events.
+  /// On the observer's own queue, shortly afterwards. Calls never wait for the observer. Up to 1,000 events are queued.
+  /// Beyond that, each new event replaces the most recent one in the queue, and ``TaskEvent/missed`` is the number of
+  /// dropped events.
   case queued
   /// Immediately. The call continues when the observer returns. For observers that do very little work.
   case inline

@@ -191,7 +191,8 @@ final class HandleRegistry<Value: Sendable>: Sendable {
     to readers: WritableKeyPath<State, [AsyncStream<Element>.Continuation]>, from known: (State) -> [Element]
   ) -> AsyncStream<Element> {
     let (stream, reader) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
-    // Yield under the lock, so that old and new elements stay in order. A continuation runs no other code.
+    // Yield under the lock, so that old and new elements stay in order. Yielding to a continuation doesn't run other
+    // code.
     let isOver = state.withLock { state in
       for element in known(state) { reader.yield(element) }
       if !state.progress.state.isOver { state[keyPath: readers].append(reader) }

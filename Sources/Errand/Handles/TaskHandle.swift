@@ -24,10 +24,10 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// A handle to the same call that cancels the call when released. The original handle does not change.
   public var scoped: TaskHandle<Value> { TaskHandle(desk, .scoped) }
 
-  /// The state of the task.
+  /// The task's state.
   public var state: TaskHandleState { desk.handleState }
 
-  /// The result of the task, once it is available.
+  /// The task's result, when it is available.
   ///
   /// It can be read any number of times. After ``retry()``, it is the result of the new call. If the Swift task that
   /// waits for it is cancelled, only the wait ends: the call continues.
@@ -40,7 +40,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
     }
   }
 
-  /// The events of the call from its start. The stream ends with the call.
+  /// The call's events from its start. The stream ends with the call.
   ///
   /// Every access returns a new stream. The stream begins with the earlier events (if there are more than 1,000, the
   /// first 999 and the last), and buffers the newest 1,000 unread events. It does not retain the handle: keep a
@@ -85,7 +85,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   public func retry() -> Bool { desk.retry() }
 }
 
-/// The state of a started task.
+/// A started task's state.
 public enum TaskHandleState: Sendable, Hashable {
   /// Waiting for a serial queue, a slot or the next attempt.
   case waiting

@@ -4,7 +4,7 @@ enum CurlOption: Sendable, Equatable {
   case used(takesValue: Bool)
   /// The option does not change the request.
   case ignored(takesValue: Bool)
-  /// The option is not supported, for this reason.
+  /// The option is not supported. The value is the reason.
   case refused(String)
 
   static func named(_ name: String) -> CurlOption? { table[name] }

@@ -39,7 +39,7 @@ struct CurlReader {
     }
   }
 
-  /// Reads short options in one word. If an option takes a value, the rest of the word is the value.
+  /// Reads short options in one word. If an option has a value, it is the rest of the word.
   private mutating func read(letters: Word.SubSequence, _ words: inout ArraySlice<Word>) throws(Refusal) {
     var letters = letters
     while let letter = letters.popFirst() {

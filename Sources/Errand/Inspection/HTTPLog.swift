@@ -44,14 +44,14 @@ public final class HTTPLog: CallRecorder {
 
   /// Creates a log.
   ///
-  /// - parent: The folder in which to create the log's folder. Defaults to `errand-log-` and the user ID in the
+  /// - Parameters:
   ///   - parent: The folder in which to create the log's folder. Defaults to `errand-log-` and the user ID in the
   ///     temporary folder.
   ///   - limit: The maximum number of calls to write.
   ///   - maximumSize: The maximum size in bytes. Later calls are not written.
   ///   - runs: The maximum number of logs in `parent`, including this one. The oldest logs are removed, unless a
   ///     program is still writing them. `nil` keeps all logs.
-  /// - log: Receives a line when writing fails or a limit is reached.
+  ///   - log: Receives a line when writing fails or a limit is reached.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or written to.
   public init(
     in parent: URL? = nil, limit: Int = 10_000, maximumSize: Int = 1 << 30, runs: Int? = 20,
@@ -188,7 +188,7 @@ public final class HTTPLog: CallRecorder {
     log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written")
   }
 
-  /// The maximum number of calls added to the page at once.
+  /// The maximum number of calls added to the page together.
   private static let batch = 100
   /// The delay in milliseconds for collecting more calls, because waking the writer costs more than writing a call.
   private static let patience = 10

@@ -19,7 +19,7 @@ public final class RecordedCalls: CallRecorder {
   ///
   /// - Parameters:
   ///   - limit: The maximum number of calls.
-  /// - byteLimit: The approximate maximum total size of the calls, in bytes.
+  ///   - byteLimit: The approximate maximum total size of the calls, in bytes.
   public init(limit: Int = 1000, byteLimit: Int = 64 << 20) {
     self.limit = max(1, limit)
     self.byteLimit = byteLimit

@@ -76,7 +76,7 @@ final class ActivityWatch: Sendable {
     reader?.resume(returning: true)
   }
 
-  /// Waits for the next unseen change. Returns false if the surrounding task is cancelled.
+  /// Waits for the next unseen change. Returns `false` if the surrounding task is cancelled.
   func change() async -> Bool {
     await answer { waiter in
       state.withLock { state -> Bool? in

@@ -24,7 +24,7 @@ public actor TaskManager {
   /// - Parameters:
   ///   - limits: The limits on running and waiting attempts.
   ///   - retryBudget: The limit on retries per host.
-  /// - clock: The clock used to wait and to measure time.
+  ///   - clock: The clock used to wait and to measure time.
   ///   - random: The source of randomness for jitter.
   public init(
     limits: ThrottleLimits = ThrottleLimits(), retryBudget: RetryBudget = .standard, clock: CallClock = .continuous,

@@ -38,8 +38,8 @@ public struct CachePolicy: Sendable, Hashable {
     return policy
   }()
 
-  /// Ignores the stored response and stores the new one.
-  /// Sends `Cache-Control: no-cache` and `Pragma: no-cache` unless the task sets those fields.
+  /// Ignores the stored response and stores the new response. Sends `Cache-Control: no-cache` and `Pragma: no-cache`
+  /// unless the task sets those fields.
   public static let reload = CachePolicy(.reload)
 
   /// Uses the stored response, regardless of its age, and never sends a request. Throws ``TaskError`` with code

@@ -7,7 +7,7 @@
 /// nothing is sent to the host. After ``openDuration`` it is half open and lets up to ``probes`` attempts through
 /// concurrently. If one succeeds, the breaker closes; if one fails, it opens again.
 ///
-/// Statuses of 500 and above count as failures, and so do network and server errors: no connection, a broken
+/// Statuses of 500 and above count as failures. Network and server errors count too: no connection, a broken
 /// connection, or a transport timeout. Errors on this side don't count: cancellation, a full queue, no network, a
 /// rejected certificate, an oversized body, an upload whose source produced no data, a failure after a handle was
 /// paused during the exchange, or a timeout that was mostly used up by earlier hosts in a redirect chain.

@@ -13,7 +13,7 @@
 /// whose response is streamed or written to a file.
 ///
 /// A ``RetryPolicy`` counts hedges as attempts but does not limit them. `.never` with three hedges sends at most four
-/// requests. `.attempts(3)` with one hedge also sends at most four, because the retry is then the third request.
+/// requests. `.attempts(3)` with one hedge sends at most four too, because the retry is the third request.
 public struct Hedging: Sendable, Hashable {
   /// How long an attempt can take before another one is started.
   public let delay: Duration

@@ -10,7 +10,7 @@ public struct RedirectPolicy: Sendable {
   ///
   /// - Parameters:
   ///   - response: The redirect, without its body.
-  /// - next: The request to send if the redirect is followed.
+  ///   - next: The request to send if the redirect is followed.
   /// - Returns: The request to send, or `nil` to return the redirect as the response.
   public typealias Decision = @Sendable (_ response: HTTPResponse, _ next: HTTPRequest) async throws -> HTTPRequest?
 

@@ -10,7 +10,7 @@
 ///       server.manager.start(Sync())   // runs when this call has left the queue
 ///     }
 ///
-/// Several calls may wait for the same token refresh or coalesced request. It holds the queues of the call that started
+/// A token refresh or a coalesced request, which several calls can wait for, holds the queues of the call that started
 /// it.
 public struct SerialQueue: Sendable, Hashable {
   /// The queue's name. `nil` for ``none``.

@@ -4,8 +4,8 @@ public struct ThrottleLimits: Sendable, Hashable {
   public var perHost: Int { didSet { perHost = max(0, perHost) } }
   /// The maximum number of running attempts in total.
   public var total: Int { didSet { total = max(0, total) } }
-  /// The maximum number of attempts waiting for a slot and, counted separately, for a stream (``streamsPerHost``).
-  /// Further attempts fail immediately with code `.queueFull`.
+  /// The maximum number of attempts waiting for a slot. Attempts waiting for a stream (``streamsPerHost``) are counted
+  /// separately, with the same maximum. Further attempts fail immediately with code `.queueFull`.
   public var maximumWaiting: Int { didSet { maximumWaiting = max(0, maximumWaiting) } }
   /// The waiting time after which an attempt's priority rises by one, to prevent starvation. 0 turns this off.
   public var ageing: Duration

@@ -44,11 +44,11 @@ public enum CallMoment: Sendable {
   case refreshStarted
   /// The wait for the token has ended, whether or not the refresh succeeded.
   case refreshEnded
-  /// The call waits for this time before it retries, for this reason.
+  /// The call waits for this time before it retries. `reason` explains the retry.
   case delayStarted(Duration, reason: String)
   /// The wait has ended, or was interrupted.
   case delayEnded
-  /// The policy allowed a retry or hedge of the attempt, but it was not made for this reason.
+  /// The policy allowed a retry or hedge of the attempt, but it was not made. `reason` explains why.
   case retryRefused(reason: String)
   /// No response has arrived yet, so the attempt with this number is started concurrently.
   case hedgeSent(Int)

@@ -113,7 +113,7 @@ extension Redaction {
 }
 
 extension MediaType {
-  /// Whether this is an image, audio, video or font type that is not text. `image/svg+xml` is text.
+  /// Whether this is a binary image, audio, video or font type. `image/svg+xml` is text.
   fileprivate var isMedia: Bool {
     let essence = essence
     return !isText && ["image/", "audio/", "video/", "font/"].contains { essence.hasPrefix($0) }

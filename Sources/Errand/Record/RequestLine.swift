@@ -8,7 +8,7 @@ public struct RequestLine: Sendable, CustomStringConvertible {
   public let method: HTTPMethod
   /// The URL's origin. `nil` if the URL has no origin or is hidden.
   public var origin: Origin? { address.flatMap { Origin($0) } }
-  /// The URL, with secrets hidden. `<hidden>` if the task's ``RecordingStyle`` hides it.
+  /// The URL, with secrets hidden, or `<hidden>` if the task's ``RecordingStyle`` hides the URL.
   public var url: String { address.map { redaction($0) } ?? RequestLine.hidden }
 
   static let hidden = "<hidden>"

@@ -45,8 +45,8 @@ struct RecordingFolder {
   }
 
   /// Writes recordings in order and removes those that exceed the limits. `skipped` is the number of preceding
-  /// recordings that were dropped, each of which still uses up a number. `patience` is the maximum time in milliseconds
-  /// to wait for the lock.
+  /// recordings that were dropped. They still use up numbers. `patience` is the maximum time in milliseconds to wait
+  /// for the lock.
   mutating func write(
     _ recordings: [Recording], after skipped: Int = 0, _ limits: RecordingLimits, patience: Int = Self.patience
   ) throws -> Outcome {

@@ -12,7 +12,6 @@ struct Recording: Sendable {
 ///
 /// The recorder writes on its own dispatch queue, so a locked folder never delays a call. Calls are written in batches,
 /// in the order in which they ended. Other processes can write between two batches.
-/// in the order in which they ended. Other processes can write between two batches.
 final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Waiting] = []
@@ -248,7 +247,7 @@ extension Server {
   ///
   /// - Parameters:
   ///   - folder: The folder to write to. Defaults to a new temporary folder.
-  /// - limits: The limits on stored recordings.
+  ///   - limits: The limits on stored recordings.
   /// - Returns: The folder.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or written to.
   @discardableResult

@@ -32,7 +32,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   /// Creates a remote from a URL string.
   public init(stringLiteral value: String) { self.init(value) }
 
-  /// No remote: calls fail until the server has one.
+  /// No remote. Calls fail until the server has a remote.
   public static let none = Remote("", name: "none")
 
   /// The URL. `nil` if the address is empty or malformed.
@@ -81,7 +81,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   ///   - variable: The variable. Its value is compared with names and short names, ignoring case.
   ///   - remotes: The known remotes.
   ///   - fallback: The remote to use if the variable is not set or is empty.
-  /// - environment: The environment variables. Defaults to those of the process.
+  ///   - environment: The environment variables. Defaults to those of the process.
   /// - Returns: One of `remotes`, or `fallback`.
   /// - Throws: ``TaskError`` with code `.unknownRemote`, which lists the known names.
   public static func fromEnvironment(

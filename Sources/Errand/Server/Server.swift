@@ -23,11 +23,11 @@ public actor Server {
   ///     let shop = Server(remote: "https://api.example.com/v1", configuration: settings)
   ///
   /// - Parameters:
-  /// - remote: The base URL for paths.
+  ///   - remote: The base URL for paths.
   ///   - configuration: All other settings.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
-  /// - asDefault: Whether the server becomes ``default`` if there is none yet. Pass `false` in a library.
+  ///   - asDefault: Whether the server becomes ``default`` unless another server already is. Pass `false` in a library.
   ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
   ///     `configuration`. It is read once.
   public init(
@@ -54,14 +54,14 @@ public actor Server {
   ///     }
   ///
   /// - Parameters:
-  /// - remote: The base URL for paths: a literal or a ``Remote``.
+  ///   - remote: The base URL for paths: a literal or a ``Remote``.
   ///   - configuration: The settings passed to `configure`.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
-  /// - asDefault: Whether the server becomes ``default`` if there is none yet. Pass `false` in a library.
+  ///   - asDefault: Whether the server becomes ``default`` unless another server already is. Pass `false` in a library.
   ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
   ///     `configuration`. It is read once.
-  /// - configure: Changes the settings before the server is created. Use ``update(_:)`` for later changes.
+  ///   - configure: Changes the settings before the server is created. Use ``update(_:)`` for later changes.
   public init(
     _ remote: Remote, configuration: ServerConfiguration = ServerConfiguration(),
     transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
@@ -81,14 +81,14 @@ public actor Server {
   ///     let shop = Server(mock.url) { $0.retryPolicy = .never }
   ///
   /// - Parameters:
-  /// - url: The base URL for paths.
+  ///   - url: The base URL for paths.
   ///   - configuration: The settings passed to `configure`.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
-  /// - asDefault: Whether the server becomes ``default`` if there is none yet. Pass `false` in a library.
+  ///   - asDefault: Whether the server becomes ``default`` unless another server already is. Pass `false` in a library.
   ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
   ///     `configuration`. It is read once.
-  /// - configure: Changes the settings before the server is created. Use ``update(_:)`` for later changes.
+  ///   - configure: Changes the settings before the server is created. Use ``update(_:)`` for later changes.
   public init(
     _ url: URL, configuration: ServerConfiguration = ServerConfiguration(),
     transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
@@ -136,7 +136,9 @@ public actor Server {
   public func setStandardHeaders(_ headers: HTTPHeaders) { update { $0.standardHeaders = headers } }
 
   /// Returns the server's header fields for a task's request to the remote's origin. Computed fields override standard
-  /// fields. Throws any error thrown by ``ServerConfiguration/computedHeaders``.
+  /// fields.
+  ///
+  /// Throws any error thrown by ``ServerConfiguration/computedHeaders``.
   public nonisolated func standardHeaders(for task: some ServerTask) async throws -> HTTPHeaders {
     try await snapshot.standardHeaders(for: task.unmodified)
   }
@@ -156,7 +158,7 @@ enum ServerDefault {
     private static let hasReported = Lock(false)
   #endif
 
-  /// Makes the server the default if there is none yet.
+  /// Makes the server the default unless another server already is.
   static func offer(_ server: Server) {
     let earlier = chosen.withLock { chosen -> Server? in
       if let chosen { return chosen }

@@ -176,9 +176,9 @@ public struct ServerConfiguration: Sendable {
   /// Pins a public key for a host. If a host has several keys, any of them is accepted; see ``PublicKeyPins``.
   ///
   /// - Parameters:
-  /// - publicKey: `sha256/` followed by the Base64-encoded hash of the key's `SubjectPublicKeyInfo`.
+  ///   - publicKey: `sha256/` followed by the Base64-encoded hash of the key's `SubjectPublicKeyInfo`.
   ///   - host: The host; `*.example.com` matches names with exactly one more label.
-  /// - expiry: The date on which the pin expires. `nil` if it never does.
+  ///   - expiry: The date on which the pin expires. `nil` if it never does.
   public mutating func register(publicKey: String, for host: String, until expiry: Date? = nil) {
     pins.register(publicKey, for: host, until: expiry)
   }

@@ -8,7 +8,7 @@ package final class ServerSnapshot: Sendable {
   let tellsProgress: Bool
   /// The fraction of new traces that the observers record.
   let traceSampling: TraceSampling
-  /// The header fields that separate users in the cache. `nil` if there is no cache.
+  /// The header fields that separate users in the cache. `nil` without a cache.
   let credentials: CacheCredentials?
   /// The configuration error that fails every call.
   let problem: TaskError?
@@ -127,7 +127,7 @@ package final class ServerSnapshot: Sendable {
     }
   }
 
-  /// Returns a task's default URL. Uses the current call's snapshot, or the server's latest if there is no call.
+  /// Returns a task's default URL. Uses the current call's snapshot, or the server's latest outside of a call.
   static func url(below server: Server, path: String, query: HTTPQuery) throws -> URL {
     guard let override, override.server == ObjectIdentifier(server) else {
       return try server.snapshot.url(path: path, query: query)

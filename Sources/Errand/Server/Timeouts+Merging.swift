@@ -24,7 +24,7 @@ extension Timeouts {
 
   /// Returns the name of the setting that a limit came from: the task's timeout, the server's default or
   /// `timeouts.attempt`. Returns `nil` if the timer already names the setting, or if the limit is what remains of
-  /// another one.
+  /// another limit.
   static func setting(
     of timer: Timer, _ limit: Duration, _ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration
   ) -> String? {

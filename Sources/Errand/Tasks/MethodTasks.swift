@@ -1,4 +1,4 @@
-// Methods with their payloads, for a task's inheritance clause. `NoContent` stands for a missing payload.
+// Methods with their payloads, to be used in a task's inheritance clause. `NoContent` stands for a missing payload.
 
 /// A GET task that decodes `Download` from the response.
 ///

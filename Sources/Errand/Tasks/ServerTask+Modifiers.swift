@@ -21,12 +21,12 @@ extension ServerTask {
     modified { $0.timeouts = timeouts.orElse($0.timeouts) }
   }
 
-  /// Sets a header field, replacing any existing fields of that name.
+  /// Sets a header field, replacing any existing fields with that name.
   public func header(_ name: HTTPHeaderName, _ value: String) -> Modified<Unmodified> {
     modified { $0.headers[name] = value }
   }
 
-  /// Sets several header fields, replacing any existing fields of those names.
+  /// Sets several header fields, replacing any existing fields with those names.
   public func headers(_ headers: HTTPHeaders) -> Modified<Unmodified> {
     modified { $0.headers.replace(with: headers) }
   }
@@ -64,7 +64,7 @@ extension ServerTask {
 
   /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`. Repeats this
   /// up to `maximum` times, which don't count as retries. Ignored for files and streams, because two attempts can't
-  /// write to the same one.
+  /// write to the same file or stream.
   public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
     modified { $0.hedging = .after(delay, maximum: maximum) }
   }

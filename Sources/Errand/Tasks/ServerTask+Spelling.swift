@@ -2,7 +2,8 @@ import ErrandFoundation
 
 // Properties that accept several types. Each has an associated type, which the compiler infers from the task's
 // declaration, and a `planned…` requirement that converts it. The overload is chosen at compile time, so there is no
-// dynamic lookup. A type that matches no overload hits an `unavailable` one, whose message explains the error.
+// dynamic lookup. A type that doesn't match any overload selects an `unavailable` overload, whose message explains the
+// error.
 
 // MARK: Path
 

@@ -47,7 +47,7 @@ extension ServerTask {
   ///
   /// - Parameters:
   ///   - folder: The folder.
-  /// - replacing: Whether to replace an existing file with that name.
+  ///   - replacing: Whether to replace an existing file with that name.
   /// - Returns: The response. Its payload is the URL of the file.
   @discardableResult
   public func download(into folder: URL, replacing: Bool = false) async throws -> TaskResponse<URL> {

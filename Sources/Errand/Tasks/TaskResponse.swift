@@ -24,7 +24,7 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   /// The header fields.
   public var headers: HTTPHeaders { response.headers }
 
-  /// The body as text, in the charset of the `Content-Type` header, or UTF-8 if there is none.
+  /// The body as text, in the charset of the `Content-Type` header, or UTF-8 without a charset.
   public var text: String { PayloadCoding.text(data, response.mediaType) }
 
   /// Returns the response with a different payload.

@@ -9,7 +9,7 @@ enum TransferIdentity {
   private struct Kind {
     /// The parameter that contains the signature. Without it, the scheme does not apply.
     let signature: String
-    /// Parameters that identify the scheme. If the set is not empty, at least one of them must be present.
+    /// Parameters that identify the scheme. If the set is not empty, at least one must be present.
     var marks: Set<String> = []
     /// Other parameters that change with every signature.
     var names: Set<String> = []

@@ -24,7 +24,7 @@ struct TransferRetry: Sendable {
     start = manager.clock.now
   }
 
-  /// The time left until the transfer's deadline. `nil` if there is no deadline.
+  /// The time left until the transfer's deadline. `nil` without a deadline.
   var remaining: Duration? { limit.map { $0 - (manager.clock.now - start) } }
 
   /// Returns the timeout for the next request, which is the time left until the deadline, or `nil` without a deadline.

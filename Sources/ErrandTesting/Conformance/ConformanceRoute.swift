@@ -60,7 +60,7 @@ public struct ConformanceRoute: Sendable {
     /// - Parameters:
     ///   - transport: The transport that sends the requests.
     ///   - origin: The scheme, host and port of all URLs, without a path.
-    /// - intermediary: An object that is retained until the check has ended. Defaults to `nil`.
+    ///   - intermediary: An object that is retained until the check has ended. Defaults to `nil`.
     public init(transport: any Transport, origin: URL, intermediary: (any Sendable)? = nil) {
       self.transport = transport
       self.origin = origin
@@ -76,8 +76,8 @@ public struct ConformanceRoute: Sendable {
   ///
   /// - Parameters:
   ///   - preserves: The parts of an exchange that reach the other end unchanged.
-  /// - open: Starts the intermediary and creates a transport with its own connection pool. Called for each case.
-  ///     The intermediary must close its idle connections to the mock server.
+  ///   - open: Starts the intermediary and creates a transport with its own connection pool. Called for each case. The
+  ///     intermediary must close its idle connections to the mock server.
   public init(preserves: Traits, open: @escaping @Sendable (MockServer) async throws -> End) {
     self.preserves = preserves
     self.open = open

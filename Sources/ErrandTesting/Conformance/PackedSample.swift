@@ -34,7 +34,7 @@ package enum PackedSample {
       + "XybG22Z8bXxwr/hiLp4UYn4I8ydsXlwpb+XKl1l5u3xD+dASvtjxpBg/rvgT5sWVt8KX8S5fEPhAkw4KKKggAiIwFl8NYCds"
       + "QR4gAiI1HwTY/ybYcEmVZC9Tlgr0CiBaUVVgNpnqblvCsTf21tFcJaX0ohRrwO4k")
 
-  /// 8,400,000 zeros in 8,174 bytes of gzip. Most of these bytes are zeros, each of which encodes 1032 zeros.
+  /// 8,400,000 zeros in 8,174 bytes of gzip. Most of its bytes are zeros, and each zero byte encodes 1032 zeros.
   package static let zeros: Data = {
     let start: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 0x81, 0, 0, 0, 0, 0xC3, 0xA0, 0xF9]
     let codes: [UInt8] = [0x53, 0x1F, 0xE1, 0x02, 0x55, 0x01]

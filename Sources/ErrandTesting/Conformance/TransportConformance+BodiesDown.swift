@@ -32,7 +32,7 @@ extension TransportConformance {
       trial.server.enqueue(.endless(chunk: Data(count: 64 << 10)))
       trial.server.route("/tick", answer: .status(204))
       let body = try await trial.transport.send(try trial.request()).body
-      // These requests take long enough for hundreds of megabytes to arrive if there is no backpressure.
+      // These requests take long enough for hundreds of megabytes to arrive without backpressure.
       for _ in 0..<500 { try await trial.fetch(try trial.request(.get, "/tick")) }
       let sent = trial.server.bytesSent
       try trial.holds(sent < 64 << 20, "the server waits, but it has sent \(sent >> 20) MiB although nothing was read")

@@ -30,7 +30,7 @@ extension Errand.HTTPResponse {
   ///
   /// - Parameters:
   ///   - response: The head.
-  /// - url: The response's URL, which the head does not contain.
+  ///   - url: The response's URL, which the head does not contain.
   ///   - body: The body.
   /// - Throws: ``TaskError`` with code `.badResponse` if a field's value is not UTF-8.
   public init(

@@ -16,7 +16,7 @@ extension CallMetrics {
   /// being established are not counted in either state.
   ///
   /// - Parameters:
-  /// - readings: The server's gauges, which determine the interval.
+  ///   - readings: The server's gauges, which determine the interval.
   ///   - server: A short name that identifies the server.
   public func watch(_ readings: GaugeReadings, of server: String) async {
     let name = ("errand.server", server)

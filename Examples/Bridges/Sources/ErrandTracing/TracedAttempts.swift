@@ -29,7 +29,8 @@ public struct TracedAttempts: PerAttemptStep {
   /// Creates spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
   ///
   /// - Parameters:
-  /// - server: The server that uses this step. It decides where the tracer's headers may be sent, and is not retained.
+  ///   - server: The server that uses this step. It decides where the tracer's headers may be sent, and is not
+  ///     retained.
   ///   - tracer: The tracer.
   public init(of server: Server, tracer: (any Tracer)? = nil) {
     self.server = server

@@ -36,8 +36,8 @@ extension Attempt {
 
   // MARK: Phases
 
-  /// Asks the transport to report timings with the head. Observers need them, and so does the record of a stream that
-  /// is not read to its end.
+  /// Asks the transport to report timings with the head. They are needed by observers, and for the record of a stream
+  /// that is not read to its end.
   func observe(_ request: inout HTTPRequest) {
     let isAddress = call.trace.isObserved && Origin(request.url).map { PeerAddress($0.host) != nil } ?? false
     state.withLock { state in
@@ -95,9 +95,10 @@ extension Attempt {
 
   var spent: Duration { state.withLock { $0.spent } }
 
-  /// What remains of `limits` for the next request. The limits count from `start`, a value of ``spent``. If `start` is
-  /// `nil`, the request is the first of a redirect hop: the limits count from the start of the attempt, and the host is
-  /// not blamed for the time that other hosts took. Throws ``TaskError`` with code `.timedOut` if no time is left.
+  /// Returns the remaining time of `limits` for the next request. The limits count from `start`, a value of ``spent``.
+  /// If `start` is `nil`, the request is the first of a redirect hop: the limits count from the start of the attempt,
+  /// and the host is not blamed for the time that other hosts took. Throws ``TaskError`` with code `.timedOut` if no
+  /// time is left.
   func limits(_ limits: Timeouts, since start: Duration?) throws -> Timeouts {
     let left = try limits.left(after: spent - (start ?? .zero))
     if start == nil { state.withLock { $0.isHurried = left.isLessThanHalf(of: limits) } }

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// One attempt at a call. It ends once, when its body has been read. A stream's attempt ends when the caller has read
-/// or released the body.
+/// An attempt at a call. It ends once, when its body has been read. A stream's attempt ends when the caller has read or
+/// released the body.
 final class Attempt: Sendable {
   let call: Call
   let state: Lock<State>
@@ -153,7 +153,7 @@ final class Attempt: Sendable {
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
-      call.renewCookies(of: &request, number)  // after waiting for a slot, so that no stale ones are sent
+      call.renewCookies(of: &request, number)  // after waiting for a slot, so that no stale cookies are sent
       let request = try prepared(request, digest)
       if let progress {
         response = try await progress.sending(request) { try await call.transport.send($0) }

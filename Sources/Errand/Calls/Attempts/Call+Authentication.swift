@@ -87,7 +87,8 @@ extension Call {
 
   private func obstacle(toReplaying request: HTTPRequest, after response: HTTPResponse) -> String? {
     if let obstacle = obstacle(toAnswering: request) { return obstacle }
-    // A refused request had no effect (RFC 9110 §15.5.2), but a redirected one may have had one at an earlier hop.
+    // A refused request had no effect (RFC 9110 §15.5.2), but a redirected request may have had an effect at an earlier
+    // hop.
     let isDirect = response.url == request.url && response.redirects.isEmpty
     return isDirect || request.isRepeatable(plan.idempotency) ? nil : Self.onceOnly(request.method)
   }

@@ -4,7 +4,7 @@ extension Call {
     plan.redirectPolicy.kind == .inherited ? snapshot.configuration.redirectPolicy : plan.redirectPolicy
   }
 
-  /// Sends a request and follows redirects. Every request waits for a slot at its host, and all of them share the
+  /// Sends a request and follows redirects. Every request waits for a slot at its host, and all requests share the
   /// attempt's time limit. Throws ``TaskError`` for a redirect that must not be followed, or any error thrown by the
   /// policy.
   func followingRedirects(

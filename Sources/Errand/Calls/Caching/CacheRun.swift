@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// One call's use of the cache: looks up stored responses and stores new ones.
+/// A call's use of the cache: looks up stored responses and stores new ones.
 final class CacheRun: Sendable {
   typealias Attempts = @Sendable (HTTPRequest) async throws -> Outcome
 
@@ -9,7 +9,7 @@ final class CacheRun: Sendable {
     /// The stored response found by the lookup but not served directly.
     var entry: CacheEntry?
     var isConditional = false
-    /// Whether an attempt has stored its response. A later attempt may get a different one.
+    /// Whether an attempt has stored its response. A later attempt may get a different response.
     var hasStored = false
     /// The number of invalidations when the request was sent.
     var changes = 0

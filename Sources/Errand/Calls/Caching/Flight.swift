@@ -67,7 +67,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Removes a call. Returns `true` if the call was the last one, which ends the flight.
+  /// Removes a call. Returns `true` if this was the last call, which ends the flight.
   func left() -> Bool {
     state.withLock { state in
       state.waiting -= 1

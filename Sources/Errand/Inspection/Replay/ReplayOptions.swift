@@ -6,7 +6,7 @@ public struct ReplayOptions: Sendable {
   public var matching: Set<ReplayAspect> = [.method, .url]
   /// The order in which recorded responses are replayed.
   public var order = ReplayOrder.anyOrder
-  /// What happens to a request when all of its recorded responses have been replayed.
+  /// The behavior when all of a request's recorded responses have been replayed.
   public var whenPlayed = ReplayRepetition.last
   /// The policy that hides secrets when a request is recorded or compared. Defaults to the server's redaction. For the
   /// requests in an existing recording, the default is ``Redaction/standard``.
@@ -73,10 +73,10 @@ public enum ReplayOrder: Sendable, Hashable {
   case asRecorded
 }
 
-/// What happens to a request when all of its recorded responses have been replayed.
+/// The behavior when all of a request's recorded responses have been replayed.
 public enum ReplayRepetition: Sendable, Hashable {
   /// The last recorded response is replayed, any number of times.
   case last
-  /// The request gets no response. It fails, or is recorded if missing requests are recorded.
+  /// No response is replayed. The request fails, or is recorded if missing requests are recorded.
   case none
 }

@@ -39,7 +39,7 @@ public final class ReplayTransport: Transport {
   ///   - file: An HTTP Archive.
   ///   - options: The options for recording and replay.
   ///   - transport: The transport for recorded requests. Created only if requests are recorded.
-  /// - log: Receives a line if a body can't be recorded or the file can't be written.
+  ///   - log: Receives a line if a body can't be recorded or the file can't be written.
   /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and the
   ///   options do not create it.
   public init(
@@ -96,9 +96,9 @@ public final class ReplayTransport: Transport {
 
   /// Returns the recorded response, or sends the request and records its response.
   ///
-  /// Throws ``TaskError`` with code `.notRecorded` if there is no recorded response, or `.connectionLost` if a failure
-  /// was recorded. Also throws any error thrown by the transport that sends recorded requests, and `CancellationError`
-  /// if the surrounding task is cancelled.
+  /// Throws ``TaskError`` with code `.notRecorded` if no response was recorded, or `.connectionLost` if a failure was
+  /// recorded. Also throws any error thrown by the transport that sends recorded requests, and `CancellationError` if
+  /// the surrounding task is cancelled.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     try Task.checkCancellation()
     let body = try await ReplayBody(

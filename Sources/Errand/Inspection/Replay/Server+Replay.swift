@@ -1,7 +1,7 @@
 public import ErrandFoundation
 
 extension Transport where Self == ReplayTransport {
-  /// Replays a file, and optionally records into it. Records nothing by default.
+  /// Replays a file, and optionally records to it. By default, nothing is recorded.
   ///
   ///     let shop = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .missing))
   ///
@@ -47,8 +47,8 @@ extension Server {
 extension ServerTask {
   /// Returns a copy of the task that is answered from a recording. Everything else stays the same.
   ///
-  /// Nothing is sent, regardless of the task's server. A server with another origin than the recorded one has no
-  /// responses. Repeated runs of the same modified task continue the recording.
+  /// Nothing is sent, regardless of the task's server. If the server's origin is not in the recording, every call
+  /// fails. Repeated runs of the same modified task continue the recording.
   ///
   ///     let widget = try await GetWidget(id: 7).replay(from: file).download()  // sends nothing
   ///

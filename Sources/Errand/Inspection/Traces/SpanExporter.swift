@@ -30,7 +30,7 @@ public struct SpanExporter: Sendable {
   /// follows the collector's `Retry-After`, if any. By default, plain http is allowed only for loopback addresses.
   ///
   /// - Parameters:
-  /// - remote: The collector's address, such as `https://collector.example:4318`.
+  ///   - remote: The collector's address, such as `https://collector.example:4318`.
   ///   - headers: The header fields to send with every batch, such as an API key.
   ///   - allowsPlainHTTP: Whether spans can be sent over plain http to another machine.
   ///   - manager: The manager that sends the batches, and whose clock is used. Defaults to a new manager, whose calls

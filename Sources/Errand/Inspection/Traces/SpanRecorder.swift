@@ -20,12 +20,12 @@ public final class SpanRecorder: TaskObserver {
   ///
   /// - Parameters:
   ///   - exporter: The exporter that receives the spans.
-  /// - service: The program's name (`service.name`). Defaults to the name of the process.
-  /// - attributes: Additional resource attributes, such as `deployment.environment.name`.
-  /// - sampling: The fraction of new traces that are recorded. Defaults to all.
-  /// - limits: The maximum number of waiting spans, and how long they wait.
-  /// - clock: The clock used to wait.
-  /// - log: Receives a line when exporting starts to fail.
+  ///   - service: The program's name (`service.name`). Defaults to the name of the process.
+  ///   - attributes: Additional resource attributes, such as `deployment.environment.name`.
+  ///   - sampling: The fraction of new traces that are recorded. Defaults to all.
+  ///   - limits: The maximum number of waiting spans, and how long they wait.
+  ///   - clock: The clock used to wait.
+  ///   - log: Receives a line when exporting starts to fail.
   public init(
     to exporter: SpanExporter, service: String = ProcessInfo.processInfo.processName,
     attributes: [String: String] = [:],

@@ -177,7 +177,7 @@ struct TextRedactor {
     hide(to: at)
   }
 
-  /// The end of the user name whose password may begin here. `nil` if there is no user name.
+  /// The end of the user name whose password may begin here, if any.
   private var userEnd: Int? {
     mutating get {
       guard position >= usersSeen else { return nil }

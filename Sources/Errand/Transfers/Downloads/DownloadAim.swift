@@ -1,4 +1,4 @@
-/// The options of a download.
+/// A download's options.
 struct DownloadAim: Sendable {
   var digest: TransferDigest?
   /// The content's name. `nil` to identify the content by its URL.

@@ -119,7 +119,7 @@ actor DownloadRun {
       return Reply(step: step, source: .success(response), url: first)
     } catch let error as TaskError where error.code == .badStatus && !error.isOfAnotherCall {
       guard let status = error.status else { throw error }
-      // An error's URL is redacted, and is the last one after redirects. Use the task's URL.
+      // Use the task's URL. An error contains the redacted URL of the last redirect.
       let url = try await ServerSnapshot.url(of: makePlan())
       asked.isOther = isOther(url)
       return Reply(step: .after(status, error.headers, asked: asked), source: .failure(error), url: url)

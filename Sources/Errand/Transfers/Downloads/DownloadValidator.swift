@@ -10,9 +10,9 @@ struct DownloadValidator: Codable, Sendable, Equatable {
   /// The field value, as sent in `If-Range`.
   let text: String
 
-  /// Creates the response's validator. `nil` if there is no strong one.
+  /// Creates a validator from a response's header fields. `nil` if they don't contain a strong validator.
   init?(_ headers: HTTPHeaders) {
-    // RFC 9110 §13.1.5: never use a weak tag, and use a date only if there is no tag.
+    // RFC 9110 §13.1.5: never use a weak tag, and use a date only without a tag.
     guard !headers.contains(.eTag) else {
       guard let tag = headers.single(.eTag).flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
       (kind, text) = (.eTag, tag.text)

@@ -32,7 +32,7 @@ public final class ResumableDownload: Sendable {
   ///
   /// - Parameters:
   ///   - task: The task, sent with GET. Its response must not be compressed.
-  /// - file: The target file. An existing file or symbolic link is replaced at the end. Missing folders are created.
+  ///   - file: The target file. An existing file or symbolic link is replaced at the end. Missing folders are created.
   ///   - digest: The digest that the file must have. Defaults to the one sent by the server (`Repr-Digest`,
   ///     `Content-Digest`), if any.
   ///   - identity: A name for the content. Set it if the URL changes every time, or if its content differs per account.

@@ -97,8 +97,8 @@ public actor OfflineQueue {
   ///
   /// - Parameters:
   ///   - task: The task. Its own server is ignored.
-  /// - key: The task's key. Tasks with the same key are delivered in order. By default, all tasks share one key.
-  /// - lifetime: The time after which the task expires. Defaults to the queue's lifetime.
+  ///   - key: The task's key. Tasks with the same key are delivered in order. By default, all tasks share one key.
+  ///   - lifetime: The time after which the task expires. Defaults to the queue's lifetime.
   /// - Returns: The task as stored.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the task can't be stored, for example because the disk is
   ///   full, or `.encodingFailed` if it can't be encoded or its type is not one of the queue's types.

@@ -11,7 +11,7 @@ public struct QueueReport: Sendable {
     case failed(any Error)
     /// Set aside because its type or version is unknown, or the file does not contain a task.
     case setAside(reason: String)
-    /// Not delivered because of a temporary failure. The task stays in the queue and is retried.
+    /// Not delivered, because of a temporary failure. The task stays in the queue and is retried.
     case stays(any Error)
   }
 

@@ -59,11 +59,11 @@ public final class ResumableUpload: Sendable {
   ///
   /// - Parameters:
   ///   - file: The file.
-  /// - task: The task whose URL accepts the upload.
+  ///   - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
-  /// - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request.
-  /// - type: The file's media type. Defaults to the type for its extension.
-  /// - folder: The journal's folder. Defaults to the file's folder.
+  ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request.
+  ///   - type: The file's media type. Defaults to the type for its extension.
+  ///   - folder: The journal's folder. Defaults to the file's folder.
   ///   - identity: Distinguishes uploads of the same file to the same URL, for example by different accounts. An upload
   ///     never continues one with another identity.
   public init(
@@ -92,12 +92,12 @@ public final class ResumableUpload: Sendable {
   ///
   /// - Parameters:
   ///   - name: The file name sent to the server.
-  /// - length: The total length in bytes. If `nil`, the server receives the length at the end.
+  ///   - length: The total length in bytes. If `nil`, the server receives the length at the end.
   ///   - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
   ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB, at most 64 MiB.
   ///   - type: The media type. Defaults to the type for the extension of `name`.
-  /// - bytes: Returns the bytes. An error thrown by the closure ends the run.
+  ///   - bytes: Returns the bytes. An error thrown by the closure ends the run.
   public init(
     named name: String, length: Int64? = nil, with task: some ServerTask, by dialect: some UploadDialect,
     chunkSize: Int = 8 << 20, type: MediaType? = nil, bytes: @escaping Bytes
@@ -148,7 +148,7 @@ public final class ResumableUpload: Sendable {
   /// Deletes the partial upload on the server, and its local state. If the request fails, the local state is kept so
   /// that you can try again. Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the request's
   /// error. A 405 or 501 means that the server does not support deleting uploads, so the local state is deleted anyway.
-  /// The same happens if the server may have the entire content and refuses to delete it, for example with a 403.
+  /// It is also deleted if the server may have the entire content and refuses to delete it, for example with a 403.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
   /// The location that the server returned for the upload. `nil` until it is known from a run or ``discard()``.
@@ -175,7 +175,7 @@ public final class ResumableUpload: Sendable {
       defer { memory.release() }
       return try await body(try newRun(to: try await ServerSnapshot.url(of: makePlan()), .memory(memory)))
     }
-    // Use one journal per target, because the same file can be uploaded to several.
+    // Use one journal per target, because the same file can be uploaded to several targets.
     let home = try await ServerSnapshot.url(of: makePlan())
     let target = job.identity(at: home)
     let name = SHA256.hexadecimal(of: "\(job.dialect.name) \(target) \(file?.path ?? "")").prefix(12)

@@ -22,7 +22,8 @@ public struct TusUpload: UploadDialect {
   /// - Parameters:
   ///   - metadata: The metadata, in addition to the file name (`filename`) and type (`filetype`). Keys must not contain
   ///     spaces or commas. Defaults to none.
-  /// - checksums: Whether chunks are sent with checksums, which requires reading each chunk twice. Defaults to `.none`.
+  ///   - checksums: Whether chunks are sent with checksums, which requires reading each chunk twice. Defaults to
+  ///     `.none`.
   public init(metadata: [String: String] = [:], checksums: Checksums = .none) {
     self.metadata = metadata
     self.checksums = checksums

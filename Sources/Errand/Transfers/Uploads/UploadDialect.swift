@@ -31,7 +31,7 @@ public protocol UploadDialect: Sendable {
   ///
   /// - Parameters:
   ///   - answer: The response, with any status.
-  /// - piece: The chunk that was sent. `nil` if the request was a query.
+  ///   - piece: The chunk that was sent. `nil` if the request was a query.
   func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition
   /// The request that deletes an upload on the server. `nil` if the protocol does not support it.
   func cancel(_ session: UploadSession) -> UploadRequest?
@@ -88,7 +88,7 @@ public struct UploadPiece: Sendable, Hashable {
   public internal(set) var isLast: Bool
   /// The total length, if it was unknown at the start and this is the last chunk.
   public internal(set) var foundLength: Int64?
-  /// The digest of the bytes, using the session's checksum algorithm. `nil` if there is no algorithm.
+  /// The digest of the bytes, using the session's checksum algorithm. `nil` without an algorithm.
   public internal(set) var digest: Data?
 }
 

@@ -12,8 +12,8 @@ enum UploadKeep: Sendable {
     let mayBeWhole: Bool
   }
 
-  /// Returns the upload of the same content and target started by an earlier run, or `nil` if there is none. If `stamp`
-  /// is `nil`, any content matches.
+  /// Returns the upload of the same content and target that an earlier run started, if any. If `stamp` is `nil`, any
+  /// content matches.
   func restored(for dialect: any UploadDialect, _ stamp: FileStamp?, _ identity: String) -> Restored? {
     switch self {
     case .journal(let place):

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// One request of an upload: the upload's task with a different URL, method, headers and body. It uses the task's
+/// A single request of an upload: the upload's task with a different URL, method, headers and body. It uses the task's
 /// server, name, preflight and settings.
 struct UploadPart: ServerTask {
   enum Content: Sendable {

@@ -25,7 +25,8 @@ actor UploadRun {
   /// The server's position. `nil` if it must be queried.
   var offset: Int64?
   var furthest: Int64 = 0
-  /// The position after the last sent byte. `nil` if an earlier run started the upload, since it is then unknown.
+  /// The position after the last sent byte. `nil` if an earlier run started the upload, since the position is then
+  /// unknown.
   var sent: Int64?
   var hasSentLast = false
   /// Whether the server may have the entire content: the end has been sent, and no later response contradicts that. If
