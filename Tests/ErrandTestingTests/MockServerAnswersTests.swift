@@ -27,7 +27,7 @@ import Testing
     #expect(some.hasPrefix("HTTP/1.1 200 OK\r\n") && some.hasSuffix("\r\n\r\nhello"))
   }
 
-  @Test func `the answer's own headers win`() throws {
+  @Test func `the answer's own headers take precedence`() throws {
     server.enqueue(.status(200, headers: ["content-type": "x/y", "content-length": "0"], body: "no"))
     let head = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
     #expect(head == "HTTP/1.1 200 OK\r\ncontent-type: x/y\r\ncontent-length: 0\r\n\r\n")

@@ -76,7 +76,7 @@ struct URLSessionTransportTests {
   }
 
   #if os(Linux)
-    @Test func `sends a file without a known size completely`() async throws {
+    @Test func `sends a file of unknown size completely`() async throws {
       server.route(.put, "/a", answer: .status(200))
       let file = URL(fileURLWithPath: "/proc/version")
       try await carry(HTTPRequest(.put, url("a"), body: .file(file)))
@@ -98,7 +98,7 @@ struct URLSessionTransportTests {
     }
   }
 
-  @Test func `a 404 has its body`() async throws {
+  @Test func `returns the body of a 404`() async throws {
     server.route("/a", answer: .text("nothing here", status: .notFound))
     let response = try await transport.send(HTTPRequest(.get, url("a")))
     #expect(response.status == .notFound)

@@ -82,14 +82,14 @@
 
     // Exit tests, because other tests' memory would count.
 
-    @Test func `holds a body of known length once`() async {
+    @Test func `holds only one copy of a body of known length`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: false)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `holds a body of unknown length once`() async {
+    @Test func `holds only one copy of a body of unknown length`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: true, isEchoed: false)
         #expect(held < 1.3, "\(held)")
@@ -103,7 +103,7 @@
       }
     }
 
-    @Test func `an echo of a discarded body holds only what it shows`() async {
+    @Test func `an echo of a discarded body holds only the part that it shows`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeldOfDropped()
         #expect(held < 0.5, "\(held)")

@@ -72,7 +72,7 @@
       #expect(remote.peakConnections == 1 || !keepsConnections)
     }
 
-    @Test func `waiting requests are served in order`() async throws {
+    @Test func `serves waiting requests in order`() async throws {
       remote.enqueue(.text("first").after(.milliseconds(200)))
       remote.route("/*", answer: .text("x"))
       let origin = try #require(URL(string: "/", relativeTo: remote.url)?.absoluteURL)

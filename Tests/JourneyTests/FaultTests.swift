@@ -174,7 +174,7 @@ struct FaultTests {
 
   // MARK: Missing information
 
-  @Test func `14: every exchange has timings`() async throws {
+  @Test func `14: every exchange reports timings`() async throws {
     let shop = try shop()
     let response = try await URLTask(shop.url("now")).on(shop.server).response()
     let timings = try #require(response.metrics.timings)

@@ -53,7 +53,7 @@
       }
     }
 
-    @Test func `a request without a response has no first byte`() async throws {
+    @Test func `a request without a response does not report a first byte`() async throws {
       let peer = try WirePeer { connection, _ in _ = connection.readRequest() }
       let request = HTTPRequest(.post, peer.url(), body: .text("x"))
       let error = await #expect(throws: TaskError.self) { try await CurlTransport().send(request) }

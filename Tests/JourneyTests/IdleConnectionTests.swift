@@ -72,7 +72,7 @@
 
     // libcurl passes the connection to the next request before it returns. It reads only the stated length, so a
     // second response is still unread.
-    @Test func `a second response answers no request that waits for the connection`() async throws {
+    @Test func `a second response does not answer a request that waits for the connection`() async throws {
       let padding = String(repeating: "x", count: 100_000)
       let peer = try WirePeer { connection, _ in
         while let request = connection.readRequest() {
@@ -141,7 +141,7 @@
       #expect(try await eventually { try descriptorCount < before + 100 })
     }
 
-    @Test(.keepsConnections) func `retries a request on a stale connection once, on a new one`() async throws {
+    @Test(.keepsConnections) func `after a stale connection, retries once on a new one`() async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }

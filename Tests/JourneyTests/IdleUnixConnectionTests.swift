@@ -122,7 +122,7 @@
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 
-    @Test func `closes idle connections immediately while others are busy`() async throws {
+    @Test func `closes idle connections immediately while other connections are busy`() async throws {
       let (isTimeToAnswer, isTimeToClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isTimeToEnd = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, index in
@@ -145,7 +145,7 @@
       isTimeToEnd.signal()
     }
 
-    @Test func `a slow reader keeps its connection while idle ones are closed`() async throws {
+    @Test func `a slow reader keeps its connection while idle connections are closed`() async throws {
       let peer = try WirePeer(socketPath: path) { connection, _ in
         while let request = connection.readRequest() {
           connection.answer(String(repeating: "x", count: request.contains("/large") ? 4 << 20 : 1))

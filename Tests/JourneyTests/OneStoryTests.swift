@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `record, log, text, page, HAR and spans agree and contain none of forty secrets`() async throws {
+  @Test func `record, log, text, page, HAR and spans are consistent and contain none of forty secrets`() async throws {
     try await withFolder { folder in
       let (shop, calls, events) = (try BouncingShop(), RecordedCalls(), EventRecorder())
       let (page, lines) = (try HTTPLog(in: folder), Shared<[String]>([]))

@@ -96,7 +96,7 @@
 
     /// By the time the reader continues, libcurl has read the end and reports nothing more.
     @Test(arguments: lengths)
-    func `a slow reader gets a complete response sent during the upload`(length: Int64?) async throws {
+    func `a slow reader receives a complete response sent during the upload`(length: Int64?) async throws {
       let size = (512 << 10) + 20_000
       let count = length == nil ? 15 : 10
       let isSaid = Shared(false)

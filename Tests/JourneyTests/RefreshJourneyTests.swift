@@ -75,7 +75,7 @@ import Testing
     #expect(tokens.shop.isQuiet)
   }
 
-  @Test func `with rotation, no refresh token is used twice`() async throws {
+  @Test func `with token rotation, no refresh token is used twice`() async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     for round in 1...10 {

@@ -31,7 +31,7 @@ import Testing
 
   #if os(Linux)
     @Test(.keepsConnections)
-    func `a resend within an attempt appears in the record, the recording and the error`() async throws {
+    func `a request resent within an attempt appears in the record, the recording and the error`() async throws {
       try await withFolder { folder in
         let shop = try await shopWithDeadConnection()
         try await shop.server.recordTaskPath(to: folder)
@@ -151,7 +151,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a response that arrives before the body is sent is the response`() async throws {
+  @Test func `returns a response that arrives before the body is sent`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(413, body: "too much").earlyAnswer().closing())
     let error = await #expect(throws: TaskError.self) {

@@ -87,7 +87,7 @@
       }
     }
 
-    @Test func `sends headers without a value or with only whitespace as empty`() async throws {
+    @Test func `sends headers whose value is empty or only whitespace as empty`() async throws {
       let headers: HTTPHeaders = ["X-Empty": "", "X-Blank": "  ", "X-Tab": "\t", "X-Full": "a"]
       _ = try await transport.send(HTTPRequest(.get, mock.url, headers: headers))
       let seen = try #require(mock.requests.first?.headers)
@@ -155,7 +155,7 @@
     }
 
     @Test(arguments: ["some\r\nX-Evil: 1", "some\nbody", "some\0body"], [false, true])
-    func `a Digest credential cannot inject header lines`(evil: String, isPassword: Bool) async throws {
+    func `a Digest credential can't inject header lines`(evil: String, isPassword: Bool) async throws {
       mock.enqueue(.status(401, headers: [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth""#]))
       var request = HTTPRequest(.get, mock.url)
       request.options.digest = Credential(user: isPassword ? "somebody" : evil, password: isPassword ? evil : "word")

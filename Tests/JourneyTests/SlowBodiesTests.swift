@@ -9,7 +9,7 @@ import Testing
   private static let limit = Duration.milliseconds(1500)
   private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(20))
 
-  @Test func `a slow body reaches a file or reader, but in memory it times out`() async throws {
+  @Test func `a slow body can be read to a file or stream, but times out in memory`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     shop.mock.route("/plain", answer: Self.slow)
     let task = PlainTask().on(shop.server).retry(.never)

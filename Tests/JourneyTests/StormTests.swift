@@ -63,7 +63,7 @@ struct StormTests {
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `connections close with the last reference to a transport, even during bodies`() async throws {
+  @Test func `connections close when the last reference to a transport is released, even during bodies`() async throws {
     let remote = try makeRemote()
     remote.route(.get, "/endless", answer: .endless(chunk: Data(count: 10_000)))
     var transport: (any Transport)? = PlatformTransport()

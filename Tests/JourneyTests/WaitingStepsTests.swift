@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 200]) func `a step can run a task while it has a response`(status: HTTPStatus) async throws {
+  @Test(arguments: [401, 200]) func `a step can run a task while it holds a response`(status: HTTPStatus) async throws {
     let shop = try shop { try await PlainTask(path: "token").on($0).run() }
     shop.mock.enqueue(.status(status, body: "first"))
     shop.mock.route("/plain", answer: .text("second"))

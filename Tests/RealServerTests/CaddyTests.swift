@@ -41,7 +41,7 @@
     }
 
     // The response is read before libcurl watches the socket, so the connection is not idle.
-    @Test func `immediate responses over a reused connection are complete`() async throws {
+    @Test func `immediate responses over a reused connection arrive completely`() async throws {
       let mock = try MockServer(keeping: 0)
       mock.route("/*", answer: .data(Data(count: 1_500_000)))
       let gateway = try await Gateway.caddy(to: mock)
@@ -56,7 +56,7 @@
       }
     }
 
-    @Test func `a large file arrives intact, and abandoned streams do no harm`() async throws {
+    @Test func `a large file arrives intact despite abandoned streams`() async throws {
       let (caddy, server, _) = try await start()
       for _ in 0..<10 {
         for try await _ in try await Fetch(path: "large").on(server).stream().body { break }

@@ -52,7 +52,7 @@
       "=", "\u{1}\u{2}9",
     ]
 
-    @Test(arguments: values) func `the curl command sends a value as Errand does`(value: String) async throws {
+    @Test(arguments: values) func `the curl command sends a value like Errand`(value: String) async throws {
       let url = mock.url.appendingPathComponent("x")
       try await expectSame(
         HTTPRequest(.get, url, headers: ["X-Value": value, "X-After": "1", "X-Value": value]), value)
@@ -103,7 +103,7 @@
       "-u ann:'p:w'",
       "-r 0-9", "--data-raw @plain", "--data-binary $'a\\x01\\n\\101' -H 'Content-Type:'", "-X PUT -d ''",
       "-H 'Accept: a' -H 'Accept: b'", "--data-ascii x --data-raw y",
-    ]) func `a parsed command line sends what curl sends`(options: String) async throws {
+    ]) func `a parsed command line sends the same request as curl`(options: String) async throws {
       let line = "curl -sS \(options) '\(mock.url.absoluteString)/x?y=1'"
       // dash does not support $'…', which browsers write.
       let ran = try await run(

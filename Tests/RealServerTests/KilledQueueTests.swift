@@ -24,7 +24,7 @@
       }
     }
 
-    @Test func `delivers every stored task in order with one key although the process is killed`()
+    @Test func `delivers every stored task in order with one idempotency key even if the process is killed`()
       async throws
     {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")

@@ -14,7 +14,7 @@
     /// libcurl 7.88 buffers bytes of one stream that another one has read, and drops them if the other's upload of
     /// unknown length ends. A body without a length lost bytes in the middle and still succeeded.
     @Test(.resetsStreamsBesideUploads, arguments: [nil, 10, 100_000] as [Int64?])
-    func `the end of an upload takes nothing from a concurrent body`(length: Int64?) async throws {
+    func `the end of an upload does not affect a concurrent body`(length: Int64?) async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       let count = 16_000

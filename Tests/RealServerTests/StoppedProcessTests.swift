@@ -28,7 +28,7 @@
       .text(String(repeating: "x", count: 60_000)).bodyAfter(.milliseconds(200)),
       .chunked([Data("one".utf8), Data("two".utf8)]).after(.milliseconds(200)),
     ])
-    func `a response that arrived while the process was suspended beats an expired timeout`(answer: MockAnswer)
+    func `a response that arrived during suspension takes precedence over a timeout`(answer: MockAnswer)
       async throws
     {
       #expect(try await codeAfterStop(answer) == 0)

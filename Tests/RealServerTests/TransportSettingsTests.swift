@@ -66,7 +66,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
-    func `over HTTP/2 without TLS, a body of unknown length is complete and a truncated one fails`() async throws {
+    func `over HTTP/2 without TLS, a body of unknown length is complete, but a truncated body fails`() async throws {
       let peer = try await HTTP2Peer(isSecure: false)
       let transport = try peer.transport()
       let closes = (0x075800..<0x080000).contains(CurlLibrary.versionNumber)
@@ -96,7 +96,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
-    func `an origin that switches from HTTP/1.1 to HTTP/2 stays reachable`() async throws {
+    func `an origin that switches from HTTP/1.1 to HTTP/2 remains reachable`() async throws {
       let peer = try await HTTP2Peer(beginsWithHTTP1: true)
       let transport = try peer.transport()
       for method in [HTTPMethod.get, .get, .post, .get] {

@@ -49,7 +49,7 @@
     }()
 
     @Test(.enabled(if: publicAuthority != nil, "the system has no authorities in a folder"))
-    func `with custom authorities, the system's are not even read`() async throws {
+    func `with custom authorities, the system's authorities are not read`() async throws {
       let known = try #require(Self.publicAuthority)
       // Signed with the name of a public authority: trusting the system's authorities would mean reading its
       // certificate.

@@ -34,7 +34,7 @@
       return try name.map { try Data(contentsOf: tus.folder.appendingPathComponent($0)) }
     }
 
-    @Test func `a file arrives completely, in pieces or at once`() async throws {
+    @Test func `a file arrives completely, in chunks or in one request`() async throws {
       for chunk in [700_000, Int.max] {
         try await inFolder { tus, server, file, data in
           let upload = ResumableUpload(

@@ -11,7 +11,9 @@
     init() async throws { peer = try await SecurePeer(Self.script) }
 
     @Test(arguments: ["apart", "together", "behind"])
-    func `unsolicited responses answer nothing, however records split them`(records: String) async throws {
+    func `unsolicited responses are ignored, regardless of how they are split into records`(records: String)
+      async throws
+    {
       for number in 0..<20 {
         #expect(try await peer.get("\(records)/\(number)") == "/\(records)/\(number)")
       }

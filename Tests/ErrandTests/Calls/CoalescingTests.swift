@@ -23,7 +23,7 @@ import Testing
       })
   }
 
-  /// Starts calls and returns once they have joined a request.
+  /// Starts calls and returns when they have joined a request.
   private func start(_ count: Int, _ shop: CachedShop, _ task: Modified<CachedTask>? = nil) async -> [Task<
     String, any Error
   >] {
@@ -60,7 +60,7 @@ import Testing
       nested.reason.components(separatedBy: "sent for it").count == 2 && nested.isOfAnotherCall, "\(nested.reason)")
   }
 
-  @Test func `errors and responses of a shared request carry its record`() async throws {
+  @Test func `errors and responses of a shared request contain its record`() async throws {
     gate.open()
     let failing = shop(status: .serviceUnavailable)
     await failing.server.update { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
@@ -77,7 +77,9 @@ import Testing
     #expect(response.record.attempts.map(\.status) == [200])
   }
 
-  @Test func `different URLs, headers or methods and opted-out servers share nothing`() async throws {
+  @Test func `requests with different URLs, headers or methods, and requests of opted-out servers, are not shared`()
+    async throws
+  {
     gate.open()
     let shop = shop()
     async let a = shop.task("a").download()
@@ -94,7 +96,7 @@ import Testing
     #expect(other.sentCount == 2)
   }
 
-  @Test func `cancelling one call keeps the request for the others`() async throws {
+  @Test func `cancelling one call does not cancel the request for the others`() async throws {
     let shop = shop()
     let calls = await start(3, shop)
     calls[0].cancel()
@@ -128,7 +130,7 @@ import Testing
     #expect(await eventually { ended.withLock { $0 } && shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
-  @Test func `cancelling by tag leaves the shared request to the others`() async throws {
+  @Test func `cancelling by tag does not cancel the shared request of other calls`() async throws {
     let shop = shop()
     let tagged = await start(1, shop, shop.task().tagged("screen"))
     let others = await start(1, shop)
@@ -199,14 +201,14 @@ import Testing
     #expect(try await calls[1].value == "b")
   }
 
-  /// Runs another task once it has seen a response.
+  /// Runs another task after it has received a response.
   private struct Following: PerAttemptStep {
     let server: Shared<Server?>
 
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
       guard request.url.path == "/outer", let server = server.withLock({ $0 }) else { return response }
-      // Ignore the error: a call that already holds the queue throws .reentrantQueue.
+      // Ignore the error, because a call that already holds the queue throws .reentrantQueue.
       _ = try? await CachedTask(path: "inner").on(server).serialQueue(.named("q")).download()
       return response
     }
@@ -234,7 +236,7 @@ import Testing
     for call in calls { #expect(await (try? call.value) != nil) }
   }
 
-  @Test func `shares neither preloaded fallbacks nor their errors`() async throws {
+  @Test func `does not share preloaded fallbacks or their errors`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("bundled")
       try Data("bundled".utf8).write(to: file)

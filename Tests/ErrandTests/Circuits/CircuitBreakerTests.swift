@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(arguments: [(10, true), (29, false)], [true, false])
-  func `a redirect target is blamed for a timeout only if it used most of the time`(
+  func `a timeout counts against a redirect target only if the target used most of the time`(
     _ first: (spent: Int, isToBlame: Bool), isAmidBody: Bool
   ) async throws {
     let shop = make(CircuitBreaker(minimumCalls: 1)) { number, request, clock in

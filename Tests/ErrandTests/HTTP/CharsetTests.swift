@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     ("iso-8859-2", String.Encoding.isoLatin2), ("windows-1250", .windowsCP1250), ("windows-1253", .windowsCP1253),
     ("windows-1254", .windowsCP1254),
-  ]) func `decodes single bytes as Foundation does`(label: String, encoding: String.Encoding) throws {
+  ]) func `decodes single bytes like Foundation`(label: String, encoding: String.Encoding) throws {
     var known = 0
     for byte in UInt8.min...UInt8.max {
       guard let expected = String(data: Data([byte]), encoding: encoding) else { continue }
@@ -79,7 +79,7 @@ import Testing
     cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
     """
 
-  @Test func `knows every label of the standard`() throws {
+  @Test func `recognizes every label of the standard`() throws {
     // Returns nil for an unknown label.
     func read(_ bytes: [UInt8], _ label: String) -> String? { try? Charset.text(of: Data(bytes), in: label) }
     let labels = Self.labels.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -116,7 +116,7 @@ import Testing
       ("utf-16le", [0x00], "the bytes from 0 on are no text in 'utf-16le'"),
       ("no-such", [0x41], "the charset 'no-such' is not known"), ("utf-7", [0x41], "the charset 'utf-7' is not known"),
       ("UTF-8//TRANSLIT", [0x41], "the charset 'UTF-8//TRANSLIT' is not known"),
-    ] as [(String, [UInt8], String)]) func `explains why bytes cannot be decoded`(
+    ] as [(String, [UInt8], String)]) func `explains why bytes can't be decoded`(
       label: String, bytes: [UInt8], words: String
     )
   {

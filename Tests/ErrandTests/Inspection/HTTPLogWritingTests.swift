@@ -14,7 +14,7 @@ import Testing
     func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) { makers.withLock { $0.append(make) } }
   }
 
-  @Test func `a recorder can create its call later and gets the same one`() async throws {
+  @Test func `a recorder can create its call later and receives the same call`() async throws {
     let (late, calls) = (Late(), RecordedCalls())
     let stub = StubServer(.json(#"{"id":7,"name":"Sprocket","token":"planted"}"#)) { $0.recorders = [late, calls] }
     _ = try await GetWidget().on(stub.server).download()

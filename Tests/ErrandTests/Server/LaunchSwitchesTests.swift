@@ -19,7 +19,7 @@ import Testing
       environment: environment)
   }
 
-  @Test func `echoes only the named types`() async throws {
+  @Test func `echoes only the listed types`() async throws {
     let server = server(["ERRAND_ECHO": "GetWidget, Other,"])
     _ = try await GetWidget().on(server).timeout(.seconds(3)).download()
     try await PlainTask().on(server).run()
@@ -90,14 +90,14 @@ import Testing
     #expect(lines.withLock { $0.count } == count)
   }
 
-  @Test func `an unknown style is reported once with the known ones and ignored`() async throws {
+  @Test func `an unknown style is ignored, and reported once with the valid styles`() async throws {
     let server = server(["ERRAND_LOG_STYLE": "loud"])
     for _ in 0..<3 { _ = try await GetWidget().on(server).download() }
     #expect(
       lines.withLock { $0 } == ["ERRAND_LOG_STYLE names the unknown style 'loud'; known are: none, short, steps"])
   }
 
-  @Test func `records calls if the environment asks for it`() async throws {
+  @Test func `records calls if enabled in the environment`() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("new")
       let server = server(["ERRAND_RECORD": path.path])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Steps and bodies that wait for a call started elsewhere.
+/// Steps and bodies that wait for a call started by other code.
 @Suite(.timeLimit(.minutes(2))) struct SharedWaitTests {
   /// Requests a token once for all callers.
   private actor Session {

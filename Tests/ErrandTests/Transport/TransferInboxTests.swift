@@ -44,14 +44,14 @@
       #expect(throws: Broken.self) { try chunk(&inbox) }
     }
 
-    @Test func `an abandoned transfer yields nothing more`() throws {
+    @Test func `an abandoned transfer yields no more data`() throws {
       var inbox = TransferInbox()
       _ = receive(&inbox, 10)
       inbox.abandon(CancellationError())
       #expect(throws: CancellationError.self) { try chunk(&inbox) }
     }
 
-    @Test func `the first end wins`() throws {
+    @Test func `only the first end is reported`() throws {
       var inbox = TransferInbox()
       inbox.finish(.success(TransferTimings()))
       inbox.finish(.failure(Broken()))
@@ -95,7 +95,7 @@
       guard case .fail = empty.readHead() else { return #expect(Bool(false), "there is no head") }
     }
 
-    @Test func `reads a finished body of at most one piece as a whole`() {
+    @Test func `reads a finished body of at most one chunk at once`() {
       var inbox = TransferInbox()
       let isEarly = inbox.readWhole() != nil
       #expect(!isEarly, "more may come")

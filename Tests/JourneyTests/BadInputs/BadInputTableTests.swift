@@ -17,7 +17,7 @@ struct BadInputTableTests {
 
   init() { _ = Self.first }
 
-  @Test func `there are at least two hundred bad inputs with unique names`() {
+  @Test func `contains at least two hundred bad inputs with unique names`() {
     #expect(Self.all.count >= 200 && Set(Self.all.map(\.name)).count == Self.all.count)
   }
 

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Errand
 
-/// The step of a download after a response.
+/// The next step of a download after a response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadStepTests {
   private static let tag: HTTPHeaders = [.eTag: #""one""#]
 
-  /// Asks for the rest of a ten-byte file after its first seven bytes.
+  /// Requests the rest of a ten-byte file after its first seven bytes.
   private static func asked(
     offset: Int64 = 7, total: Int64? = 10, of headers: HTTPHeaders = tag, isOther: Bool = false
   ) -> DownloadStep.Asked {
@@ -63,7 +63,7 @@ import Testing
     #expect(step(206, same, asked) == .restart)
   }
 
-  @Test func `replaces existing bytes by the whole file`() {
+  @Test func `replaces existing bytes with the entire file`() {
     #expect(step(200, [.contentLength: "12"]) == .replace(length: 12))
     #expect(step(200, [.contentLength: "12"], Self.asked(offset: 0)) == .replace(length: 12))
     #expect(step(200) == .replace(length: nil))
@@ -116,7 +116,7 @@ import Testing
     #expect(step(HTTPStatus(status)) == .fail)
   }
 
-  @Test func `refuses a response that is not the resource itself`() {
+  @Test func `rejects a response that is not the resource itself`() {
     func isRefused(_ step: DownloadStep) -> Bool {
       if case .refuse = step { true } else { false }
     }
