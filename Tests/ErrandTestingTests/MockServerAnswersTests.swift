@@ -20,7 +20,7 @@ import Testing
     #expect(answer.body == "{}")
   }
 
-  @Test func `sends a small answer in one piece`() throws {
+  @Test func `sends a small answer in one packet`() throws {
     server.enqueue(.text("hello"))
     client.say("GET / HTTP/1.1\r\n\r\n")
     let some = String(decoding: try client.hearSome() ?? Data(), as: UTF8.self)

@@ -105,7 +105,7 @@ struct URLSessionTransportTests {
     #expect(try await response.body.collect() == Data("nothing here".utf8))
   }
 
-  @Test func `rejects a request with an address policy, which URLSession cannot enforce`() async throws {
+  @Test func `rejects a request with an address policy, which URLSession can't enforce`() async throws {
     var options = TransferOptions()
     options.addressPolicy = .publicOnly
     let request = HTTPRequest(.get, url("a"), options: options)
@@ -200,7 +200,7 @@ struct URLSessionTransportTests {
   }
 
   #if !canImport(Darwin)
-    @Test func `rejects a pinned host if its keys cannot be checked`() async throws {
+    @Test func `rejects a pinned host if its keys can't be checked`() async throws {
       let pinned = BoundedTransport(URLSessionTransport(trust: ServerTrust(pins: ["127.0.0.1": ["sha256/AAAA"]])))
       var request = HTTPRequest(.get, url("a"))
       await #expect { try await pinned.send(request) } throws: { ($0 as? TaskError)?.code == .transportUnavailable }

@@ -118,7 +118,7 @@
       #expect(mock.requestCount == 2)
     }
 
-    @Test func `a call without a policy succeeds after one with a policy on the same handle`() async throws {
+    @Test func `a call without a policy succeeds after a call with a policy on the same handle`() async throws {
       let server = try server(.any)
       let task = URLTask(try url("127.0.0.1")).on(server)
       for _ in 0..<3 {

@@ -72,7 +72,7 @@ import Testing
 
   // MARK: With a challenge
 
-  @Test func `resends a challenged POST with its body and authenticates the next one directly`() async throws {
+  @Test func `resends a challenged POST with its body and authenticates the next POST directly`() async throws {
     let shop = try shop()
     shop.mock.route("/orders") { Self.answer($0) == nil ? Self.challenge("n1") : .text("in") }
     for _ in 0..<2 { #expect(try await Order().on(shop.server).run().status == .ok) }

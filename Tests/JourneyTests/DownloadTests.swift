@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a failed download does not remove the folder of a concurrent one`() async throws {
+  @Test func `a failed download does not remove the folder of a concurrent download`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       shop.mock.route("/bad", answer: .truncated(body: Data(count: 1000), after: 10).closing())

@@ -40,7 +40,7 @@
       #expect(await eventually { await openCount == 0 }, "no other call was needed")
     }
 
-    @Test func `an unsolicited response answers nothing`() async throws {
+    @Test func `an unsolicited response is not used for any request`() async throws {
       let isTimeToSpeak = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -98,7 +98,7 @@
 
     // The connection ends just as a request is about to use it. About half of the rounds hit that moment.
     @Test(.keepsConnections)
-    func `a request retried on a new connection does not affect later ones`() async throws {
+    func `a request retried on a new connection does not affect later requests`() async throws {
       let doomed = Shared(-1)
       let peer = try WirePeer { connection, index in
         var byte: UInt8 = 0

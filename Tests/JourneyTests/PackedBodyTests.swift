@@ -155,7 +155,7 @@
       }
     }
 
-    @Test func `decompresses an error body, and a damaged one does not hide the status`()
+    @Test func `decompresses an error body, and reports the status even if the body is damaged`()
       async throws
     {
       let shop = try Shop()

@@ -18,7 +18,8 @@ import Testing
       }
     }
 
-    @Test(.keepsConnections) func `reports each phase of a new connection, but only the request on a reused one`()
+    @Test(.keepsConnections)
+    func `reports each phase of a new connection, but only the request on a reused connection`()
       async throws
     {
       let shop = try Shop { $0.observers = [recorder] }

@@ -69,7 +69,7 @@
       #expect(mock.requests.map(\.target) == ["/x", "/y"])
     }
 
-    @Test func `sends a stream with its stated length, or in chunks without one`() async throws {
+    @Test func `sends a stream with its stated length, or in chunks if its length is unknown`() async throws {
       let chunks: @Sendable () -> AsyncStream<Data> = {
         AsyncStream {
           $0.yield(Data("hello".utf8)); $0.finish()
@@ -96,7 +96,7 @@
       }
     }
 
-    @Test func `sends a head of the maximum size and rejects a larger one before connecting`()
+    @Test func `sends a head of the maximum size and rejects a larger head before connecting`()
       async throws
     {
       let field = HTTPHeaders.Field("X-Large", "")

@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func `a per-call step sees the downloaded body and can replace the file's content`()
+  @Test func `a per-call step receives the downloaded body and can replace the file's content`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })

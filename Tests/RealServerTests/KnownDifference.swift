@@ -59,7 +59,7 @@
         words: "expected that the connection was used again")
     }
 
-    /// libcurl 8.1 cannot send a header of 60 KiB over HTTP/2.
+    /// libcurl 8.1 can't send a header of 60 KiB over HTTP/2.
     static var refusesLargeFields: KnownDifference {
       .differs("a large field cannot be sent over HTTP/2", with: 0x080100..<0x080200)
     }

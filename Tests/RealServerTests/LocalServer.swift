@@ -87,7 +87,7 @@ final class LocalServer: Sendable {
 
   /// A port that was free a moment ago.
   ///
-  /// It is below the range used for port 0, so other tests' servers cannot take it before the program does and be
+  /// It is below the range used for port 0, so other tests' servers can't take it before the program does and be
   /// mistaken for it.
   private static func freePort() throws -> UInt16 {
     for _ in 0..<100 {

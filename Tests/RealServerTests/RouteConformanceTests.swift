@@ -6,7 +6,7 @@
 
   /// Runs the transport's conformance checks through third-party servers and proxies.
   ///
-  /// A mock server behind them scripts the responses. Each route lists the checks it cannot pass.
+  /// A mock server behind them scripts the responses. Each route lists the checks it can't pass.
   @Suite(
     .enabled(
       if: ["nginx", "squid", "caddy", "openssl"].allSatisfy(LocalServer.isExpected),

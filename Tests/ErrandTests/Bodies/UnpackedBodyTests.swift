@@ -70,7 +70,7 @@
       await #expect(throws: Broken.self) { try await body(source).collect(upTo: .max) }
     }
 
-    @Test func `cancels the transfer if the body cannot be decompressed`() async throws {
+    @Test func `cancels the transfer if the body can't be decompressed`() async throws {
       let source = Source([PackedSample.text, PackedSample.text])
       await #expect(throws: TaskError.self) { try await body(source).next() }
       #expect(source.state.withLock { $0.cancels } == 1)

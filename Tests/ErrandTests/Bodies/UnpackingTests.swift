@@ -114,7 +114,7 @@
     // MARK: Truncated and damaged bodies
 
     @Test(arguments: Sample.all)
-    func `throws .truncatedBody for a body cut anywhere`(sample: Sample) {
+    func `throws .truncatedBody for a body truncated anywhere`(sample: Sample) {
       for count in 0..<sample.packed.count {
         let error = error([sample.coding], sample.packed.prefix(count))
         #expect(error?.code == .truncatedBody, "after \(count) bytes: \(String(describing: error))")

@@ -33,7 +33,7 @@ import Testing
     return calls
   }
 
-  @Test func `identical concurrent calls share one request and each gets its own body`() async throws {
+  @Test func `identical concurrent calls share one request, and each receives its own body`() async throws {
     let shop = shop()
     let calls = await start(20, shop)
     #expect(await eventually { shop.sentCount == 1 })
@@ -44,7 +44,7 @@ import Testing
     #expect(shop.server.manager.runningCount == 0)
   }
 
-  @Test func `every sharing call gets the error, and a nested call's error is named once`()
+  @Test func `every sharing call receives the error, and a nested call's error is named once`()
     async throws
   {
     gate.open()
@@ -140,7 +140,7 @@ import Testing
     #expect(try await others[0].value == "1")
   }
 
-  @Test func `every sharing call gets the error, which says that a request was sent`() async throws {
+  @Test func `every sharing call receives the error, which says that a request was sent`() async throws {
     let shop = shop(status: 500)
     let calls = await start(3, shop)
     gate.open()

@@ -21,7 +21,7 @@ import Testing
       }, answer: answer)
   }
 
-  @Test func `a failing host gets ten requests, then one probe every 30 seconds`() async throws {
+  @Test func `a failing host receives ten requests, then one probe every 30 seconds`() async throws {
     let shop = make { _, request, _ in .unavailable(request) }
     for second in 0..<300 {
       let error = await taskError { try await shop.task().run() }

@@ -87,7 +87,7 @@ import Testing
     #expect(send(&circuit, .failure, at: 22) == false, "what was before is forgotten")
   }
 
-  @Test func `a failed probe reopens the circuit, an inconclusive one allows another`() {
+  @Test func `a failed probe reopens the circuit, but an inconclusive probe allows another`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     #expect(send(&circuit, .unknown, at: 20) == false)
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `is idle after an inconclusive probe, but not while one is running`() {
+  @Test func `is idle after an inconclusive probe, but not while a probe is running`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {

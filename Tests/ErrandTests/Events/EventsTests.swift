@@ -52,7 +52,7 @@ import Testing
     #expect(recorder.moments().count { $0 == "call succeeded with 200 OK" } == 2)
   }
 
-  @Test func `responses and errors carry the record`() async throws {
+  @Test func `responses and errors contain the record`() async throws {
     let stub = StubServer(.status(503), .widget, .status(404))
     let response = try await GetWidget().on(stub.server).response()
     #expect(response.record.title == "GET https://shop.test/widgets/7")

@@ -80,7 +80,7 @@ import Testing
     #expect(request.body.data == Data("up".utf8) && request.headers[.contentType]?.hasPrefix("text/plain") == true)
   }
 
-  @Test func `writes a file for its owner only, even over a readable one`() async throws {
+  @Test func `writes a file that only its owner can read, even over a readable file`() async throws {
     try await withFolder { folder in
       let (file, archive) = (folder.appendingPathComponent("calls.har"), HTTPArchive(entries: []))
       for _ in 0..<2 {

@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the newest logs and those still being written`() async throws {
+  @Test func `keeps the newest logs and logs still being written`() async throws {
     try await withFolder { parent in
       func make(_ name: String, _ contents: [String]) throws {
         let folder = parent.appendingPathComponent(name)
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `throws .fileNotWritable with the path if the folder cannot be created`() async throws {
+  @Test func `throws .fileNotWritable with the path if the folder can't be created`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)

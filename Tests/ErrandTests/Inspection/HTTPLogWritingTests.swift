@@ -26,7 +26,7 @@ import Testing
     #expect(call.moments.last?.text == "call succeeded with 200 OK")
   }
 
-  @Test func `counts and logs calls that cannot be written`() async throws {
+  @Test func `counts and logs calls that can't be written`() async throws {
     try await withFolder { parent in
       let lines = Shared<[String]>([])
       let log = try HTTPLog(in: parent, log: TextSink { line in lines.withLock { $0.append(line) } })
@@ -141,7 +141,7 @@ import Testing
     #expect(Set(hidden.keys).isDisjoint(with: ["requestBody", "responseBody", "trailers"]))
   }
 
-  @Test func `the page includes the command only if it cannot be built from the lines`()
+  @Test func `the page includes the command only if it can't be built from the lines`()
     async throws
   {
     let call = try #require(

@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 8)])
-  func `the environment's log style overrides the configured one`(
+  func `the environment's log style overrides the configured log style`(
     name: String, count: Int
   ) async throws {
     let server = server(["ERRAND_LOG_STYLE": name]) { $0.logStyle = count == 0 ? .steps : .none }
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `reports a folder that cannot be created and continues`() async throws {
+  @Test func `reports a folder that can't be created and continues`() async throws {
     let server = server(["ERRAND_RECORD": "/dev/null/below"])
     #expect(try await GetWidget().on(server).download() == Widget())
     #expect(server.taskPathURL == nil)

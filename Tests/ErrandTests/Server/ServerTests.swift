@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `without a server a call throws an error that says what is missing`() async {
+  @Test func `without a server, a call throws an error that says what is missing`() async {
     await #expect(processExitsWith: .success) {
       let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").run() }
       #expect(error?.code == .noRemote)

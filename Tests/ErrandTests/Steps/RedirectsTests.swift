@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test func `lists no redirects for a plain response or one without Location`() async throws {
+  @Test func `lists no redirects for a plain response or a response without Location`() async throws {
     let stub = StubServer(.status(.ok), .status(302))
     #expect(try await PlainTask().on(stub.server).run().redirects.isEmpty)
     let response = try await PlainTask().on(stub.server).accepting(.all).run()

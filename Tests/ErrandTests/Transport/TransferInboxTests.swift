@@ -21,7 +21,7 @@
       }
     }
 
-    @Test func `joins small pieces in order`() throws {
+    @Test func `joins small chunks in order`() throws {
       var inbox = TransferInbox()
       for byte in UInt8(1)...3 { #expect(receive(&inbox, 10, of: byte)) }
       #expect(try chunk(&inbox).data == Data([1, 2, 3].flatMap { [UInt8](repeating: $0, count: 10) }))

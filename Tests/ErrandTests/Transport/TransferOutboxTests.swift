@@ -25,7 +25,7 @@
       #expect(drain(&outbox) == (body[10...], .end))
     }
 
-    @Test func `joins small pieces in linear time`() {
+    @Test func `joins small chunks in linear time`() {
       var outbox = TransferOutbox(statedLength: nil)
       var fills: [Int] = []
       var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `does not record a broken error body, and marks an unread one as incomplete`() async throws {
+  @Test func `does not record a broken error body, and marks an unread error body as incomplete`() async throws {
     final class Pieces: HTTPBodySource {
       let count = Counter()
       let breaks: Bool

@@ -126,7 +126,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "a=b"])
   }
 
-  @Test func `authenticates a same-origin redirect for its own target, but not a cross-origin one`() async throws {
+  @Test func `authenticates a same-origin redirect for its own target, but not a cross-origin redirect`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let shop = VirtualShop(
       configure: Self.signIn,
@@ -217,7 +217,7 @@ import Testing
     #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == false && stub.requests.count == 2)
   }
 
-  @Test func `observers see both requests but no credentials`() async throws {
+  @Test func `observers receive both requests but no credentials`() async throws {
     let shop = VirtualShop(
       configure: Self.signIn,
       answer: { number, request, _ in

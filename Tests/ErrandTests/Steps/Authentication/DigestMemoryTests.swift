@@ -114,7 +114,7 @@ import Testing
     #expect(known(&memory, ann) == nil)
   }
 
-  @Test func `evicts superseded sessions before known ones`() throws {
+  @Test func `evicts superseded sessions before known sessions`() throws {
     var memory = DigestMemory()
     let (ann, bob) = (try owner(), try owner("bob"))
     memory.keep(try challenge("b"), bob, clientNonce: "c")
@@ -126,7 +126,7 @@ import Testing
     #expect(known(&memory, bob)?.challenge.nonce == "b")
   }
 
-  @Test func `sessions with an empty domain do not evict a used one`() throws {
+  @Test func `sessions with an empty domain do not evict a session that is in use`() throws {
     var memory = DigestMemory()
     let (ann, bob) = (try owner(), try owner("bob"))
     memory.accepted(memory.session(for: try challenge("n"), ann, clientNonce: "c"), ann, next: nil)

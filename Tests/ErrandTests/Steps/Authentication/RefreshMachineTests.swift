@@ -31,7 +31,7 @@ import Testing
     word(bench.machine.demand(beyond: version, known: known, id: id, at: now))
   }
 
-  @Test func `the first caller starts a refresh, and all waiting callers get its token`() {
+  @Test func `the first caller starts a refresh, and all waiting callers receive its token`() {
     #expect(demand(beyond: 0, id: 1) == "begin")
     #expect(demand(beyond: 0, id: 2) == "wait")
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [1, 2])
@@ -55,7 +55,7 @@ import Testing
     #expect(!bench.leave(2), "once")
   }
 
-  @Test func `a caller arriving during a cancelled refresh waits for the next one`() {
+  @Test func `a caller arriving during a cancelled refresh waits for the next refresh`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)
     #expect(demand(beyond: 0, id: 2) == "wait")

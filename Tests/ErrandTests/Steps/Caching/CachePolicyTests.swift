@@ -24,7 +24,7 @@ import Testing
     #expect(World.decide(stored, ["If-Range": "\"1\""], policy: .cacheOnly) == .refuse)
   }
 
-  @Test func `reload sends no validators, and validated sends those of the stored response`() {
+  @Test func `reload sends no validators, and validated sends the stored response's validators`() {
     #expect(World.decide(stored, after: 1, policy: .reload) == .ask(.request, validates: false))
     #expect(World.decide(stored, after: 1, policy: .validated) == .ask(.request, validates: true))
     #expect(World.decide(stored, after: 61, policy: .validated) == .ask(.stale, validates: true))

@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `throws .fileNotWritable with the path if the folder cannot be created`() async throws {
+  @Test func `throws .fileNotWritable with the path if the folder can't be created`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)

@@ -56,7 +56,7 @@ import Testing
 
   // §3.2: "the cache MUST add each header field in the provided response to the stored response, replacing field values that
   // are already present", with the exceptions of §3.1, of Content-Length, and of what the body was processed by.
-  @Test func `merges the headers of a 304 into those of the stored response`() {
+  @Test func `merges a 304's headers into the stored response's headers`() {
     let stored: HTTPHeaders = [
       "A": "1", "B": "1", "B": "2", "Content-Length": "5", "Content-Encoding": "gzip", "Content-Type": "text/plain",
       "Age": "30", "Date": World.date(0), "Cache-Control": "max-age=1",

@@ -95,7 +95,7 @@ import Testing
 
   // §5.6.2: "If delta-seconds is less than or equal to zero (0), let expiry-time be the earliest representable date and time."
   @Test(arguments: ["Max-Age=0", "Max-Age=-1", "Expires=6 Nov 1994 08:49:37"])
-  func `an expired cookie removes the existing one`(attribute: String) {
+  func `an expired cookie removes the existing cookie`(attribute: String) {
     var world = CookieWorld()
     world.set("a=1; Path=/; Max-Age=60", at: "https://shop.test/")
     world.set("a=2; Path=/x; \(attribute)", at: "https://shop.test/")

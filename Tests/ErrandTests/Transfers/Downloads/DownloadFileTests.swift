@@ -23,7 +23,7 @@ import Testing
 
   private func part(_ url: URL) -> String { url.deletingLastPathComponent().path + "/.file.errand-part" }
 
-  @Test func `leaves no folders behind if the file cannot be created`() async throws {
+  @Test func `leaves no folders behind if the file can't be created`() async throws {
     try await inFolder { (url, names) throws in
       let folder = url.deletingLastPathComponent()
       let long = String(repeating: "x", count: 300)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `the next download resumes where the last one stopped`() async throws {
+  @Test func `the next download resumes where the previous one stopped`() async throws {
     try await inFolder { (url, names) throws in
       let first = try DownloadFile(for: url)
       try first.begin(version)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the mode of a replaced file and uses the default mode for a new one`() async throws {
+  @Test func `keeps the mode of a replaced file and uses the default mode for a new file`() async throws {
     try await inFolder { (url, _) throws in
       func publish() throws {
         let file = try DownloadFile(for: url)
@@ -286,7 +286,7 @@ import Testing
 
   // MARK: Disk failures
 
-  @Test(arguments: [true, false]) func `keeps written bytes if the file cannot be extended`(
+  @Test(arguments: [true, false]) func `keeps written bytes if the file can't be extended`(
     isEmpty: Bool
   ) async throws {
     try await inFolder { (url, names) throws in

@@ -82,7 +82,7 @@ import Testing
   }
 
   // RFC 9110 §14.4: Content-Range has no meaning in a 200.
-  @Test func `restarts after a 200 that carries only a part`() {
+  @Test func `restarts after a 200 that contains only a part`() {
     let slice: HTTPHeaders = [.contentLength: "3", .contentRange: "bytes 7-9/10", .eTag: #""one""#]
     #expect(step(200, slice) == .restart)
     #expect(step(200, slice, DownloadStep.Asked(offset: 0, end: 5)) == .restart)

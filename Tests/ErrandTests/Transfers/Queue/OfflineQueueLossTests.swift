@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled delivery keeps its reports for the next one`() async throws {
+  @Test func `a cancelled delivery keeps its reports for the next delivery`() async throws {
     try await withFolder { folder in
       let reached = AsyncStream<Void>.makeStream()
       let isStuck = Shared(true)

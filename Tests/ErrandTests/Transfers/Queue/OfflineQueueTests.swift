@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `a running queue delivers new tasks and retries held ones`() async throws {
+  @Test func `a running queue delivers new tasks and retries held tasks`() async throws {
     try await withFolder { folder in
       let isBusy = Shared(true)
       let remote = Remote { _ in isBusy.withLock { $0 } ? 503 : .created }

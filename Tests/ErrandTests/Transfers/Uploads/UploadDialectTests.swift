@@ -132,7 +132,7 @@ import Testing
     #expect(ietf(409) == .unknown && ietf(404) == .gone && ietf(410, isLast: nil) == .gone && ietf(500) == .failed)
   }
 
-  @Test func `reads equal header lines as one and ignores different ones`() {
+  @Test func `treats equal header lines as one and ignores different lines`() {
     #expect(
       tus(204, ["Upload-Offset": "10", "upload-offset": "10"]) == .at(10)
         && tus(204, ["Upload-Offset": "10, 10"]) == .at(10))
