@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct BadInputTests {
-  /// The error of a call that must fail. Its description is one line that contains `words`.
+  /// The error of a call that must fail. Its description must be a single line that contains `words`.
   private func failure(
     of task: some ServerTask, on shop: Shop, _ code: TaskError.Code, naming words: String...
   ) async throws -> TaskError {

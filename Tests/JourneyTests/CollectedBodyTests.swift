@@ -29,7 +29,7 @@
     }
   }
 
-  /// A body collected in memory exists once: the transport, the call and its record keep no copies.
+  /// A body collected in memory exists only once. The transport, the call and its record keep no copies.
   @Suite(.balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(3)))
   struct CollectedBodyTests {
     private static let size = 96 << 20
@@ -80,7 +80,7 @@
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 
-    // Exit tests, because other tests' memory would count.
+    // Exit tests, because the memory of other tests would be counted.
 
     @Test func `holds only one copy of a body of known length`() async {
       await #expect(processExitsWith: .success) {

@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// A transfer must not affect others or the process.
+  /// A transfer must not affect other transfers or the process.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct CurlLoopTests {
     private let remote: MockServer
@@ -57,7 +57,7 @@
       #expect(remote.requests.map(\.path) == ["/now", "/later", "/now", "/now", "/echo", "/later"])
     }
 
-    /// The remote port of a socket, or `nil` for another descriptor.
+    /// The remote port of a socket, or `nil` if the descriptor is not a socket.
     private func peer(of descriptor: Int32) -> Int? {
       var address = sockaddr_in()
       var length = socklen_t(MemoryLayout<sockaddr_in>.size)

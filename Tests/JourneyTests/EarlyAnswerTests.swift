@@ -44,7 +44,7 @@
       #expect(await eventually { await transport.connections().isEmpty }, "the rest was never sent")
     }
 
-    // libcurl may not write to a connection that is about to close either.
+    // libcurl might not write to a connection that is about to close either.
     @Test(arguments: ["Content-Length: 5\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
     func `a response truncated during the upload is not complete`(rest: String) async throws {
       let isHeard = DispatchSemaphore(value: 0)
@@ -225,7 +225,7 @@
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nTransfer-Encoding: chunked\r\n\r\n")
         for piece in ["2\r\nok\r\n", "3\r\nay!\r\n0\r\n\r\n"] {
-          usleep(50_000)  // so that the previous piece is processed alone
+          usleep(50_000)  // so that the previous chunk is processed separately
           connection.say(piece)
         }
         connection.waitForHangUp()

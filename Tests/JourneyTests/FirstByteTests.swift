@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// Time to first byte with servers that take 200 ms to answer.
+  /// The time to the first byte with servers that take 200 ms to respond.
   @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct FirstByteTests {
     private static let wait = Duration.milliseconds(200)

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Google's resumable upload protocol on the wire: `X-Goog-Upload-*` as earlier clients speak it.
+/// Google's resumable upload protocol on the wire, with `X-Goog-Upload-*` as sent by earlier clients.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GoogleUploadTests {
   private static let active: HTTPHeaders = ["X-Goog-Upload-Status": "active"]
 

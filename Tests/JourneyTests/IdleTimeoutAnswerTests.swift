@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// A server that answers 408 as it closes an idle connection, just when a request is sent.
+  /// A server that sends a 408 when it closes an idle connection, just as a request is sent.
   @Suite(.keepsConnections, .balancedEvents, .timeLimit(.minutes(1)))
   struct IdleTimeoutAnswerTests {
-    /// A peer that answers the first request and says `second` to the next one, on as many connections as `count`.
+    /// A peer that answers the first request and sends `second` to the next request, on the first `count` connections.
     /// Later connections answer all requests.
     private func peer(saying second: String, times count: Int = 1, requests: Shared<[String]>) throws -> WirePeer {
       try WirePeer { connection, number in

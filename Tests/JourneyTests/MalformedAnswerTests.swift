@@ -89,7 +89,7 @@
       #expect(error.reason.contains(name) || error.reason.contains("folded"), "\(error)")
     }
 
-    /// Newer libcurls join such lines first.
+    /// Newer libcurl versions join such lines first.
     @Test func `rejects a folded Transfer-Encoding or parses it as one line`() async throws {
       do {
         let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"

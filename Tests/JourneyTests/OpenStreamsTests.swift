@@ -20,7 +20,7 @@ import Testing
     #expect(gauges.streams == 10 && gauges.hosts.values.map(\.streams) == [10])
     for stream in streams { stream.body.cancel() }
     #expect(shop.server.manager.throttle.streams == 0 && shop.server.manager.throttle.hosts.isEmpty)
-    try await shop.mock.waitForOpenConnections(1)  // the widget's connection is kept
+    try await shop.mock.waitForOpenConnections(1)  // the widget's connection stays open
   }
 
   @Test func `a stream counts from its request on, unless it receives no head`() async throws {

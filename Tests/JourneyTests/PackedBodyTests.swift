@@ -263,7 +263,7 @@
       request.options.decodesBody = true
       let body = try await transport.send(request).body
       #expect(try await body.next()?.count == 64 << 10)
-      // Serves as a clock: without backpressure the server would have sent hundreds of megabytes by then.
+      // Serves as a clock. Without backpressure, the server would have sent hundreds of megabytes by then.
       for _ in 0..<500 {
         _ = try await transport.send(HTTPRequest(.get, server.url.appendingPathComponent("tick"))).body.collect()
       }

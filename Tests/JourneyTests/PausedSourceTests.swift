@@ -19,7 +19,7 @@
     /// Long enough not to expire.
     private static let long = Duration.seconds(60)
 
-    /// Uploads to a peer that reads what there is and then runs `act`.
+    /// Uploads to a peer that reads the available bytes and then runs `act`.
     private func upload(
       _ length: Int64?, _ verb: Verb, idle: Duration = long,
       _ act: @escaping @Sendable (WirePeer.Connection) -> Void

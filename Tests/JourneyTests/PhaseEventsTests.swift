@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 #if os(Linux)
-  /// The connection and body events that observers get, on real sockets.
+  /// The connection and body events that observers receive, on real sockets.
   @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct PhaseEventsTests {
     private let recorder = EventRecorder()
 

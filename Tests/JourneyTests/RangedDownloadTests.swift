@@ -6,7 +6,7 @@ import Testing
 
 /// Downloads in several concurrent ranges.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RangedDownloadTests {
-  /// The ranges of 100,000 bytes in four, after the first one.
+  /// The four ranges of 100,000 bytes, after the first range.
   private static let rest = ["bytes=10000-32499", "bytes=32500-54999", "bytes=55000-77499", "bytes=77500-99999"]
   private static let all = ["bytes=0-9999"] + rest
 

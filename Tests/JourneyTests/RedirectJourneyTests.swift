@@ -204,7 +204,7 @@ import Testing
       count += try result.get().isEmpty ? 0 : 1
     }
     #expect(count == 300)
-    // The servers may accept a new connection before they notice that the old one closed.
+    // The servers may accept a new connection before they notice that the old connection has closed.
     #expect(shop.mock.peakConnections <= 3 && other.mock.peakConnections <= 3 || !keepsConnections)
     #expect(await eventually { shop.isQuiet })
   }

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The server receives exactly the request, or nothing.
+  /// The server receives exactly the request or nothing.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RequestsAsSentTests {
     private let mock: MockServer

@@ -71,7 +71,7 @@ import Testing
       let download = shop.download(to: folder.appendingPathComponent("file"))
       await #expect(throws: TaskError.self) { try await download.run() }
     }
-    // The budget starts full: three retries were spent and none has earned any.
+    // The budget starts full. Three retries were spent, and none has added to the budget.
     #expect(shop.server.manager.retriesLeft(for: host) == 7)
   }
 
@@ -310,7 +310,7 @@ import Testing
     }
   }
 
-  /// A 200 with only the rest of the file.
+  /// A 200 that contains only the rest of the file.
   private func slice(_ shop: RangeShop, sent: Int, _ headers: HTTPHeaders = [:]) -> MockAnswer {
     var headers = headers
     headers[.eTag] = #""one""#

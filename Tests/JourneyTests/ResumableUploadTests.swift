@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Uploads in pieces over lost connections and to servers that forget.
+/// Uploads in chunks over lost connections and to servers that forget uploads.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ResumableUploadTests {
   private func upload(_ file: URL, _ store: UploadShop, by dialect: some UploadDialect) -> ResumableUpload {
     store.upload(file, by: dialect)

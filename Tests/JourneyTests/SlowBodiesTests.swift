@@ -3,8 +3,8 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// For bodies of files and streams, `timeout` limits the head and the idle time of the body. The bodies here take
-/// several times the limit but are never idle for long.
+/// For bodies of files and streams, `timeout` limits the head and the idle time of the body. These bodies take several
+/// times the limit but are never idle for long.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SlowBodiesTests {
   private static let limit = Duration.milliseconds(1500)
   private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(20))

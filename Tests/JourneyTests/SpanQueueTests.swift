@@ -7,7 +7,7 @@ import Testing
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SpanQueueTests {
   @Test func `a flush waits for existing spans, not for new ones`() async throws {
     let (shop, batches, flushed) = (try Shop(), Shared(0), Shared(false))
-    // Each exported batch creates new spans until the flush ends, so some are always waiting.
+    // Each exported batch creates new spans until the flush ends, so there are always waiting spans.
     let recorder = SpanRecorder(
       to: .spans { _ in
         let number = batches.withLock { batches in

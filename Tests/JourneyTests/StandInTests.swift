@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Responses that are not what the task asked for.
+/// Responses that differ from the requested content.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct StandInTests {
   private let old = Data("old".utf8)
 
@@ -380,7 +380,7 @@ import Testing
           #expect(error?.code == .unreadableBody, "\(source)")
         }
       } onCancel: {
-        // If opening the pipe blocks, this provides the writer at the end of the time limit.
+        // If opening the pipe blocks, this opens the writing end when the time limit ends.
         let end = open(pipe.path, O_WRONLY | O_NONBLOCK)
         if end >= 0 { close(end) }
       }

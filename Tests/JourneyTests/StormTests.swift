@@ -78,7 +78,7 @@ struct StormTests {
     #expect(try await bodies[1].collect().count == 400)
     #expect(try await bodies[2].next() != nil)
     #expect(try await bodies[4].collect().count == 700_000)
-    // … and the last one closes all connections.
+    // … and the last exchange closes all connections.
     bodies = []
     try await remote.waitForOpenConnections(0)
   }

@@ -42,7 +42,7 @@ import Testing
     }
     #expect(hasStopped, "the server goes on sending")
     #if os(Linux)
-      // Subtract the kernel's buffers and the chunk already read. The library holds the rest.
+      // Subtract the kernel's buffers and the chunk that was already read. The library holds the rest.
       let queued = try SocketQueues(port: #require(shop.mock.url.port))
       let ahead = sent - queued.unsent - queued.unread - first
       #expect(ahead <= 768 << 10, "\(ahead) bytes were taken ahead of the reader")

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A file is uploaded once, whatever the server says or forgets, with the metadata it started with.
+/// A file is uploaded only once, regardless of the server's responses, and with its original metadata.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct UploadsOnceTests {
   /// The server accepts 100,000 bytes and then forgets the upload.
   private func clearUp(_ store: UploadShop, answering answer: MockAnswer) {
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// A task whose setup takes an hour once.
+  /// A task whose setup takes an hour the first time.
   private struct SlowFile: ServerPOSTTask {
     let server: Server
     let clock: ManualClock
@@ -127,7 +127,7 @@ import Testing
       let (store, isFirst) = (try UploadShop(), Shared(true))
       store.mock.route(.patch, "/files/1") { [upload = store.upload] _ in
         if isFirst.withLock({ $0.take() }) { return .drop }
-        upload.withLock { $0.isThere = false }  // the dropped piece arrived, and the file was moved away
+        upload.withLock { $0.isThere = false }  // the dropped chunk arrived, and the server moved the file
         return .status(423)
       }
       let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }

@@ -83,7 +83,7 @@
     }
   }
 
-  /// A socket that receives datagrams and answers none.
+  /// A socket that receives datagrams but never answers.
   private final class DatagramSink: Sendable {
     private let descriptor: Int32
 

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The usual first test of an HTTP client.
+  /// httpbin is often used to test HTTP clients.
   @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(3)))
   struct HttpbinTests {
     private let httpbin: Httpbin
@@ -66,7 +66,7 @@
     }
 
     private struct Told: Decodable, Sendable {
-      /// A repeated name has a list.
+      /// A repeated name has a list of values.
       enum Value: Decodable, Equatable {
         case one(String)
         case many([String])
@@ -114,7 +114,7 @@
       #expect(parts.form == ["a": .one("1")] && parts.files == ["f": "x"])
       let fields = try await Endpoint<HTTPBody, Told>.put("anything", body: .form(["a": "b c&"])).on(server).download()
       #expect(fields.form == ["a": .one("b c&")])
-      // What has no type of its own, and is in an envelope.
+      // Data without its own type, inside an envelope.
       let seen = try await Endpoint<JSONValue, JSONValue>.post(
         "anything", body: ["big": 9_007_199_254_740_993, "none": nil]
       )

@@ -55,7 +55,7 @@ struct NginxTests {
   @Test func `a large file is downloaded and streamed intact`() async throws {
     let (nginx, server) = try await make(["large": Self.large])
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: file) }  // a file that was not created need not be removed
+    defer { try? FileManager.default.removeItem(at: file) }  // the file may not have been created
     try await Fetch(path: "large").on(server).download(to: file)
     #expect(try Data(contentsOf: file) == Self.large)
     let response = try await Fetch(path: "large").on(server).stream()
@@ -90,7 +90,7 @@ struct NginxTests {
 }
 
 #if os(Linux)
-  /// Connections that nginx closes after a number of requests.
+  /// Connections that nginx closes after a certain number of requests.
   @Suite(
     .speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Tests which HTTP/2 stream errors mean that the server did nothing, and which do not.
+  /// Tests which HTTP/2 stream errors mean that the server did not process the request.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),

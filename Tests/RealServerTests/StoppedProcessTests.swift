@@ -7,7 +7,7 @@
   /// A process that is suspended for longer than its timeouts of 500 ms.
   @Suite(.timeLimit(.minutes(2)))
   struct StoppedProcessTests {
-    /// Suspends a program while it waits for the answer and returns its exit code.
+    /// Suspends a program while it waits for the answer, and returns its exit code.
     private func codeAfterStop(_ answer: MockAnswer) async throws -> Int32? {
       let isAsked = Shared(false)
       let mock = try MockServer()

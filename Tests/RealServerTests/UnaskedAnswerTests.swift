@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// Unsolicited TLS responses that arrive with another one. No socket event reports data inside the TLS library.
+  /// Unsolicited TLS responses that arrive with another response. No socket event reports data inside the TLS library.
   @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(3)))
   struct UnaskedAnswerTests {
     private let peer: SecurePeer
