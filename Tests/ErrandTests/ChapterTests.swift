@@ -3,8 +3,7 @@ import Testing
 
 /// Checks the direction of dependencies between folders, because the compiler doesn't.
 @Suite(.timeLimit(.minutes(1))) struct ChapterTests {
-  /// The folders from the first chapter to the last that have a direction. The front can depend on all of them and on
-  /// itself.
+  /// The chapters with a direction, from first to last. The front can depend on all these chapters and on itself.
   private static let chapters = [
     "Concurrency", "HTTP", "Record", "Errors", "Policies", "Bodies", "Events", "Transport", "Steps", "Admission",
     "Circuits",

@@ -55,7 +55,7 @@
       let refused = HTTPRequest(.get, peer.url.appendingPathComponent("reset/REFUSED_STREAM"), options: options)
       await #expect(throws: TaskError.self) { try await transport.send(refused) }
       #expect(try await peer.seen().count == 2)
-      // There is no stated length, because the connection must be known to be alive.
+      // Omit the length, because the connection must be known to be alive.
       let request = HTTPRequest(.get, peer.url.appendingPathComponent("unstated"))
       for _ in 0..<3 {
         let body = try await transport.send(request).body.collect()

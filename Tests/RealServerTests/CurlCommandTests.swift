@@ -20,7 +20,7 @@
       try Data("export NO_PROXY='*' HOME=/nonexistent\n\(command) >/dev/null 2>&1\n".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
       let status = Shell.run("exec /bin/sh '\(file.path)'")
-      // If the command fails, there is no request to wait for.
+      // Don't wait for a request if the command fails.
       try #require(status == 0, "\(status) of \(command.prefix(2000))")
       return try await mock.nextRequest()
     }

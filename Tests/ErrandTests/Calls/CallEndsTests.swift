@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// What the end of a call reports, and what can delay it.
+/// The end of a call, its reports and possible delays.
 @Suite(.timeLimit(.minutes(1))) struct CallEndsTests {
   @Test func `the end of every call with a response includes the status`() async throws {
     let events = EventRecorder()

@@ -43,7 +43,7 @@ import Testing
     #expect(error.reason.contains("connectivityTimeout"), "\(error)")
   }
 
-  @Test func `an unusable one-shot body does not hide why the request was not sent`() async throws {
+  @Test func `reports why the request was not sent even if its one-shot body can't be resent`() async throws {
     let shop = VirtualShop(
       configure: { configuration in
         configuration.waitsForConnectivity = true

@@ -7,7 +7,7 @@ import Testing
 /// Checks every URL supplied by a server. An https URL must never lead to http, even if plain http to the host is
 /// allowed. The cases match the table in the guide "Redirects and addresses".
 @Suite(.timeLimit(.minutes(1))) struct SuppliedURLTests {
-  /// Servers that allow plain http to their host, each of which supplies an http URL.
+  /// Servers that allow plain http to their host and supply an http URL.
   private static let remotes = [
     ("https://shop.test", "http://shop.test/x"), ("https://127.0.0.1:8443", "http://127.0.0.1:8080/x"),
     ("https://localhost", "http://localhost/x"),

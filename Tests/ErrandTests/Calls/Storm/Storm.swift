@@ -75,7 +75,7 @@ struct Storm: Sendable {
     return false
   }
 
-  /// What has not been released or has not ended.
+  /// Descriptions of resources that have not been released and calls that have not ended.
   private var remains: [String] {
     let paid = Origin(.known("https://paid.test/")).map { Self.retries - Int(manager.retriesLeft(for: $0)) } ?? -1
     let counts = [

@@ -1,7 +1,7 @@
 import Errand
 import ErrandTesting
 
-/// One operation of the storm. Its settings depend only on the seed and its number.
+/// An operation of the storm. Its settings depend only on the seed and its number.
 struct StormOperation: Sendable {
   /// What the transport does with the request, and the first segment of its path.
   enum Feature: String {

@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `separates credentials, and invalidates a URL for all of them`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `separates credentials, and invalidates a URL for all users`(kind: Kind)
     async throws
   {
     try await withStore(kind) { store in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// Which responses and which of their headers are stored (RFC 9111 §3).
+/// The responses and headers that are stored (RFC 9111 §3).
 @Suite(.timeLimit(.minutes(1))) struct StoringTests {
   private typealias World = CacheRulesWorld
 
