@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a check fails if its route does not lead to the server`() async throws {
+  @Test func `a check fails if its route does not reach the server`() async throws {
     let elsewhere = try MockServer()
     let route = ConformanceRoute(preserves: .all) { _ in
       .init(transport: PlatformTransport(), origin: elsewhere.url, intermediary: elsewhere)

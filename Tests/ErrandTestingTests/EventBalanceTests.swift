@@ -26,7 +26,7 @@ import Testing
     #expect(problems(.callStarted, .queued, .queued, .leftQueue(after: .zero), .admitted(after: .zero), end) == [])
   }
 
-  @Test func `reports what does not end, ends twice or comes too late`() {
+  @Test func `reports an event that does not end, ends twice or arrives too late`() {
     #expect(problems(.callStarted) == ["call 1: the call has not ended"])
     #expect(problems(.callStarted, .attemptStarted(1), end) == ["call 1: attempt 1 was still open when the call ended"])
     #expect(

@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandTesting
 
 @Suite(.timeLimit(.minutes(1))) struct MockLedgerTests {
-  @Test func `a wait for a request ends when one is recorded`() async throws {
+  @Test func `a wait for a request ends when a request is recorded`() async throws {
     var ledger = MockLedger(requestLimit: .max)
     let request = try await withCheckedThrowingContinuation { continuation in
       #expect(ledger.wait(ledger.newID(), for: .request, continuation).isEmpty)

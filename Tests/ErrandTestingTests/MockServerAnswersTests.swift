@@ -20,14 +20,14 @@ import Testing
     #expect(answer.body == "{}")
   }
 
-  @Test func `sends a small answer in one piece`() throws {
+  @Test func `sends a small answer in one packet`() throws {
     server.enqueue(.text("hello"))
     client.say("GET / HTTP/1.1\r\n\r\n")
     let some = String(decoding: try client.hearSome() ?? Data(), as: UTF8.self)
     #expect(some.hasPrefix("HTTP/1.1 200 OK\r\n") && some.hasSuffix("\r\n\r\nhello"))
   }
 
-  @Test func `the answer's own headers win`() throws {
+  @Test func `the answer's own headers take precedence`() throws {
     server.enqueue(.status(200, headers: ["content-type": "x/y", "content-length": "0"], body: "no"))
     let head = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
     #expect(head == "HTTP/1.1 200 OK\r\ncontent-type: x/y\r\ncontent-length: 0\r\n\r\n")

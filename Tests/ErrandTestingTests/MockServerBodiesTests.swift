@@ -60,7 +60,7 @@ import Testing
     #expect(!request.isBodyComplete)
   }
 
-  @Test func `counts but does not keep the end of a very long body`() throws {
+  @Test func `counts the end of a very long body but does not store it`() throws {
     let length = (64 << 20) + 1000
     client.say("POST / HTTP/1.1\r\nContent-Length: \(length)\r\n\r\n")
     client.say(Data(count: length))

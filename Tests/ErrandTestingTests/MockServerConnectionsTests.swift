@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MockServerConnectionsTests {
-  @Test func `a connection carries many requests`() throws {
+  @Test func `a connection can be reused for many requests`() throws {
     let server = try MockServer()
     server.route("/*", answer: .text("ok"))
     let first = try PlainClient(server)
@@ -95,7 +95,7 @@ import Testing
     /// Open sockets and pipes. The runtime may open other descriptors at any time.
     private static func socketsAndPipes() throws -> Set<String> {
       let folder = "/proc/self/fd/"
-      // The listing includes the descriptor used to read the folder, which is closed by now.
+      // The listing includes the descriptor used to read the folder, which has been closed by now.
       let open = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { number in
         try? FileManager.default.destinationOfSymbolicLink(atPath: folder + number)
       }

@@ -31,14 +31,14 @@ import Testing
     #expect(try client.hear(head: "GET / HTTP/1.1\r\n\r\n").contains("Content-Length: 4\r\n"))
   }
 
-  @Test func `sends a throttled body in pieces`() throws {
+  @Test func `sends a throttled body in parts`() throws {
     server.enqueue(.text("0123456789").throttled(bytes: 4, every: .milliseconds(10)))
     let start = ContinuousClock.now
     #expect(try client.get("/").body == "0123456789")
     #expect(ContinuousClock.now - start >= .milliseconds(20), "three pieces and two pauses")
   }
 
-  @Test func `sends the first piece of a throttled body immediately`() throws {
+  @Test func `sends the first part of a throttled body immediately`() throws {
     server.enqueue(.text("0123456789").throttled(bytes: 4, every: .seconds(60)))
     _ = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
     #expect(try client.hear(count: 4) == Data("0123".utf8))

@@ -22,7 +22,7 @@ import Testing
     for method in ["GET", "DELETE", "PURGE"] { #expect(try client.get("/x", method: method).body == method) }
   }
 
-  @Test func `the last matching route wins`() throws {
+  @Test func `the last matching route takes precedence`() throws {
     let server = try MockServer()
     server.route("/*") { .text("any: \($0.parameters["*"] ?? "")") }
     server.route(.get, "/x", answer: .text("first"))

@@ -20,7 +20,7 @@ import Testing
     #expect(try await request.path == "/late")
   }
 
-  @Test func `every waiting caller gets its own request`() async throws {
+  @Test func `every waiting caller receives its own request`() async throws {
     let server = try MockServer()
     let client = try PlainClient(server)
     let paths = try await withThrowingTaskGroup { group in

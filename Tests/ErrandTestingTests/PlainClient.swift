@@ -29,7 +29,7 @@ final class PlainClient {
 
   init(_ server: MockServer) throws {
     descriptor = socket(AF_INET, streamType, 0)
-    // A child process that inherited it would keep the connection open.
+    // A child process that inherited the socket would keep the connection open.
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     var patience = timeval()
     patience.tv_sec = 5
@@ -111,7 +111,7 @@ final class PlainClient {
     return Data(heard.prefix(count))
   }
 
-  /// The head and body of a response. Without a `Content-Length` the body is empty.
+  /// The head and body of a response. Without a `Content-Length`, the body is empty.
   func hearResponse() throws -> (head: String, body: String) {
     let head = try hear(through: "\r\n\r\n")
     let length = head.lowercased().components(separatedBy: "content-length: ").dropFirst().first

@@ -84,7 +84,7 @@ import Testing
     var uploadType: MediaType { .json }
   }
 
-  @Test func `an expectation of a whole URL includes the remote of the task's server`() async throws {
+  @Test func `an expected URL that is absolute includes the remote of the task's server`() async throws {
     struct Ask: ServerPOSTTask {}
     let api = Server("https://api.test/graphql", asDefault: false)
     try await expectTask(Ask().on(api), sends: ExpectedRequest(.post, "https://api.test/graphql"))
@@ -102,7 +102,7 @@ import Testing
     (#"{"id":9223372036854775809}"#, #"{"id":9223372036854775808}"#),
     ("[12345678901234567.89]", "[12345678901234567.00]"),
     ("[9007199254740993.0]", "[9007199254740992]"), ("[0.1]", "[0.10000000000000000001]"), ("[1e-200]", "[1e-201]"),
-  ]) func `numbers that differ in any digit are different`(sent: String, expected: String) async throws {
+  ]) func `numbers are unequal if any digit differs`(sent: String, expected: String) async throws {
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(sent)))
     await #expect(throws: TaskExpectationError.self) {
       try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
@@ -112,7 +112,7 @@ import Testing
   @Test(arguments: [
     ("[1.0]", "[1]"), ("[1e2]", "[100]"), ("[0.10]", "[0.1]"), ("[-0]", "[0]"), ("[1.50e-3]", "[0.0015]"),
     ("[1.0e-200]", "[1e-200]"), ("[1e300]", "[1.0e300]"), ("[18446744073709551615.0]", "[18446744073709551615]"),
-  ]) func `numbers with different spellings are equal`(sent: String, expected: String) async throws {
+  ]) func `numbers are equal even if they are written differently`(sent: String, expected: String) async throws {
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
   }
 
@@ -155,7 +155,7 @@ import Testing
     #expect(lines.contains(#"  header X-None: expected "3", but it is nothing"#))
   }
 
-  @Test func `throws the error of a task that cannot be sent`() async {
+  @Test func `throws the error of a task that can't be sent`() async {
     struct Bad: ServerPOSTTask, PayloadUploadingTask { var uploadPayload: [Double] { [.nan] } }
     let error = await #expect(throws: TaskError.self) {
       try await expectTask(Bad(), sends: ExpectedRequest(.post, "/"))

@@ -1,22 +1,22 @@
 import Foundation
 import Testing
 
-/// Folders do not keep a direction by themselves: this does.
+/// Checks the direction of dependencies between folders, because the compiler doesn't.
 @Suite(.timeLimit(.minutes(1))) struct ChapterTests {
-  /// From the first chapter to the last of those that have a direction; the front may know all of them, and itself.
+  /// The chapters with a direction, from first to last. The front can depend on all these chapters and on itself.
   private static let chapters = [
     "Concurrency", "HTTP", "Record", "Errors", "Policies", "Bodies", "Events", "Transport", "Steps", "Admission",
     "Circuits",
   ]
-  /// They may know each other, and every chapter before them.
+  /// These folders can depend on each other and on every chapter before them.
   private static let front = ["Tasks", "Server", "Recording", "Calls", "Manager"]
-  /// After the front: each knows the front and those before itself.
+  /// Folders after the front. Each can depend on the front and on earlier folders.
   private static let backs = ["Batches", "Handles", "Inspection", "Transfers"]
 
   private struct SourceFile {
     let path: String
     let chapter: String
-    /// The code without comments and without what stands in quotes.
+    /// The code without comments and string literals.
     let code: String
   }
 
@@ -24,7 +24,7 @@ import Testing
     try #require(sources.get()[folder])
   }
 
-  /// By folder, read once for all tests.
+  /// The code by folder, read once for all tests.
   private static let sources = Result {
     try Dictionary(
       uniqueKeysWithValues: ["Errand", "ErrandTesting", "ErrandFoundation"].map { ($0, try read($0)) })
@@ -65,13 +65,13 @@ import Testing
     return result
   }
 
-  /// The names in a file that it does not declare itself, be it inside of another type.
+  /// The names in a file that it does not declare itself, not even inside another type.
   private static func words(_ code: String) -> Set<String> {
     let own = code.matches(of: keyword).map { String($0.1) }
     return Set(code.matches(of: /\b[A-Z]\w+/).map { String($0.0) }).subtracting(own)
   }
 
-  @Test func `a file names only types of its own chapter or an earlier one`() throws {
+  @Test func `a file uses only types from its own or an earlier chapter`() throws {
     let files = try Self.sources(in: "Errand")
     #expect(files.count > 80)
     let homes = Self.declarations(files)
@@ -95,7 +95,7 @@ import Testing
     for file in try Self.sources(in: "Errand") { #expect(known.contains(file.chapter), "\(file.path)") }
   }
 
-  @Test func `no room holds more than 22 files`() throws {
+  @Test func `no folder contains more than 22 files`() throws {
     let rooms = Dictionary(grouping: try Self.sources(in: "Errand").map(\.path)) { path in
       path.split(separator: "/").dropLast().joined(separator: "/")
     }
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: ["fatalError(", "preconditionFailure(", "try!", "as!", "print("])
-  func `nothing in the library traps or prints`(word: String) throws {
+  func `the library neither traps nor prints`(word: String) throws {
     for folder in ["Errand", "ErrandTesting"] {
       for file in try Self.sources(in: folder) where file.code.contains(word) {
         let pattern = try Regex("(?:^|[^\\w.])" + NSRegularExpression.escapedPattern(for: word))
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `unchecked sendability is in three files at most`() throws {
+  @Test func `at most three files use unchecked sendability`() throws {
     let files = try Self.sources(in: "Errand").filter { $0.code.contains("@unchecked Sendable") }.map(\.path)
     #expect(files.count <= 3, "\(files)")
   }

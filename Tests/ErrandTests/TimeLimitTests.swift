@@ -3,7 +3,7 @@ import Testing
 
 /// Checks that every suite has a time limit, so that a test that hangs fails.
 @Suite(.timeLimit(.minutes(1))) struct TimeLimitTests {
-  /// Split, because `FaultTests` counts the marks of each file.
+  /// Split, because `FaultTests` counts the occurrences in each file.
   private static let mark = "@" + "Test"
 
   private struct Declaration {
@@ -71,7 +71,7 @@ import Testing
   ]
 
   @Test(arguments: samples)
-  func `a suite without a time limit is found`(source: String, unlimited: Set<Substring>) {
+  func `detects a suite without a time limit`(source: String, unlimited: Set<Substring>) {
     #expect(survey(source).unlimited == unlimited)
   }
 }

@@ -2,9 +2,9 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A transport whose every step fails if it hangs, so the suite can continue.
+/// A transport that turns a hang in any step into a failure, so the suite can continue.
 ///
-/// The test's own time limit would only cancel, and wait forever for code that ignores cancellation.
+/// The test's own time limit would only cancel the test, and wait forever for code that ignores cancellation.
 struct BoundedTransport: Transport {
   private let transport: any Transport
   private let limit: Duration

@@ -23,7 +23,7 @@ import Testing
     return all.withLock { $0 }
   }
 
-  @Test func `takes over byte counts and finishes at the end`() async throws {
+  @Test func `copies byte counts and finishes at the end`() async throws {
     let progress = Progress(totalUnitCount: 1)
     let up = try await told(200_000).filter { $0.direction == .up }
     let first = try #require(up.first)

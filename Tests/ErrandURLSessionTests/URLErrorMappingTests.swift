@@ -14,7 +14,7 @@ import Testing
     (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .offline),
     (.secureConnectionFailed, .secureConnectionFailed), (.serverCertificateUntrusted, .untrustedServer),
   ])
-  func `a connection failure means not sent, unless there was a sign of a connection`(
+  func `reports a connection failure as not sent, unless there was a sign of a connection`(
     code: URLError.Code, expected: TaskError.Code
   ) throws {
     let early = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
@@ -29,7 +29,7 @@ import Testing
     (.cannotParseResponse, .badResponse), (.clientCertificateRequired, .secureConnectionFailed),
     (.unknown, .connectionLost),
   ])
-  func `later failures may have been sent`(code: URLError.Code, expected: TaskError.Code) {
+  func `reports later failures as possibly sent`(code: URLError.Code, expected: TaskError.Code) {
     let error = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
     #expect(error?.code == expected)
     #expect(error?.isSurelyNotSent == false)
@@ -39,7 +39,7 @@ import Testing
     #expect(TaskError.ofURLSession(URLError(.cancelled), phase: .sending, nothingSeen: false) is CancellationError)
   }
 
-  @Test func `drops the URL and its secrets that URLSession attaches`() throws {
+  @Test func `drops the URL that URLSession attaches, which can contain secrets`() throws {
     let url = try #require(URL(string: "https://example.com/?token=hush"))
     let error = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
     let mapped = try #require(TaskError.ofURLSession(error, phase: .sending, nothingSeen: false) as? TaskError)

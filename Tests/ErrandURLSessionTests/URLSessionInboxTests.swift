@@ -30,7 +30,7 @@ import Testing
     #expect(!inbox.wantsPause)
   }
 
-  @Test func `bytes received before a failure can still be read`() throws {
+  @Test func `yields bytes received before a failure`() throws {
     var inbox = try make()
     inbox.receive(Data(count: 4))
     inbox.finish(URLSessionInbox.short)
@@ -38,7 +38,7 @@ import Testing
     guard case .fail = inbox.read() else { return fail("then comes the failure") }
   }
 
-  @Test func `an end before the stated length is a failure, except after HEAD`() throws {
+  @Test func `ending before the stated length is a failure, except after HEAD`() throws {
     var short = try make()
     short.receive(Data(count: 9))
     short.finish(nil)
@@ -50,7 +50,7 @@ import Testing
     guard case .take(nil) = head.read() else { return fail("it has ended") }
   }
 
-  @Test func `abandoning drops buffered bytes, unless everything was read`() throws {
+  @Test func `abandoning discards buffered bytes, unless everything was read`() throws {
     var inbox = try make(length: 4)
     inbox.receive(Data(count: 4))
     inbox.finish(nil)

@@ -76,7 +76,7 @@ struct URLSessionTransportTests {
   }
 
   #if os(Linux)
-    @Test func `sends a file without a known size completely`() async throws {
+    @Test func `sends a file of unknown size completely`() async throws {
       server.route(.put, "/a", answer: .status(200))
       let file = URL(fileURLWithPath: "/proc/version")
       try await carry(HTTPRequest(.put, url("a"), body: .file(file)))
@@ -98,14 +98,14 @@ struct URLSessionTransportTests {
     }
   }
 
-  @Test func `a 404 has its body`() async throws {
+  @Test func `returns the body of a 404`() async throws {
     server.route("/a", answer: .text("nothing here", status: .notFound))
     let response = try await transport.send(HTTPRequest(.get, url("a")))
     #expect(response.status == .notFound)
     #expect(try await response.body.collect() == Data("nothing here".utf8))
   }
 
-  @Test func `rejects a request with an address policy, which URLSession cannot enforce`() async throws {
+  @Test func `rejects a request with an address policy, which URLSession can't enforce`() async throws {
     var options = TransferOptions()
     options.addressPolicy = .publicOnly
     let request = HTTPRequest(.get, url("a"), options: options)
@@ -200,7 +200,7 @@ struct URLSessionTransportTests {
   }
 
   #if !canImport(Darwin)
-    @Test func `rejects a pinned host if its keys cannot be checked`() async throws {
+    @Test func `rejects a pinned host if its keys can't be checked`() async throws {
       let pinned = BoundedTransport(URLSessionTransport(trust: ServerTrust(pins: ["127.0.0.1": ["sha256/AAAA"]])))
       var request = HTTPRequest(.get, url("a"))
       await #expect { try await pinned.send(request) } throws: { ($0 as? TaskError)?.code == .transportUnavailable }

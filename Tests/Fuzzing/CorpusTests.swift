@@ -7,7 +7,7 @@ struct CorpusTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
     "Corpus")
 
-  @Test(arguments: FuzzTarget.all.map(\.name)) func `properties hold for the corpus`(name: String) throws {
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `the properties hold for the corpus`(name: String) throws {
     let target = try #require(FuzzTarget.all.first { $0.name == name })
     let folder = Self.corpus.appendingPathComponent(name)
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -18,7 +18,7 @@ struct CorpusTests {
     }
   }
 
-  @Test(arguments: FuzzTarget.all.map(\.name)) func `properties hold for hostile inputs`(name: String) throws {
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `the properties hold for hostile inputs`(name: String) throws {
     let target = try #require(FuzzTarget.all.first { $0.name == name })
     for (index, input) in target.hostile.enumerated() {
       #expect(throws: Never.self, "\(name) \(index)") { try target.check(input(600)) }

@@ -17,10 +17,12 @@
   /// would crash this one.
   @Suite(.enabled(if: FuzzPeer.isExpected), .timeLimit(.minutes(3)))
   struct FuzzTests {
-    /// Mutations that are not handled yet. Remove a kind once it is.
+    /// Mutations that are not handled yet. Remove a mutation when it is handled.
     private static let missing = "tls,h2-bytes,h2-frames,h2-control"
 
-    @Test func `mutated responses never crash, hang, get mixed up or pass as complete`() async throws {
+    @Test func `mutated responses never cause a crash, hang or mix-up, and are never reported as complete`()
+      async throws
+    {
       let (status, text) = try await run(
         "fuzz --seed 1 --exchanges 480 --concurrency 2 --without \(Self.missing)")
       #expect(status == 0, "\(text)")
@@ -43,8 +45,8 @@
       return (status, String(decoding: try Data(contentsOf: output), as: UTF8.self))
     }
 
-    /// Not `Process`: it detects the end by a socket, which a server started by another test may inherit, so the end
-    /// would be missed.
+    /// Doesn't use `Process`, which detects the end with a socket. If a server started by another test inherits that
+    /// socket, the end is missed.
     private func start(_ script: String) throws -> pid_t {
       let words: [String] = ["/bin/sh", "-c", script]
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

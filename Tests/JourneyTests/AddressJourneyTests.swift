@@ -42,7 +42,7 @@
       "[::]",
       "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "shop.test", "127.0.0.2",
     ])
-    func `blocks a host that leads to this machine, however it is written`(host: String) async throws {
+    func `blocks every spelling of a host that resolves to this machine`(host: String) async throws {
       let server = try server(.publicOnly) {
         $0.addresses = ["shop.test:\(port)": "127.0.0.1", "a.localhost:\(port)": "127.0.0.1"]
       }
@@ -61,7 +61,7 @@
       #expect(mock.connectionCount == 1)
     }
 
-    @Test func `the closure gets the address, its port and the origin`() async throws {
+    @Test func `the closure receives the address, its port and the origin`() async throws {
       let seen = Shared<[String]>([])
       let policy = AddressPolicy.allowing { address, origin in
         seen.withLock { $0.append("\(address) \(address.port) \(origin.host)") }
@@ -90,7 +90,7 @@
       #expect(mock.requestCount == 1 && inner.connectionCount == 0)
     }
 
-    @Test(.keepsConnections) func `does not use a pooled connection to a forbidden address, and leaves it to others`()
+    @Test(.keepsConnections) func `does not use a pooled connection to a forbidden address, but other calls can`()
       async throws
     {
       let server = try server(.any)
@@ -118,7 +118,7 @@
       #expect(mock.requestCount == 2)
     }
 
-    @Test func `a call without a policy succeeds after one with a policy on the same handle`() async throws {
+    @Test func `a call without a policy succeeds after a call with a policy on the same handle`() async throws {
       let server = try server(.any)
       let task = URLTask(try url("127.0.0.1")).on(server)
       for _ in 0..<3 {
@@ -157,14 +157,14 @@
       func send(_ request: HTTPRequest) async throws -> HTTPResponse { .status(.ok, for: request) }
     }
 
-    @Test func `a transport that cannot check addresses gets no request`() async throws {
+    @Test func `does not send a request through a transport that can't check addresses`() async throws {
       let server = Server(remote: Remote(mock.url), transport: Unknowing())
       let error = try #require(await error(URLTask(url("127.0.0.1")).addresses(.publicOnly).on(server)))
       #expect(error.code == .transportUnavailable && error.isSurelyNotSent)
       #expect(try await URLTask(url("127.0.0.1")).on(server).run().status == .ok)
     }
 
-    @Test func `blocks thousands of concurrent calls of all kinds`() async throws {
+    @Test func `blocks thousands of concurrent calls of all types`() async throws {
       let hosts = ["127.0.0.1", "0x7f.1", "localhost", "[::1]", "shop.test", "[::ffff:127.0.0.1]", "0", "127.9.9.9"]
       let server = try server(.publicOnly) {
         $0.addresses = ["shop.test:\(port)": "10.0.0.1,127.0.0.1,169.254.169.254"]

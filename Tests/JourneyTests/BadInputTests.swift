@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct BadInputTests {
-  /// The error of a call that must fail. Its description is one line that contains `words`.
+  /// The error of a call that must fail. Its description must be a single line that contains `words`.
   private func failure(
     of task: some ServerTask, on shop: Shop, _ code: TaskError.Code, naming words: String...
   ) async throws -> TaskError {
@@ -51,7 +51,7 @@ import Testing
     check(error, .decodingFailed, ["/widgets/7", "Widget", "15 bytes"])
   }
 
-  @Test func `a 404 keeps its body`() async throws {
+  @Test func `the error for a 404 contains its body`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.json(#"{"reason":"none"}"#, status: 404))
     let error = try await failure(of: PlainTask(), on: shop, .badStatus, naming: "404 Not Found", "/plain")

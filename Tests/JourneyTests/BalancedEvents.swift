@@ -3,7 +3,7 @@ import Testing
 
 /// Fails a test if events of a call are unbalanced or out of order. Applies to each test of a suite.
 ///
-/// It sees servers created in the test's Swift task and its child tasks.
+/// Applies to servers created in the test's Swift task and its child tasks.
 struct BalancedEvents: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 

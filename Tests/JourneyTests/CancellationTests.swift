@@ -50,7 +50,7 @@ struct CancellationTests {
   @Test func `a call cancelled during an upload releases its body`() async throws {
     let shop = try Shop()
     let ended = AsyncStream<Void>.makeStream()
-    // The body never ends on its own, only when it is released.
+    // The body ends only when it is released.
     let body = HTTPBody.stream {
       AsyncThrowingStream<Data, any Error> { continuation in
         continuation.yield(Data(count: 1000))

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// `cancelAll()`, the deadline and the caller's cancellation end a call at any stage.
+/// `cancelAll()`, the deadline and the caller's cancellation each end a call at any stage.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct CancelledAnywhereTests {
   enum Ending: CaseIterable { case cancelAll, caller, deadline }
 

@@ -29,7 +29,7 @@
     }
   }
 
-  /// A body collected in memory exists once: the transport, the call and its record keep no copies.
+  /// A body collected in memory exists only once. The transport, the call and its record keep no copies.
   @Suite(.balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(3)))
   struct CollectedBodyTests {
     private static let size = 96 << 20
@@ -80,16 +80,16 @@
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 
-    // Exit tests, because other tests' memory would count.
+    // Exit tests, because the memory of other tests would be counted.
 
-    @Test func `holds a body of known length once`() async {
+    @Test func `holds only one copy of a body of known length`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: false)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `holds a body of unknown length once`() async {
+    @Test func `holds only one copy of a body of unknown length`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: true, isEchoed: false)
         #expect(held < 1.3, "\(held)")
@@ -103,7 +103,7 @@
       }
     }
 
-    @Test func `an echo of a discarded body holds only what it shows`() async {
+    @Test func `an echo of a discarded body holds only the part that it shows`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeldOfDropped()
         #expect(held < 0.5, "\(held)")

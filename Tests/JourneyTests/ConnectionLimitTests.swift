@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Waiting for a connection is its own phase if the origin allows only one.
+  /// Waiting for a connection is a separate phase if the origin allows only one connection.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct ConnectionLimitTests {
     private let remote: MockServer
@@ -68,11 +68,11 @@
         try await group.waitForAll()
       }
       #expect(remote.requestCount == 60)
-      // The server may accept the new connection before it notices that the old one closed.
+      // The server may accept the new connection before it notices that the old connection has closed.
       #expect(remote.peakConnections == 1 || !keepsConnections)
     }
 
-    @Test func `waiting requests are served in order`() async throws {
+    @Test func `serves waiting requests in order`() async throws {
       remote.enqueue(.text("first").after(.milliseconds(200)))
       remote.route("/*", answer: .text("x"))
       let origin = try #require(URL(string: "/", relativeTo: remote.url)?.absoluteURL)
@@ -85,7 +85,7 @@
       #expect(remote.requests.map(\.path) == ["/"] + (1...60).map { "/\($0)" })
     }
 
-    /// Sends a request and returns once the transport has it, at the task's first suspension.
+    /// Sends a request and returns when the transport has received it, at the task's first suspension.
     private func begin(_ request: HTTPRequest) -> Task<Data, any Error> {
       Task.immediate { [transport] in try await transport.send(request).body.collect() }
     }

@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `host cookies are not shared between 127.0.0.1 and localhost, but between ports`() async throws {
+  @Test func `host cookies are shared between ports, but not between 127.0.0.1 and localhost`() async throws {
     let (shop, other) = (try shop(), try Shop())
     let moved = "http://localhost:\(other.mock.url.port ?? 0)/widgets/7"
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": moved, "Set-Cookie": "a=1; Path=/"]))
@@ -90,7 +90,7 @@ import Testing
     func didStart(_ request: HTTPRequest) async { cookies.withLock { $0.append(request.headers[.cookie]) } }
   }
 
-  @Test(arguments: [true, false]) func `didStart sees the jar's cookies with any configuration`(waits: Bool)
+  @Test(arguments: [true, false]) func `didStart receives the jar's cookies with any configuration`(waits: Bool)
     async throws
   {
     let shop = try Shop { $0.waitsForConnectivity = waits }

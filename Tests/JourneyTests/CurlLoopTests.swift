@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// A transfer must not affect others or the process.
+  /// A transfer must not affect other transfers or the process.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct CurlLoopTests {
     private let remote: MockServer
@@ -36,7 +36,7 @@
       await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
-    @Test func `an address that libcurl cannot parse fails, even after a valid one`() async throws {
+    @Test func `an address that libcurl can't parse fails, even after a valid address`() async throws {
       let unreadable = try #require(URL(string: "http://a;b.localhost/now"))
       for _ in 0..<2 {
         let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, unreadable)) }
@@ -47,7 +47,7 @@
       #expect(remote.requests.count == 2)
     }
 
-    @Test func `each request goes to its own URL, whichever handle carries it`() async throws {
+    @Test func `each request is sent to its own URL, regardless of its handle`() async throws {
       remote.route("/later", answer: .text("later"))
       remote.route("/echo", answer: .text("posted"))
       for path in ["now", "later", "now", "now", "echo", "later"] {
@@ -57,7 +57,7 @@
       #expect(remote.requests.map(\.path) == ["/now", "/later", "/now", "/now", "/echo", "/later"])
     }
 
-    /// The remote port of a socket, or `nil` for another descriptor.
+    /// The remote port of a socket, or `nil` if the descriptor is not a socket.
     private func peer(of descriptor: Int32) -> Int? {
       var address = sockaddr_in()
       var length = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -142,7 +142,7 @@ struct DiagnosisTests {
     }
   }
 
-  @Test func `produces more than thirty causes on sockets`() {
+  @Test func `produces more than thirty causes on real sockets`() {
     let all = Self.statuses + Self.bodies + Self.limits + Self.settings
     #expect(Set(all.map(\.description)).count > 30)
   }

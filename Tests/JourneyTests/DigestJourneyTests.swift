@@ -72,7 +72,7 @@ import Testing
 
   // MARK: With a challenge
 
-  @Test func `resends a challenged POST with its body and authenticates the next one directly`() async throws {
+  @Test func `resends a challenged POST with its body and authenticates the next POST directly`() async throws {
     let shop = try shop()
     shop.mock.route("/orders") { Self.answer($0) == nil ? Self.challenge("n1") : .text("in") }
     for _ in 0..<2 { #expect(try await Order().on(shop.server).run().status == .ok) }
@@ -82,7 +82,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `sends a one-shot body only if the challenge is known, and the error says so`()
+  @Test func `sends a one-shot body only if the challenge is known, and otherwise fails with an explanation`()
     async throws
   {
     let shop = try shop()
@@ -109,7 +109,7 @@ import Testing
     #expect(seen.withLock { $0 } == Set((1...64).map { String(format: "%08x", $0) }))
   }
 
-  @Test func `waiting calls use a challenge learned by earlier ones`() async throws {
+  @Test func `waiting calls use a challenge received by earlier calls`() async throws {
     let shop = try shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.route("/orders") { Self.answer($0) == nil ? Self.challenge("n1") : .text("in") }
     let calls = (0..<20).map { _ in Task { try await Order().on(shop.server).run().status } }

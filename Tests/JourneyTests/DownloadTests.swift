@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a failed download does not remove the folder of a concurrent one`() async throws {
+  @Test func `a failed download does not remove the folder of a concurrent download`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       shop.mock.route("/bad", answer: .truncated(body: Data(count: 1000), after: 10).closing())
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `a failed download removes the folders it created, and only those`() async throws {
+  @Test func `a failed download removes only the folders it created`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let there = folder.appendingPathComponent("there")

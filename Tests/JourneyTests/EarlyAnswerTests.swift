@@ -31,7 +31,7 @@
     @Test(arguments: [
       "Content-Length: 2\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
     ])
-    func `a complete response ends the exchange although the server stops reading`(rest: String) async throws {
+    func `a complete response ends the exchange even if the server stops reading`(rest: String) async throws {
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 200 OK\r\n\(rest)")
@@ -44,7 +44,7 @@
       #expect(await eventually { await transport.connections().isEmpty }, "the rest was never sent")
     }
 
-    // libcurl may not write to a connection that is about to close either.
+    // libcurl might not write to a connection that is about to close either.
     @Test(arguments: ["Content-Length: 5\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
     func `a response truncated during the upload is not complete`(rest: String) async throws {
       let isHeard = DispatchSemaphore(value: 0)
@@ -80,7 +80,7 @@
       "Connection: close\r\nContent-Length: 5\r\n\r\nok",
       "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
     ])
-    func `a response cut short by the end of its connection is not complete`(lines: String) async throws {
+    func `a response that is truncated by the end of its connection is not complete`(lines: String) async throws {
       let peer = try Self.half(lines)
       for body in Self.bodies {
         let response = try await transport.send(request(peer.url(), body, Timeouts(attempt: .seconds(60))))
@@ -93,7 +93,7 @@
       "Content-Length: 2\r\n\r\nok", "Connection: close\r\n\r\nok",
       "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
     ])
-    func `a complete response is complete although its connection ends`(lines: String) async throws {
+    func `a complete response succeeds even if its connection ends`(lines: String) async throws {
       let peer = try Self.half(lines)
       for body in Self.bodies {
         let response = try await transport.send(request(peer.url(), body, Timeouts(attempt: .seconds(60))))
@@ -101,7 +101,7 @@
       }
     }
 
-    @Test func `a response without a body ends the exchange too`() async throws {
+    @Test func `a response without a body also ends the exchange`() async throws {
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 204 No Content\r\n\r\n")
@@ -198,7 +198,7 @@
       #expect(early.withLock { $0 } == [false, true])
     }
 
-    @Test func `a 417 during the body is the response and nothing is resent`() async throws {
+    @Test func `returns a 417 that arrives during the body, without resending`() async throws {
       let heads = Shared(0)
       let peer = try WirePeer { connection, _ in
         while connection.readHead() != nil {
@@ -225,7 +225,7 @@
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nTransfer-Encoding: chunked\r\n\r\n")
         for piece in ["2\r\nok\r\n", "3\r\nay!\r\n0\r\n\r\n"] {
-          usleep(50_000)  // so that the previous piece is processed alone
+          usleep(50_000)  // so that the previous chunk is processed separately
           connection.say(piece)
         }
         connection.waitForHangUp()
@@ -239,7 +239,7 @@
       }
     }
 
-    @Test func `a 417 that closes the connection is the response`() async throws {
+    @Test func `returns a 417 that closes the connection`() async throws {
       let closing = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")

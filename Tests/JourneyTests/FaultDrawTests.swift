@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Draws sixty faults by a seed. A reader then names the causes from the printed errors alone:
+/// Draws sixty faults from a seed. A reader then names the causes from only the printed errors:
 ///
 ///     ERRAND_FAULTS=/tmp/faults ERRAND_FAULT_SEED=7 swift test --filter FaultDrawTests
 ///

@@ -5,8 +5,9 @@ import Foundation
 import Testing
 
 /// Faults measured in URLSession on Linux, and the behavior here. The numbers refer to the survey behind the choice of
-/// libcurl. Covered elsewhere: 4–6 (redirects) in `RedirectJourneyTests`; 7 and 13 (cookies, cache) with their steps;
-/// 16 (speed) in the benchmark; 17 and the TLS part of 11 with the real servers. 15 (WebSocket) is not offered.
+/// libcurl. Covered elsewhere: 4–6 (redirects) in `RedirectJourneyTests`; 7 and 13 (cookies, cache) in the tests of
+/// these steps; 16 (speed) in the benchmark; 17 and the TLS part of 11 in the tests with real servers. 15 (WebSocket)
+/// is not supported.
 @Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct FaultTests {
   private func shop(limit: Int = 64) throws -> Shop {
@@ -142,7 +143,7 @@ struct FaultTests {
   }
 
   @Test func `20: servers do not leak`() async throws {
-    let shop = try shop()  // creates the default server, which is not one of those below
+    let shop = try shop()  // creates the default server, which is not among the servers below
     let all = Weak()
     for _ in 0..<100 {
       let server = Server(remote: Remote(shop.mock.url))
@@ -174,7 +175,7 @@ struct FaultTests {
 
   // MARK: Missing information
 
-  @Test func `14: every exchange has timings`() async throws {
+  @Test func `14: every exchange reports timings`() async throws {
     let shop = try shop()
     let response = try await URLTask(shop.url("now")).on(shop.server).response()
     let timings = try #require(response.metrics.timings)
@@ -235,7 +236,7 @@ struct FaultTests {
     for source in sources {
       let text = try String(contentsOf: source, encoding: .utf8)
       for word in switches { #expect(!text.contains(word), "\(source.lastPathComponent): \(word)") }
-      // A function named with a sentence must be marked as a test, and none is commented out.
+      // Every function named with a sentence must be marked as a test, and none may be commented out.
       let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
       let (names, marks) = (text.components(separatedBy: "func `").count, text.components(separatedBy: "@Test").count)
       #expect(names == marks, "\(source.lastPathComponent) has \(names - 1) tests by name, and \(marks - 1) that run")

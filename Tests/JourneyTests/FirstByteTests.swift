@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// Time to first byte with servers that take 200 ms to answer.
+  /// The time to the first byte with servers that take 200 ms to respond.
   @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct FirstByteTests {
     private static let wait = Duration.milliseconds(200)
@@ -53,7 +53,7 @@
       }
     }
 
-    @Test func `a request without a response has no first byte`() async throws {
+    @Test func `a request without a response does not report a first byte`() async throws {
       let peer = try WirePeer { connection, _ in _ = connection.readRequest() }
       let request = HTTPRequest(.post, peer.url(), body: .text("x"))
       let error = await #expect(throws: TaskError.self) { try await CurlTransport().send(request) }

@@ -42,7 +42,7 @@
       #expect(gauges.connections.idle == (isKept ? 1 : 0) && gauges.hosts.count == (isKept ? 1 : 0))
     }
 
-    /// A listener with a full backlog, to which connections never complete.
+    /// A listener with a full backlog, so connections to it are never established.
     private final class FullListener {
       private let descriptors: [Int32]
       let url: URL

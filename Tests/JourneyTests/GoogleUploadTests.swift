@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Google's resumable upload protocol on the wire: `X-Goog-Upload-*` as earlier clients speak it.
+/// Google's resumable upload protocol on the wire, with `X-Goog-Upload-*` as sent by earlier clients.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GoogleUploadTests {
   private static let active: HTTPHeaders = ["X-Goog-Upload-Status": "active"]
 
@@ -14,7 +14,7 @@ import Testing
     return "\(request.method) \(request.target) \(own) \(request.headers[.contentLength] ?? "-")"
   }
 
-  @Test func `each request has the command, offset and length, and no byte is sent twice`() async throws {
+  @Test func `each request contains the command, offset and length, and no byte is sent twice`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop()
       try await shop.upload(file, by: .google).run()
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `pieces are multiples of the granularity, and a small remainder joins the last one`() async throws {
+  @Test func `chunks are multiples of the granularity, and a small remainder is added to the last one`() async throws {
     for (granularity, lines) in [
       ("66666", ["upload 0 66666", "upload 66666 66666", "upload, finalize 133332 65668"]),
       ("100000", ["upload 0 100000", "upload, finalize 100000 99000"]),
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `an empty file is finalized without a byte`() async throws {
+  @Test func `an empty file is finalized without sending bytes`() async throws {
     try await withUpload(0) { file, _ in
       let shop = try UploadShop()
       try await shop.upload(file, by: .google).run()
@@ -59,7 +59,7 @@ import Testing
   @Test(arguments: [
     (100_000, ["upload 0 75000", "upload, finalize 75000 25000"]),
     (150_000, ["upload 0 75000", "upload 75000 75000", "finalize 150000 0"]), (0, ["finalize 0 0"]),
-  ]) func `an upload of unknown length ends with a short or empty piece`(size: Int, lines: [String]) async throws {
+  ]) func `an upload of unknown length ends with a short or empty chunk`(size: Int, lines: [String]) async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(size)
     let upload = shop.upload(data, by: .google)
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `gives up if an accepted first piece never arrives`() async throws {
+  @Test func `gives up if an accepted first chunk never arrives`() async throws {
     try await withUpload(100_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test func `gives up on a server that keeps forgetting the upload`() async throws {
+  @Test func `gives up if a server repeatedly forgets the upload`() async throws {
     try await withUpload(199_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `a retryable error triggers a query, as often as the policy allows`() async throws {
+  @Test func `a retryable error triggers a query, up to the policy's limit`() async throws {
     try await withUpload(100_000) { file, data in
       let shop = try UploadShop(retry: .fixed(retries: 2, delay: .zero))
       shop.upload.withLock { $0.script = [.status(503), .status(503)] }
@@ -243,7 +243,7 @@ import Testing
     }
   }
 
-  @Test func `a final status before the last piece is an error`() async throws {
+  @Test func `a final status before the last chunk is an error`() async throws {
     try await withUpload(199_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [.status(.ok, headers: ["X-Goog-Upload-Status": "final"])] }

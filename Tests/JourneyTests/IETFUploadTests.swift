@@ -14,7 +14,7 @@ import Testing
     return "\(request.method) \(request.target) \(own) \(request.bodyLength)"
   }
 
-  @Test func `uploads a file in pieces, the last of which completes it`() async throws {
+  @Test func `uploads a file in chunks, and the last chunk completes the upload`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop()
       let answer = try await shop.upload(file, by: .ietf).run()
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `uploads of unknown length and empty files end with a completing piece`() async throws {
+  @Test func `uploads of unknown length and empty files end with a completing chunk`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     try await shop.upload(data, by: .ietf).run()
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `resumes at the server's offset after a cut or a conflict`() async throws {
+  @Test func `resumes at the server's offset after a lost connection or a conflict`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop()
       shop.upload.withLock { $0.script = [nil, .status(.conflict)] }
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `applies the server's limits to pieces`() async throws {
+  @Test func `applies the server's limits to chunks`() async throws {
     for (limit, lines) in [
       (
         "max-size=1000000, max-append-size=50000",
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `does not resend a complete upload that the server rejects`() async throws {
+  @Test func `does not resend a complete upload if the server rejects it`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop(retry: .fixed(retries: 5, delay: .zero))
       shop.upload.withLock { $0.script = [.status(503, headers: ["Upload-Complete": "?1"])] }
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `rejects a minimum piece size too large to hold in memory`() async throws {
+  @Test func `rejects a minimum chunk size that is too large to hold in memory`() async throws {
     let shop = try UploadShop()
     shop.upload.withLock { $0.beginning["Upload-Limit"] = "min-append-size=\(Int64.max)" }
     let error = await #expect(throws: TaskError.self) {

@@ -40,7 +40,7 @@
       #expect(await eventually { await openCount == 0 }, "no other call was needed")
     }
 
-    @Test func `an unsolicited response answers nothing`() async throws {
+    @Test func `an unsolicited response is not used for any request`() async throws {
       let isTimeToSpeak = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -70,9 +70,9 @@
       }
     }
 
-    // libcurl passes the connection to the next request before it returns. It reads only the stated length, so a
-    // second response is still unread.
-    @Test func `a second response answers no request that waits for the connection`() async throws {
+    // libcurl passes the connection to the next request before it returns. It reads only the stated length, so a second
+    // response has not been read yet.
+    @Test func `a second response does not answer a request that waits for the connection`() async throws {
       let padding = String(repeating: "x", count: 100_000)
       let peer = try WirePeer { connection, _ in
         while let request = connection.readRequest() {
@@ -96,9 +96,9 @@
       }
     }
 
-    // The connection ends just as a request is about to use it. About half of the rounds hit that moment.
+    // The connection ends just before a request uses it. About half of the rounds hit that moment.
     @Test(.keepsConnections)
-    func `a request retried on a new connection does not affect later ones`() async throws {
+    func `a request retried on a new connection does not affect later requests`() async throws {
       let doomed = Shared(-1)
       let peer = try WirePeer { connection, index in
         var byte: UInt8 = 0
@@ -137,11 +137,11 @@
         try await group.waitForAll()
       }
       #expect(await eventually { await openCount == 0 })
-      // Concurrent tests may have some open.
+      // Concurrent tests may have open descriptors.
       #expect(try await eventually { try descriptorCount < before + 100 })
     }
 
-    @Test(.keepsConnections) func `retries a request on a stale connection once, on a new one`() async throws {
+    @Test(.keepsConnections) func `after a stale connection, retries once on a new one`() async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -156,7 +156,7 @@
         for _ in 0..<8 { isTimeToAnswer.signal() }
         try await group.waitForAll()
       }
-      // Seven more stale connections are idle, and none of them is tried.
+      // Seven more stale connections are idle, but none of them is used.
       #expect(try await get(peer.url(), mayRepeat: true) == "x")
       await #expect(throws: TaskError.self) { try await get(peer.url()) }
     }

@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// A server that answers 408 as it closes an idle connection, just when a request is sent.
+  /// A server that sends a 408 when it closes an idle connection, just as a request is sent.
   @Suite(.keepsConnections, .balancedEvents, .timeLimit(.minutes(1)))
   struct IdleTimeoutAnswerTests {
-    /// A peer that answers the first request and says `second` to the next one, on as many connections as `count`.
+    /// A peer that answers the first request and sends `second` to the next request, on the first `count` connections.
     /// Later connections answer all requests.
     private func peer(saying second: String, times count: Int = 1, requests: Shared<[String]>) throws -> WirePeer {
       try WirePeer { connection, number in
@@ -45,7 +45,7 @@
       }
     }
 
-    @Test func `a 408 that keeps the connection is the response`() async throws {
+    @Test func `returns a 408 that keeps the connection open`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n", requests: requests)
       let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])
@@ -56,7 +56,7 @@
       #expect(error?.status == 408 && requests.withLock { $0.count } == 2)
     }
 
-    @Test func `a 408 on a new connection is the response`() async throws {
+    @Test func `returns a 408 on a new connection`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: Self.close, times: 3, requests: requests)
       let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])
@@ -67,7 +67,7 @@
       #expect(error?.status == 408 && error?.bodyText == "late" && requests.withLock { $0.count } == 3)
     }
 
-    @Test func `a 408 is the response if the request body can only be read once`() async throws {
+    @Test func `returns a 408 if the request body can be read only once`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: Self.close, requests: requests)
       let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])

@@ -6,7 +6,7 @@
   import Glibc
   import Testing
 
-  /// Idle connections on a Unix socket, which libcurl identifies by no port.
+  /// Idle connections on a Unix socket, which libcurl can't identify by a port.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct IdleUnixConnectionTests {
     private let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).socket").path
@@ -88,7 +88,7 @@
           isTimeToAnswer.wait()
           let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
           connection.say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nf")
-          usleep(10_000)  // libcurl reads only the stated length of the rest
+          usleep(10_000)  // libcurl reads the rest only up to the stated length
           connection.say("irst" + evil)
         }
       }
@@ -98,7 +98,7 @@
         #expect(await eventually { isRead.wait(timeout: .now()) == .success })
         async let second = get(peer, "second", over: transport)
         await giveWay(50)
-        _ = await transport.connections()  // the loop usually has the second request by now
+        _ = await transport.connections()  // the loop has usually received the second request by now
         isTimeToAnswer.signal()
         let bodies = try await [first, second]
         #expect(bodies == ["first", "second"])
@@ -122,7 +122,7 @@
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 
-    @Test func `closes idle connections immediately while others are busy`() async throws {
+    @Test func `closes idle connections immediately while other connections are busy`() async throws {
       let (isTimeToAnswer, isTimeToClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isTimeToEnd = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, index in
@@ -145,7 +145,7 @@
       isTimeToEnd.signal()
     }
 
-    @Test func `a slow reader keeps its connection while idle ones are closed`() async throws {
+    @Test func `a slow reader keeps its connection while idle connections are closed`() async throws {
       let peer = try WirePeer(socketPath: path) { connection, _ in
         while let request = connection.readRequest() {
           connection.answer(String(repeating: "x", count: request.contains("/large") ? 4 << 20 : 1))

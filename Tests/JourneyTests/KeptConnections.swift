@@ -15,7 +15,7 @@ import Testing
   }
 
   extension TransportConformance {
-    /// The cases that need reused connections, and the others.
+    /// The cases that need reused connections, followed by all other cases.
     static func parted(_ cases: [Case]) -> (kept: [Case], others: [Case]) {
       let names = [
         "returns a length but no body for HEAD, and reuses the connection",

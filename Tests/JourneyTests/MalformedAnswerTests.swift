@@ -21,7 +21,7 @@
       try #require(await #expect(throws: TaskError.self) { try await response(text, method) })
     }
 
-    @Test func `rejects a head that starts with a folded line, after any response`() async throws {
+    @Test func `rejects a head that starts with a folded line, even after another response`() async throws {
       let folded = "HTTP/1.1 200 OK\r\n X-A: a\r\nContent-Length: 0\r\n\r\n"
       let peer = try WirePeer { connection, _ in
         while let request = connection.readRequest() {
@@ -50,7 +50,7 @@
     @Test(
       arguments: ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "HTTP/1.1 200"],
       [HTTPMethod.get, .post])
-    func `a truncated head is not a success`(text: String, method: HTTPMethod) async throws {
+    func `a truncated head is not reported as a success`(text: String, method: HTTPMethod) async throws {
       let error = try await error(text, method)
       #expect(error.code == .connectionLost && error.phase == .awaitingResponse, "\(error)")
     }
@@ -89,8 +89,8 @@
       #expect(error.reason.contains(name) || error.reason.contains("folded"), "\(error)")
     }
 
-    /// Newer libcurls join such lines first.
-    @Test func `rejects a folded Transfer-Encoding or reads it as one line`() async throws {
+    /// Newer libcurl versions join such lines first.
+    @Test func `rejects a folded Transfer-Encoding or parses it as one line`() async throws {
       do {
         let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
         #expect(try await response(text).1 == Data("hello".utf8))

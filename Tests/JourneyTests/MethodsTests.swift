@@ -31,7 +31,7 @@ import Testing
     #expect(try await GetWidget().on(shop.server).response().response.isConnectionReused == keepsConnections)
   }
 
-  @Test func `sends the task's headers and nothing added by libcurl`() async throws {
+  @Test func `sends the task's headers without any added by libcurl`() async throws {
     let shop = try Shop { $0.userAgent = "me" }
     try await URLTask(shop.url("x"), headers: ["B": "2", "A": "1", "B": "3"]).on(shop.server).accepting(.all).run()
     let request = try #require(shop.mock.requests.first)
@@ -42,7 +42,7 @@ import Testing
   private static let megabyte = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
   @Test(arguments: ["bytes", "file", "stream", "stream of known length", "once", "no bytes"])
-  func `a body of any kind arrives complete`(kind: String) async throws {
+  func `a body of any type arrives completely`(kind: String) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let expected = kind == "no bytes" ? Data() : Self.megabyte
@@ -77,7 +77,8 @@ import Testing
     }
   }
 
-  @Test func `throws if a stream's length differs from the stated one, and the request stays incomplete`() async throws
+  @Test func `throws if a stream's length differs from the stated length, and the request remains incomplete`()
+    async throws
   {
     let shop = try Shop()
     let body = HTTPBody.stream(length: 10) {

@@ -3,14 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A call with two retries, an expired token, redirects and a revalidated response. Every output must tell the same
-/// story.
+/// A call with two retries, an expired token, redirects and a revalidated response. All outputs must be consistent.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct OneStoryTests {
-  /// A shop that bounces calls and whose messages are full of secrets.
+  /// A shop that redirects and rejects calls, and whose messages contain many secrets.
   private struct BouncingShop {
     let mock: MockServer
     let secrets: [String]
-    /// The number of requests for the widget during the bad day.
+    /// The number of requests for the widget during the failures.
     let count = Shared<Int?>(nil)
 
     init() throws {
@@ -50,7 +49,7 @@ import Testing
             ? .status(304, headers: ["ETag": "\"v1\"", "X-Session-Token": secrets[9]]) : .status(418)
         }
       }
-      // Redirects back to its origin, as consent pages do.
+      // Redirects back to its origin, like a consent page.
       mock.route("/bounce") { _ in
         .status(302, headers: ["Location": target.withLock { $0 }, "X-Refresh-Token": secrets[10]])
       }
@@ -103,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `record, log, text, page, HAR and spans agree and contain none of forty secrets`() async throws {
+  @Test func `record, log, text, page, HAR and spans are consistent and contain none of forty secrets`() async throws {
     try await withFolder { folder in
       let (shop, calls, events) = (try BouncingShop(), RecordedCalls(), EventRecorder())
       let (page, lines) = (try HTTPLog(in: folder), Shared<[String]>([]))
@@ -146,7 +145,7 @@ import Testing
       #expect(entries.map { "\($0.response.status)" } == told && entries.last?.timeline == story)
       #expect(entries.map(\.attempt) == [1, 2, 3, 3, 3, 3])
 
-      // Observers get more events than the record keeps.
+      // Observers receive more events than the record keeps.
       let observed = events.events.filter { $0.call == call.id }.map(\.moment)
       let further: Set = ["requested", "nameResolved", "connected", "requestSent"]
       #expect(observed.filter { !further.contains($0.kind) }.map(\.description) == call.moments.map(\.text))

@@ -20,10 +20,10 @@ import Testing
     #expect(gauges.streams == 10 && gauges.hosts.values.map(\.streams) == [10])
     for stream in streams { stream.body.cancel() }
     #expect(shop.server.manager.throttle.streams == 0 && shop.server.manager.throttle.hosts.isEmpty)
-    try await shop.mock.waitForOpenConnections(1)  // the widget's connection is kept
+    try await shop.mock.waitForOpenConnections(1)  // the widget's connection stays open
   }
 
-  @Test func `a stream counts from its request, and no longer if it gets no head`() async throws {
+  @Test func `a stream counts from its request on, until it fails to receive a head`() async throws {
     let shop = try Shop()
     shop.mock.route("/plain", answer: .hang)
     let stream = Task { try await PlainTask().on(shop.server).stream() }
@@ -74,7 +74,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a raised stream limit takes effect immediately`() async throws {
+  @Test func `an increased stream limit takes effect immediately`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
     shop.mock.route("/plain", answer: Self.endless)
     let first = try await PlainTask().on(shop.server).stream()

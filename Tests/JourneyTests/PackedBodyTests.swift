@@ -132,13 +132,13 @@
       #expect(try await body.collect() == PackedSample.gzip.dropFirst(10))
     }
 
-    @Test func `with compressed downloads off, requests and decompresses nothing`() async throws {
+    @Test func `if compressed downloads are off, neither requests nor decompresses compressed bodies`() async throws {
       #expect(try await acceptedCodings { $0.enableGZipDownloads = false }.isEmpty)
       let shop = try Shop { $0.enableGZipDownloads = false }
       #expect(try await fetch(shop, Framing.length.answer(PackedSample.gzip, "gzip")) == PackedSample.gzip)
     }
 
-    @Test func `a task that sets Accept-Encoding gets the body as received`() async throws {
+    @Test func `a task that sets Accept-Encoding receives the body as sent`() async throws {
       let shop = try Shop()
       for name in ["gzip", "identity"] {
         shop.mock.enqueue(Framing.length.answer(PackedSample.gzip, "gzip"))
@@ -155,7 +155,7 @@
       }
     }
 
-    @Test func `decompresses an error body, and a damaged one does not hide the status`()
+    @Test func `decompresses an error body, and reports the status even if the body is damaged`()
       async throws
     {
       let shop = try Shop()
@@ -175,7 +175,7 @@
     }
 
     @Test(arguments: Framing.allCases)
-    func `ignores trailing zeros, and a damaged end only if lenient`(framing: Framing) async throws {
+    func `always ignores trailing zeros, but ignores a damaged end only when lenient`(framing: Framing) async throws {
       let zeros = PackedSample.gzip + Data(count: 512)
       let damaged = [PackedSample.gzip.dropLast(8), PackedSample.gzip + Data("junk".utf8)]
       for isLenient in [false, true] {
@@ -236,7 +236,7 @@
     @Test(arguments: [
       ("gzip", "libz.so.1"), ("deflate", "libz.so.1"), ("br", "libbrotlidec.so.1"), ("zstd", "libzstd.so.1"),
     ])
-    func `accepts exactly the encodings that the machine can decompress`(coding: String, library: String)
+    func `accepts exactly the encodings that this machine can decompress`(coding: String, library: String)
       async throws
     {
       let isThere = dlopen(library, RTLD_NOW) != nil
@@ -263,7 +263,7 @@
       request.options.decodesBody = true
       let body = try await transport.send(request).body
       #expect(try await body.next()?.count == 64 << 10)
-      // Serves as a clock: without backpressure the server would have sent hundreds of megabytes by then.
+      // Serves as a clock. Without backpressure, the server would have sent hundreds of megabytes by then.
       for _ in 0..<500 {
         _ = try await transport.send(HTTPRequest(.get, server.url.appendingPathComponent("tick"))).body.collect()
       }

@@ -19,7 +19,7 @@
     /// Long enough not to expire.
     private static let long = Duration.seconds(60)
 
-    /// Uploads to a peer that reads what there is and then runs `act`.
+    /// Uploads to a peer that reads the available bytes and then runs `act`.
     private func upload(
       _ length: Int64?, _ verb: Verb, idle: Duration = long,
       _ act: @escaping @Sendable (WirePeer.Connection) -> Void
@@ -97,7 +97,7 @@
 
     /// By the time the reader continues, libcurl has read the end and reports nothing more.
     @Test(arguments: lengths)
-    func `a slow reader gets a complete response sent during the upload`(length: Int64?) async throws {
+    func `a slow reader receives a complete response sent during the upload`(length: Int64?) async throws {
       let size = (512 << 10) + 20_000
       let count = length == nil ? 15 : 10
       let isSaid = Shared(false)

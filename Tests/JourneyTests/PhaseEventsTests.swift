@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 #if os(Linux)
-  /// The connection and body events that observers get, on real sockets.
+  /// The connection and body events that observers receive, on real sockets.
   @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct PhaseEventsTests {
     private let recorder = EventRecorder()
 
@@ -18,7 +18,8 @@ import Testing
       }
     }
 
-    @Test(.keepsConnections) func `reports each phase of a new connection, but only the request on a reused one`()
+    @Test(.keepsConnections)
+    func `reports each phase of a new connection, but only the request on a reused connection`()
       async throws
     {
       let shop = try Shop { $0.observers = [recorder] }
@@ -48,7 +49,7 @@ import Testing
       #expect(zip(recorder.events, recorder.events.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
-    @Test func `reports each hop of a redirect and a failed exchange as far as it got`() async throws {
+    @Test func `reports each hop of a redirect and the reached phases of a failed exchange`() async throws {
       let shop = try Shop { $0.observers = [recorder] }
       shop.mock.route("/plain", answer: .status(302, headers: ["Location": "/widgets/7"]))
       try await PlainTask().on(shop.server).run()
@@ -61,7 +62,7 @@ import Testing
       #expect(error?.metrics.attempts == 1 && error?.metrics.timings != nil, "a failed attempt has its timings")
     }
 
-    @Test func `a stream released early has the timings of its head`() async throws {
+    @Test func `a stream released early reports the timings of its head`() async throws {
       let shop = try Shop()
       shop.mock.route("/plain", answer: .endless(chunk: Data(count: 1000)))
       let response = try await PlainTask().on(shop.server).stream()
@@ -81,7 +82,7 @@ import Testing
       }
     }
 
-    @Test func `reports progress to interested observers, throttled and at the end`() async throws {
+    @Test func `reports throttled progress to interested observers, and the final progress`() async throws {
       let bytes = Bytes()
       let shop = try Shop { $0.observers = [recorder, bytes] }
       let body = Data(count: 3 << 20)

@@ -19,11 +19,11 @@ final class RangeShop: Sendable {
     var cuts: [Int] = []
     /// Truncations by start position.
     var cutsAt: [Int: Int] = [:]
-    /// Answers used first.
+    /// Answers that are used first.
     var first: [MockAnswer] = []
     /// First answers by start position.
     var firstAt: [Int: [MockAnswer]] = [:]
-    /// First answers to requests of the whole file.
+    /// First answers to requests for the entire file.
     var wholes: [MockAnswer] = []
     /// Changes applied when a position is requested.
     var changes: [Int: @Sendable (inout File) -> Void] = [:]
@@ -74,7 +74,7 @@ final class RangeShop: Sendable {
     ResumableDownload(GetFile(server: server), to: url, digest: digest, ranges: ranges, smallestRange: 10_000)
   }
 
-  /// The requested ranges in order, or "" for the whole file.
+  /// The requested ranges in order, or "" for the entire file.
   var ranges: [String] { mock.requests.map { $0.headers[.range] ?? "" } }
 
   private static func answer(_ request: MockRequest, _ file: inout File) -> MockAnswer {

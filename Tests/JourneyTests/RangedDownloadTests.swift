@@ -6,7 +6,7 @@ import Testing
 
 /// Downloads in several concurrent ranges.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RangedDownloadTests {
-  /// The ranges of 100,000 bytes in four, after the first one.
+  /// The four ranges of 100,000 bytes, after the first range.
   private static let rest = ["bytes=10000-32499", "bytes=32500-54999", "bytes=55000-77499", "bytes=77500-99999"]
   private static let all = ["bytes=0-9999"] + rest
 
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a small file takes one request, and an empty one is requested as a whole`() async throws {
+  @Test func `a small file needs one request, and an empty file is requested as one stream`() async throws {
     let (small, empty) = (try RangeShop(RangeShop.bytes(5000)), try RangeShop(Data()))
     try await inFolder(small) { place in
       try await small.download(to: place, ranges: 4).run()
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a server without ranges sends one stream, which resumes after a cut`() async throws {
+  @Test func `a server without ranges sends one stream, which resumes after a lost connection`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.takesRanges, $0.cuts) = (false, [60_000]) }
     try await inFolder(shop) { place in
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a range that is cut resumes where it was, without repeating the others`()
+  @Test func `a range resumes after a lost connection without repeating other ranges`()
     async throws
   {
     let shop = try RangeShop()
@@ -115,7 +115,7 @@ import Testing
       ("206 Partial Content", [.contentRange: "bytes 55000-77498/100000", .eTag: #""one""#], 22_500),
       ("206 Partial Content", [.contentType: "multipart/byteranges; boundary=x", .eTag: #""one""#], 22_500),
     ] as [(String, HTTPHeaders, Int)])
-  func `a response for another range ends all ranges and downloads the whole file`(
+  func `a response for another range ends all ranges and downloads the entire file`(
     status: String, headers: HTTPHeaders, length: Int
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a 200 with a Content-Range for the first range requests the whole file`() async throws {
+  @Test func `a 200 with a Content-Range for the first range requests the entire file`() async throws {
     let shop = try RangeShop(retry: .never)
     let headers: HTTPHeaders = [.eTag: #""one""#, .contentRange: "bytes 0-9999/100000"]
     shop.file.withLock { file in
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `requests the rest after a shorter range`() async throws {
+  @Test func `requests the missing part after a shorter range`() async throws {
     let shop = try RangeShop(retry: .never)
     let data = shop.file.withLock { $0.data }
     let short = RangeShop.raw(
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403]) func `signs an expired URL of a range again`(status: Int) async throws {
+  @Test(arguments: [401, 403]) func `re-signs the URL of a range when it has expired`(status: Int) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.firstAt = [55_000: [.status(HTTPStatus(status)), .status(HTTPStatus(status))]] }
     try await inFolder(shop) { place in
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled download keeps its ranges, and a discarded one keeps nothing`() async throws {
+  @Test func `a cancelled download keeps its ranges, and a discarded download keeps nothing`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -318,7 +318,7 @@ import Testing
     }
   }
 
-  @Test func `each range is its own call`() async throws {
+  @Test func `each range is a separate call`() async throws {
     let shop = try RangeShop()
     let recorder = EventRecorder()
     await shop.server.update { $0.observers = [recorder] }
@@ -328,7 +328,7 @@ import Testing
     }
   }
 
-  @Test func `the digest covers the whole file`() async throws {
+  @Test func `the digest covers the entire file`() async throws {
     let shop = try RangeShop()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -346,7 +346,7 @@ import Testing
 
   // MARK: The size
 
-  @Test(arguments: [1, 4]) func `rejects a file that is too large by its headers and fetches none of it`(
+  @Test(arguments: [1, 4]) func `rejects a file whose headers state that it is too large, without fetching it`(
     ranges: Int
   ) async throws {
     let shop = try RangeShop()
@@ -374,7 +374,7 @@ import Testing
 
   // MARK: How requests affect each other
 
-  @Test func `failures of the first request do not count for later ranges`() async throws {
+  @Test func `failures of the first request do not count against later ranges`() async throws {
     let shop = try RangeShop(retry: .fixed(retries: 1, delay: .zero), budget: .standard)
     shop.file.withLock { ($0.first, $0.firstAt) = ([.status(502)], [55_000: [.status(502)]]) }
     try await inFolder(shop) { place in

@@ -9,7 +9,7 @@ import Testing
     mock.url.appendingPathComponent(path).absoluteString
   }
 
-  @Test func `credentials stay at their origin, and a redirect reuses the connection`() async throws {
+  @Test func `credentials are not sent to another origin, and a redirect reuses the connection`() async throws {
     let (shop, other) = (try Shop { $0.standardHeaders["Authorization"] = "s3cret" }, try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": "/b"], body: String(repeating: "x", count: 4096)))
     shop.mock.route("/b", answer: .status(307, headers: ["Location": address(other.mock, "c")], body: "moved"))
@@ -116,7 +116,7 @@ import Testing
     #expect(shop.mock.requests.map(\.bodyLength) == Array(repeating: data.count, count: 6))
   }
 
-  @Test func `does not send an empty body instead of a one-shot body`() async throws {
+  @Test func `does not send an empty body if a one-shot body was already read`() async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(307, headers: ["Location": "/echo/x"]))
     let body = HTTPBody.once(
@@ -194,7 +194,7 @@ import Testing
     #expect(shop.mock.requests.last?.target == "/a/Zo%C3%AB's%20a%5B0%5D/%C3%BC?q=x%20y")
   }
 
-  @Test func `hundreds of concurrent redirected calls complete with a few slots`() async throws {
+  @Test func `hundreds of concurrent redirected calls complete with only a few slots`() async throws {
     let (shop, other) = (try Shop(limits: ThrottleLimits(perHost: 2)), try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")], body: "moved"))
     other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "widgets/7")], body: "moved"))
@@ -204,7 +204,7 @@ import Testing
       count += try result.get().isEmpty ? 0 : 1
     }
     #expect(count == 300)
-    // The servers may accept a new connection before they notice that the old one closed.
+    // The servers may accept a new connection before they notice that the old connection has closed.
     #expect(shop.mock.peakConnections <= 3 && other.mock.peakConnections <= 3 || !keepsConnections)
     #expect(await eventually { shop.isQuiet })
   }

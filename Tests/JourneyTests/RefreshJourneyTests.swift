@@ -5,7 +5,7 @@ import Testing
 
 /// Tokens that expire during hundreds of calls, on real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(3))) struct RefreshJourneyTests {
-  /// An authorization server and shop in one that rotates refresh tokens.
+  /// A combined authorization server and shop that rotates refresh tokens.
   private struct TokenShop {
     struct State {
       var issued = 1
@@ -75,7 +75,7 @@ import Testing
     #expect(tokens.shop.isQuiet)
   }
 
-  @Test func `with rotation, no refresh token is used twice`() async throws {
+  @Test func `with token rotation, no refresh token is used twice`() async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     for round in 1...10 {

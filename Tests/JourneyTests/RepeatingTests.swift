@@ -31,7 +31,7 @@ import Testing
 
   #if os(Linux)
     @Test(.keepsConnections)
-    func `a resend within an attempt appears in the record, the recording and the error`() async throws {
+    func `a request resent within an attempt appears in the record, the recording and the error`() async throws {
       try await withFolder { folder in
         let shop = try await shopWithDeadConnection()
         try await shop.server.recordTaskPath(to: folder)
@@ -78,7 +78,7 @@ import Testing
       return .file(file)
     }
 
-    /// More than is buffered ahead of libcurl.
+    /// More bytes than are buffered ahead of libcurl.
     private static let mebibyte = Data((0..<1 << 10).flatMap { line in (0..<1 << 10).map { UInt8(($0 ^ line) & 255) } })
 
     @Test(
@@ -127,7 +127,7 @@ import Testing
     #expect(shop.mock.requests.dropFirst().map(\.body) == [Data("abc".utf8)])
   }
 
-  /// The body fails midway with another call's not-sent error.
+  /// The body fails partway with another call's not-sent error.
   @Test func `does not resend a POST whose body fails with another call's not-sent error`() async throws {
     let (shop, closed) = (try Shop(), try MockServer())
     closed.stop()
@@ -151,7 +151,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a response that arrives before the body is sent is the response`() async throws {
+  @Test func `returns a response that arrives before the body is sent`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(413, body: "too much").earlyAnswer().closing())
     let error = await #expect(throws: TaskError.self) {
@@ -166,7 +166,7 @@ import Testing
     let server = shop.server
     let tokenURL = shop.url("echo/token")
     await server.update { configuration in
-      // Weak, because a hook that holds its own server leaks it.
+      // Weak, because a hook that retains its own server leaks the server.
       configuration.preflight = { [weak server] task, request in
         guard task is GetWidget, let server else { return }
         let token = try await URLTask(tokenURL, body: .text("t")).on(server).download()

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The server receives exactly the request, or nothing.
+  /// The server receives exactly the request or nothing.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RequestsAsSentTests {
     private let mock: MockServer
@@ -69,7 +69,7 @@
       #expect(mock.requests.map(\.target) == ["/x", "/y"])
     }
 
-    @Test func `sends a stream with its stated length, or in chunks without one`() async throws {
+    @Test func `sends a stream with its stated length, or in chunks if its length is unknown`() async throws {
       let chunks: @Sendable () -> AsyncStream<Data> = {
         AsyncStream {
           $0.yield(Data("hello".utf8)); $0.finish()
@@ -87,7 +87,7 @@
       }
     }
 
-    @Test func `sends headers without a value or with only whitespace as empty`() async throws {
+    @Test func `sends headers whose value is empty or only whitespace as empty`() async throws {
       let headers: HTTPHeaders = ["X-Empty": "", "X-Blank": "  ", "X-Tab": "\t", "X-Full": "a"]
       _ = try await transport.send(HTTPRequest(.get, mock.url, headers: headers))
       let seen = try #require(mock.requests.first?.headers)
@@ -96,7 +96,7 @@
       }
     }
 
-    @Test func `sends a head of the maximum size and rejects a larger one before connecting`()
+    @Test func `sends a head of the maximum size and rejects a larger head before connecting`()
       async throws
     {
       let field = HTTPHeaders.Field("X-Large", "")
@@ -155,7 +155,7 @@
     }
 
     @Test(arguments: ["some\r\nX-Evil: 1", "some\nbody", "some\0body"], [false, true])
-    func `a Digest credential cannot inject header lines`(evil: String, isPassword: Bool) async throws {
+    func `a Digest credential can't inject header lines`(evil: String, isPassword: Bool) async throws {
       mock.enqueue(.status(401, headers: [.wwwAuthenticate: #"Digest realm="r", nonce="n", qop="auth""#]))
       var request = HTTPRequest(.get, mock.url)
       request.options.digest = Credential(user: isPassword ? "somebody" : evil, password: isPassword ? evil : "word")

@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  @Test func `a complete download takes one request`() async throws {
+  @Test func `a complete download needs only one request`() async throws {
     let shop = try RangeShop()
     try await inFolder(shop) { place in
       let file = try await shop.download(to: place).run()
@@ -29,7 +29,7 @@ import Testing
     try await inFolder(shop) { place in try await shop.download(to: place).run() }
   }
 
-  @Test func `a download resumes after every cut without repeating bytes`() async throws {
+  @Test func `a download resumes after every lost connection without repeating bytes`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { $0.cuts = Array(repeating: 10_000, count: 9) }
     try await inFolder(shop) { place in
@@ -71,7 +71,7 @@ import Testing
       let download = shop.download(to: folder.appendingPathComponent("file"))
       await #expect(throws: TaskError.self) { try await download.run() }
     }
-    // The budget starts full: three retries were spent and none has earned any.
+    // The budget starts full. Three retries were spent, and none has added to the budget.
     #expect(shop.server.manager.retriesLeft(for: host) == 7)
   }
 
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(arguments: [#"W/"weak""#, "unquoted", nil])
-  func `without a strong validator each attempt downloads the whole file`(
+  func `without a strong validator, each attempt downloads the entire file`(
     tag: String?
   ) async throws {
     let shop = try RangeShop(tag: tag)
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a server without ranges sends the whole file again`() async throws {
+  @Test func `a server without ranges sends the entire file again`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.cuts, $0.takesRanges) = ([60_000], false) }
     try await inFolder(shop) { place in
@@ -137,7 +137,7 @@ import Testing
       ("206 Partial Content", [.contentRange: "bytes 60000-99999/100000", .eTag: #""two""#]),
       ("206 Partial Content", [.contentRange: "bytes 60000-99999/100000"]),
     ] as [(String, HTTPHeaders)])
-  func `a response for another range requests the whole file`(
+  func `a response for another range requests the entire file`(
     status: String, headers: HTTPHeaders
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a failure of a hook's call discards nothing`() async throws {
+  @Test func `a failed call in a hook does not discard data`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     let other = Server(
@@ -229,7 +229,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "UTF-8", "none", "gzip, aws-chunked", "identity"])
-  func `ignores unknown encodings, as an ordinary download does`(coding: String) async throws {
+  func `ignores unknown encodings like an ordinary download`(coding: String) async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.cuts, $0.extra) = ([60_000], [.contentEncoding: coding]) }
     try await inFolder(shop) { place in
@@ -240,7 +240,7 @@ import Testing
   }
 
   @Test(arguments: [[:], [.ifNoneMatch: #""one""#]] as [HTTPHeaders])
-  func `a 304 throws the same error as an ordinary download`(headers: HTTPHeaders) async throws {
+  func `a 304 throws the same error as in an ordinary download`(headers: HTTPHeaders) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = [.status(304), .status(304)] }
     try await withFolder { folder in
@@ -265,7 +265,7 @@ import Testing
     }
   }
 
-  @Test func `a complete download that could not be moved only checks its version`() async throws {
+  @Test func `a complete download that could not be moved only revalidates its version`() async throws {
     struct Tokened: ServerGETTask {
       let server: Server
       var path: String { "file" }
@@ -310,7 +310,7 @@ import Testing
     }
   }
 
-  /// A 200 with only the rest of the file.
+  /// A 200 that contains only the rest of the file.
   private func slice(_ shop: RangeShop, sent: Int, _ headers: HTTPHeaders = [:]) -> MockAnswer {
     var headers = headers
     headers[.eTag] = #""one""#
@@ -331,7 +331,7 @@ import Testing
     }
   }
 
-  @Test func `starts over after a server has sent a part as the whole`() async throws {
+  @Test func `starts over after a server has sent a part as the entire file`() async throws {
     let shop = try RangeShop(retry: .never)
     let slice = slice(shop, sent: 10_000)
     shop.file.withLock { ($0.first, $0.takesRanges) = ([slice], false) }
@@ -342,7 +342,7 @@ import Testing
     }
   }
 
-  @Test func `accepts any length of the same version if nothing was received yet`() async throws {
+  @Test func `accepts any length of the same version if no bytes were received yet`() async throws {
     let shop = try RangeShop(retry: .never)
     let slice = slice(shop, sent: 0)
     shop.file.withLock { $0.first = [slice] }
@@ -353,7 +353,7 @@ import Testing
     }
   }
 
-  @Test func `requests the whole file immediately after a 200 with a Content-Range`() async throws {
+  @Test func `requests the entire file immediately after a 200 with a Content-Range`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     let slice = slice(shop, sent: 40_000, [.contentRange: "bytes 60000-99999/100000"])
@@ -365,7 +365,7 @@ import Testing
     }
   }
 
-  @Test func `replaces a symbolic link and keeps its target, as an ordinary download does`() async throws {
+  @Test func `replaces a symbolic link and keeps its target, like an ordinary download`() async throws {
     let shop = try RangeShop()
     try await withFolder { folder in
       let target = folder.appendingPathComponent("target")

@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Uploads in pieces over lost connections and to servers that forget.
+/// Uploads in chunks over lost connections and to servers that forget uploads.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ResumableUploadTests {
   private func upload(_ file: URL, _ store: UploadShop, by dialect: some UploadDialect) -> ResumableUpload {
     store.upload(file, by: dialect)
   }
 
-  @Test func `uploads a file in pieces and removes the journal`() async throws {
+  @Test func `uploads a file in chunks and removes the journal`() async throws {
     try await withUpload(199_000) { file, data in
       let store = try UploadShop()
       let answer = try await upload(file, store, by: .tus).run()
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `Google's pieces are multiples of the granularity`() async throws {
+  @Test func `Google's chunks are multiples of the granularity`() async throws {
     try await withUpload(199_000) { file, data in
       let store = try UploadShop()
       store.upload.withLock { $0.beginning["X-Goog-Upload-Chunk-Granularity"] = "66666" }
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `an empty file takes only the creation, or the finalization`() async throws {
+  @Test func `an empty file needs only the request that creates or finalizes the upload`() async throws {
     try await withUpload(0) { file, _ in
       let (tus, google) = (try UploadShop(), try UploadShop())
       try await upload(file, tus, by: .tus).run()
@@ -43,7 +43,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `uploads a file without a known size completely, alone and in a form`() async throws {
+    @Test func `uploads a file of unknown size completely, by itself and in a form`() async throws {
       let shop = try Shop()
       let file = URL(fileURLWithPath: "/proc/version")
       let content = try Data(contentsOf: file)
@@ -65,7 +65,7 @@ import Testing
       #expect(error?.code == .bodyLengthMismatch)
     }
 
-    @Test func `rejects a file without a known size`() async throws {
+    @Test func `rejects a file of unknown size`() async throws {
       let store = try UploadShop()
       let error = await #expect(throws: TaskError.self) {
         try await upload(URL(fileURLWithPath: "/proc/version"), store, by: .tus).run()
@@ -75,7 +75,7 @@ import Testing
     }
   #endif
 
-  @Test(arguments: [true, false]) func `resumes at the server's offset after a cut`(isTus: Bool)
+  @Test(arguments: [true, false]) func `resumes at the server's offset after a lost connection`(isTus: Bool)
     async throws
   {
     try await withUpload(199_000) { file, data in
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `a permanent rejection and a cancelled upload are errors`() async throws {
+  @Test func `a permanently rejected or cancelled upload throws an error`() async throws {
     for answer in [
       MockAnswer.status(413), .status(.ok, headers: ["X-Goog-Upload-Status": "cancelled"]),
     ] {

@@ -21,7 +21,7 @@ struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
 
 struct PlainTask: ServerTask { var path = "plain" }
 
-/// The real stack with a mock server.
+/// The complete library with a mock server.
 struct Shop {
   let mock: MockServer
   let server: Server

@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// For bodies of files and streams, `timeout` limits the head and the idle time of the body. The bodies here take
-/// several times the limit but are never idle for long.
+/// For bodies of files and streams, `timeout` limits the head and the idle time of the body. These bodies take several
+/// times the limit but are never idle for long.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SlowBodiesTests {
   private static let limit = Duration.milliseconds(1500)
   private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(20))
 
-  @Test func `a slow body reaches a file or reader, but in memory it times out`() async throws {
+  @Test func `a slow body can be read to a file or stream, but times out in memory`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     shop.mock.route("/plain", answer: Self.slow)
     let task = PlainTask().on(shop.server).retry(.never)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SpanQueueTests {
   @Test func `a flush waits for existing spans, not for new ones`() async throws {
     let (shop, batches, flushed) = (try Shop(), Shared(0), Shared(false))
-    // Each exported batch creates new spans until the flush ends, so some are always waiting.
+    // Each exported batch creates new spans until the flush ends, so there are always waiting spans.
     let recorder = SpanRecorder(
       to: .spans { _ in
         let number = batches.withLock { batches in
@@ -26,7 +26,7 @@ import Testing
     #expect(recorder.dropped == 0)
   }
 
-  @Test func `hidden parts of a call appear in no span, log line or event`() async throws {
+  @Test func `hidden parts of a call do not appear in spans, log lines or events`() async throws {
     let (spans, lines, events) = (Shared<[RecordedSpan]>([]), Shared<[String]>([]), EventRecorder())
     let recorder = SpanRecorder(to: .spans { batch in spans.withLock { $0 += batch } })
     let shop = try Shop { settings in
@@ -54,7 +54,7 @@ import Testing
     #expect(calls.allSatisfy { $0["error.type"] == .text("badStatus") }, "\(calls)")
   }
 
-  @Test func `a batch holds up to the limit and can split a call's spans`() async throws {
+  @Test func `a batch contains up to the limit of spans and can split a call's spans`() async throws {
     let batches = Shared<[[RecordedSpan]]>([])
     let recorder = SpanRecorder(
       to: .spans { batch in batches.withLock { $0.append(batch) } },

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Responses that are not what the task asked for.
+/// Responses that differ from the requested content.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct StandInTests {
   private let old = Data("old".utf8)
 
@@ -30,7 +30,7 @@ import Testing
 
   private static let part = MockAnswer.status(206, headers: [.contentRange: "bytes 0-4/10"], body: "01234")
 
-  @Test func `a 304 does not replace the file that is still valid`() async throws {
+  @Test func `a 304 does not replace a file that is still valid`() async throws {
     try await keepingFile(.status(304, headers: [.eTag: "\"a\"", .setCookie: "a=s3cret"])) {
       (shop, file) async throws in
       let task = PlainTask().on(shop.server).header(.ifNoneMatch, "\"a\"")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `a 304 is an error if a body is expected, otherwise a response`() async throws {
+  @Test func `a 304 is an error if a body is expected, and a response otherwise`() async throws {
     let shop = try Shop()
     for _ in 0..<4 { shop.mock.enqueue(.status(304)) }
     let task = GetWidget().on(shop.server).header(.ifNoneMatch, "\"a\"")
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [nil, .ifNoneMatch, .ifModifiedSince] as [HTTPHeaderName?])
-  func `the error for a 304 says whether the request names a copy`(condition: HTTPHeaderName?) async throws {
+  func `the error for a 304 says whether the request was conditional`(condition: HTTPHeaderName?) async throws {
     try await keepingFile(.status(304), .status(304), .status(304)) { (shop, file) async throws in
       var headers: HTTPHeaders = [:]
       if let condition { headers[condition] = "a" }
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `accepts a part that a step requested again`(isOfCall: Bool) async throws {
+  func `accepts a range that a step requested again`(isOfCall: Bool) async throws {
     let shop = try Shop {
       if isOfCall { $0.perCallSteps = [Repeating()] } else { $0.perAttemptSteps = [Repeating()] }
       $0.maximumErrorBodySize = 3
@@ -246,7 +246,7 @@ import Testing
     }
   }
 
-  @Test func `a per-call step sees the downloaded body and can replace the file's content`()
+  @Test func `a per-call step receives the downloaded body and can replace the file's content`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `a response rejected by a per-call step replaces no file`() async throws {
+  @Test func `a response rejected by a per-call step does not replace a file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       let shop = try Shop { $0.perCallSteps = [Checking(sendsAgain: false)] }
@@ -325,7 +325,7 @@ import Testing
     }
   }
 
-  @Test func `reads the file through a wrapped body, and a status rejected by a step replaces no file`()
+  @Test func `reads a file through a wrapped body, and does not replace a file if a step rejects the status`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -380,7 +380,7 @@ import Testing
           #expect(error?.code == .unreadableBody, "\(source)")
         }
       } onCancel: {
-        // If opening the pipe blocks, this provides the writer at the end of the time limit.
+        // If opening the pipe blocks, this opens the writing end when the time limit ends.
         let end = open(pipe.path, O_WRONLY | O_NONBLOCK)
         if end >= 0 { close(end) }
       }
@@ -405,7 +405,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [HTTPStatus.noContent, 205]) func `a response without a body does not empty a file`(
+  @Test(arguments: [HTTPStatus.noContent, 205]) func `a response without a body does not truncate a file`(
     status: HTTPStatus
   ) async throws {
     try await keepingFile(.status(status), .status(status)) { (shop, file) async throws in

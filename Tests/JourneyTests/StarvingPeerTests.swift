@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Peers that send endless data outside of a body, while another server on the same loop is used.
+  /// Peers that send endless data outside a body, while another server on the same loop is used.
   @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct StarvingPeerTests {
     private let transport: CurlTransport

@@ -63,7 +63,7 @@ struct StormTests {
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `connections close with the last reference to a transport, even during bodies`() async throws {
+  @Test func `connections close when the last reference to a transport is released, even during bodies`() async throws {
     let remote = try makeRemote()
     remote.route(.get, "/endless", answer: .endless(chunk: Data(count: 10_000)))
     var transport: (any Transport)? = PlatformTransport()
@@ -78,7 +78,7 @@ struct StormTests {
     #expect(try await bodies[1].collect().count == 400)
     #expect(try await bodies[2].next() != nil)
     #expect(try await bodies[4].collect().count == 700_000)
-    // … and the last one closes all connections.
+    // … and the last exchange closes all connections.
     bodies = []
     try await remote.waitForOpenConnections(0)
   }

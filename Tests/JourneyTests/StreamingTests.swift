@@ -15,7 +15,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a stream releases its slot when its head arrives`() async throws {
+  @Test func `a stream releases its slot as soon as its head arrives`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.endless(chunk: Data(count: 16 << 10)))
     let response = try await PlainTask().on(shop.server).stream()
@@ -42,7 +42,7 @@ import Testing
     }
     #expect(hasStopped, "the server goes on sending")
     #if os(Linux)
-      // Subtract the kernel's buffers and the chunk already read. The library holds the rest.
+      // Subtract the kernel's buffers and the chunk that was already read. The library holds the rest.
       let queued = try SocketQueues(port: #require(shop.mock.url.port))
       let ahead = sent - queued.unsent - queued.unread - first
       #expect(ahead <= 768 << 10, "\(ahead) bytes were taken ahead of the reader")
@@ -53,7 +53,7 @@ import Testing
     try await shop.mock.waitForOpenConnections(0)
   }
 
-  @Test func `leaving the loop ends the transfer and frees the slot and connection`() async throws {
+  @Test func `leaving the loop ends the transfer and releases the slot and connection`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.enqueue(.endless(chunk: Data(count: 1000)))
     do {
@@ -64,7 +64,7 @@ import Testing
     #expect(try await GetWidget().on(shop.server).download() == Widget(), "the one slot is free")
   }
 
-  @Test func `an unread stream is released with its last reference`() async throws {
+  @Test func `an unread stream is released when its last reference is`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.enqueue(.endless(chunk: Data(count: 1000)))
     do { _ = try await PlainTask().on(shop.server).stream() }

@@ -31,7 +31,7 @@ import Testing
     #expect(parent.state == context.state && parent.baggage == context.baggage)
   }
 
-  @Test func `keeps the task's own trace header, and a server can disable propagation`() async throws {
+  @Test func `keeps the task's own trace header, and supports disabling propagation`() async throws {
     let shop = try Shop()
     try await TraceContext.$current.withValue(context()) {
       let mine = "00-11111111111111111111111111111111-2222222222222222-01"
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `a call and its attempts are spans named by the conventions`() async throws {
+  @Test func `a call and its attempts are spans named according to the conventions`() async throws {
     let recorder = recorder()
     let shop = try Shop { $0.observers = [recorder] }
     shop.mock.enqueue(.status(503))
@@ -85,7 +85,7 @@ import Testing
     #expect(response.attempts.count == 2 && recorder.dropped == 0)
   }
 
-  @Test func `failures have a type and their own trace, and a stream's span ends with its body`() async throws {
+  @Test func `failures have an error type and their own trace, and a stream's span ends with its body`() async throws {
     let recorder = recorder()
     let shop = try Shop { $0.observers = [recorder] }
     shop.mock.enqueue(.reset)

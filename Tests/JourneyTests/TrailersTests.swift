@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `computes trailers once the body has ended, and again for a retry`() async throws {
+  @Test func `computes trailers when the body has ended, and again for a retry`() async throws {
     let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
     let sum = Shared(0)
     let asked = Shared<[Int]>([])
@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [
     "Content-Length", "transfer-encoding", "Host", "Authorization", "Cookie", "Content-Type", "Trailer", "Range", "a b",
     "X\r\n",
-  ]) func `rejects a trailer that must precede the body, before sending`(name: String) async throws {
+  ]) func `rejects a trailer that must precede the body before sending anything`(name: String) async throws {
     let shop = try Shop()
     let body = HTTPBody.text("hi").trailers([HTTPHeaderName(name)]) { [:] }
     let error = await #expect(throws: TaskError.self) { try await Send(body: body).on(shop.server).upload() }

@@ -26,7 +26,7 @@ import Testing
     #expect(shop.ranges == ["", "bytes=60000-"])
   }
 
-  @Test func `a paused download closes its connection and resumes where it was`() async throws {
+  @Test func `a paused download closes its connection and later resumes at the same position`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a download paused before it begins starts when resumed`() async throws {
+  @Test func `a download paused before it starts begins when it is resumed`() async throws {
     let shop = try RangeShop()
     try await withFolder { folder in
       let download = shop.download(to: folder.appendingPathComponent("file"))
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `the deadline covers the whole run`() async throws {
+  @Test func `the deadline covers the entire run`() async throws {
     let shop = try stalled(.fixed(retries: 100, delay: .zero))
     try await withFolder { folder in
       let task = RangeShop.GetFile(server: shop.server).timeouts(Timeouts(call: .milliseconds(500)))
@@ -222,7 +222,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling reaches a transfer whatever it is doing`() async throws {
+  @Test func `a transfer can be cancelled at any stage`() async throws {
     let clock = ManualClock()
     let shop = try RangeShop(
       retry: .fixed(retries: 5, delay: .seconds(3600)), budget: .standard, clock: CallClock(clock))

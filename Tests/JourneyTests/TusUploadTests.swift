@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: [
     (100_000, ["PATCH 0 75000", "PATCH 75000 25000"]),
     (150_000, ["PATCH 0 75000", "PATCH 75000 75000", "PATCH 150000 0"]), (0, ["PATCH 0 0"]),
-  ]) func `defers an unknown length and sends it with the last piece`(size: Int, lines: [String])
+  ]) func `defers an unknown length and sends it with the last chunk`(size: Int, lines: [String])
     async throws
   {
     let shop = try UploadShop()
@@ -20,7 +20,7 @@ import Testing
     #expect(shop.mock.requests.map { $0.headers["Upload-Length"] }.dropLast().allSatisfy { $0 == nil })
   }
 
-  @Test func `sends the length again after the last piece was cut`() async throws {
+  @Test func `resends the length after the last chunk was interrupted`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     shop.mock.route(.head, "/files/1") { _ in
@@ -42,7 +42,7 @@ import Testing
     #expect(shop.mock.requests.last?.headers["Upload-Length"] == "100000")
   }
 
-  @Test func `does not repeat a length that the server already has`() async throws {
+  @Test func `does not resend a length that the server already knows`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     shop.mock.route(.head, "/files/1") { _ in
@@ -77,7 +77,7 @@ import Testing
     #expect(error?.retryRefusal?.contains("Retry-After") == true)
   }
 
-  @Test func `sends the best checksum that the server offers`() async throws {
+  @Test func `sends the strongest checksum that the server supports`() async throws {
     for (algorithms, first) in [
       ("md5,sha1,crc32", "sha1 2jmj7l5rSw0yVb/vlWAYkK/YBwk="),
       ("sha1, sha256", "sha256 47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="),
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `the checksum of a piece covers the file's content`() async throws {
+  @Test func `the checksum of a chunk covers the file's content`() async throws {
     try await withUpload(100_000) { file, _ in
       try Data("abc".utf8).write(to: file)
       let shop = try UploadShop()
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `resends a piece that arrived damaged`() async throws {
+  @Test func `resends a chunk that arrived damaged`() async throws {
     try await withUpload(1000) { file, data in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { upload in
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test func `cuts with progress cost no retry budget`() async throws {
+  @Test func `lost connections after progress cost no retry budget`() async throws {
     try await withUpload(1_000_000) { file, data in
       let shop = try UploadShop(budget: RetryBudget(ratio: 0, capacity: 0))
       // Every second PATCH is cut in the middle.
@@ -142,7 +142,7 @@ import Testing
     }
   }
 
-  @Test func `an upload location at another origin gets no credentials`() async throws {
+  @Test func `does not send credentials to an upload location at another origin`() async throws {
     try await withUpload(100_000) { file, data in
       let (shop, other) = (try UploadShop(), try UploadShop())
       other.upload.withLock { $0.isThere = true }
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `a file that changes during its last piece fails the run`() async throws {
+  @Test func `a file that changes during its last chunk fails the run`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.mock.route(.patch, "/files/1") { request in
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `uploads of one file to two servers have separate journals`() async throws {
+  @Test func `uploads of the same file to two servers have separate journals`() async throws {
     try await withUpload(199_000) { file, _ in
       let (one, other) = (try UploadShop(retry: .never), try UploadShop(retry: .never))
       for shop in [one, other] { shop.upload.withLock { $0.script = [nil] } }

@@ -20,7 +20,7 @@ final class UploadShop: Sendable {
     var beginning: HTTPHeaders = [:]
     /// Headers of the response to OPTIONS.
     var offer: HTTPHeaders = [:]
-    /// Responses to the next requests except HEAD. `nil` accepts half of the piece and drops the connection.
+    /// Responses to the next requests except HEAD. `nil` accepts half of the chunk and drops the connection.
     var script: [MockAnswer?] = []
   }
 

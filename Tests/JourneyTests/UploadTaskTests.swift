@@ -13,7 +13,7 @@ import Testing
     func preflight(_ request: inout HTTPRequest) async throws { try preparing(&request) }
   }
 
-  @Test(arguments: [false, true]) func `a preflight's credentials go to another origin only if it is trusted`(
+  @Test(arguments: [false, true]) func `a preflight's credentials are sent to another origin only if it is trusted`(
     isTrusted: Bool
   ) async throws {
     try await withUpload(1000) { file, data in
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a file truncated during a piece fails as changed`() async throws {
+  @Test func `a file truncated while a chunk is sent fails because it was changed`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
       let task = AddSecret(server: store.server) { request in
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `an upload's requests have the task's name and progress`() async throws {
+  @Test func `an upload's requests report the task's name and progress`() async throws {
     try await withUpload(100_000) { file, _ in
       let (store, events, told) = (try UploadShop(), EventRecorder(), Shared([TransferProgress]()))
       await store.server.update { $0.observers = [events] }
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test func `the deadline of a preflight's call is reported as that call's`() async throws {
+  @Test func `the deadline of a call in a preflight is reported as that call's deadline`() async throws {
     try await withUpload(1000) { file, _ in
       let (store, tokens) = (try UploadShop(retry: .never), try UploadShop(retry: .never))
       tokens.mock.route("/files") { _ in .hang }
@@ -131,7 +131,7 @@ import Testing
     return error
   }
 
-  @Test func `a request that hits the deadline reports the whole deadline`() async throws {
+  @Test func `a request that reaches the deadline reports the full deadline`() async throws {
     let clock = ManualClock()
     let store = try UploadShop(clock: CallClock(clock))
     store.upload.withLock { $0.script = [.hang] }

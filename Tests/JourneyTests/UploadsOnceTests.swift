@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A file is uploaded once, whatever the server says or forgets, with the metadata it started with.
+/// A file is uploaded only once, regardless of the server's responses, and with its original metadata.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct UploadsOnceTests {
   /// The server accepts 100,000 bytes and then forgets the upload.
   private func clearUp(_ store: UploadShop, answering answer: MockAnswer) {
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `does not upload again if the server confirmed the last piece and forgot the upload`() async throws {
+  @Test func `does not upload again if the server confirmed the last chunk and forgot the upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
       clearUp(store, answering: .status(.created, headers: ["Tus-Resumable": "1.0.0"]))
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a last piece stopped by a hook does not count as sent`() async throws {
+  @Test func `a last chunk stopped by a hook is not treated as sent`() async throws {
     struct Locked: Error {}
     try await withUpload(1000) { file, _ in
       let (store, isLocked) = (try UploadShop(), Shared(true))
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// A task whose setup takes an hour once.
+  /// A task whose setup takes an hour the first time.
   private struct SlowFile: ServerPOSTTask {
     let server: Server
     let clock: ManualClock
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a last piece that misses the deadline does not count as sent`() async throws {
+  @Test func `a last chunk that misses the deadline is not treated as sent`() async throws {
     try await withUpload(1000) { file, _ in
       let (clock, isSlow) = (ManualClock(), Shared(false))
       let store = try UploadShop(clock: CallClock(clock))
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `starts over a possibly complete upload if the task is safe to repeat`() async throws {
+  @Test func `restarts a possibly complete upload if the task is safe to repeat`() async throws {
     try await withUpload(100_000) { file, data in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       clearUp(store, answering: .drop)
@@ -122,12 +122,12 @@ import Testing
     }
   }
 
-  @Test func `a rejected last piece may be complete because of an earlier attempt`() async throws {
+  @Test func `an earlier attempt may have completed the upload even if the last chunk is rejected`() async throws {
     try await withUpload(1000) { file, _ in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       store.mock.route(.patch, "/files/1") { [upload = store.upload] _ in
         if isFirst.withLock({ $0.take() }) { return .drop }
-        upload.withLock { $0.isThere = false }  // the dropped piece arrived, and the file was moved away
+        upload.withLock { $0.isThere = false }  // the dropped chunk arrived, and the server moved the file
         return .status(423)
       }
       let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `an upload is complete if a query says so after a conflict`() async throws {
+  @Test func `an upload is complete if a query reports completion after a conflict`() async throws {
     try await withUpload(1000) { file, data in
       let store = try UploadShop()
       store.mock.route(.patch, "/files/1") { [upload = store.upload] request in
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `does not repeat a length that the server kept although the piece was damaged`() async throws {
+  @Test func `does not resend a length that the server kept even though the chunk was damaged`() async throws {
     let store = try UploadShop()
     let told = Shared(0)
     store.mock.route("/files/1") { request in
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a pause during the last piece does not resend it`() async throws {
+  @Test func `does not resend the last chunk after a pause`() async throws {
     try await withUpload(1000) { file, _ in
       let store = try UploadShop()
       let upload = store.upload(file, by: .tus)
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `resends a partial last piece, and starts over if the upload is gone`() async throws {
+  @Test func `resends a partial last chunk, and starts over if the upload no longer exists`() async throws {
     try await withUpload(1000) { file, data in
       let store = try UploadShop()
       store.upload.withLock { $0.script = [.status(.noContent, headers: ["Upload-Offset": "10"]), .status(.gone)] }
@@ -244,7 +244,7 @@ import Testing
   }
 
   @Test(arguments: [405, 409, 423, 501] as [HTTPStatus])
-  func `keeps the journal unless deleting the upload is impossible`(
+  func `keeps the journal unless the upload can't be deleted`(
     status: HTTPStatus
   ) async throws {
     try await withUpload(1000) { file, _ in

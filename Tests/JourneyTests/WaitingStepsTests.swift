@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Steps and bodies that wait for their own calls hold no slot.
+/// Steps and bodies that wait for their own calls don't hold a slot.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct WaitingStepsTests {
   private static let tight = ThrottleLimits(perHost: 1, streamsPerHost: 1)
 
@@ -16,7 +16,7 @@ import Testing
       try await ask()
       guard response.status == 401 else { return response }
       let second = try await next(request)
-      withExtendedLifetime(response) {}  // a debug build keeps it alive this long
+      withExtendedLifetime(response) {}  // a debug build keeps the response alive until here
       return second
     }
   }
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 200]) func `a step can run a task while it has a response`(status: HTTPStatus) async throws {
+  @Test(arguments: [401, 200]) func `a step can run a task while it holds a response`(status: HTTPStatus) async throws {
     let shop = try shop { try await PlainTask(path: "token").on($0).run() }
     shop.mock.enqueue(.status(status, body: "first"))
     shop.mock.route("/plain", answer: .text("second"))

@@ -44,7 +44,7 @@ import Testing
     #expect(mock.peakConnections > 1, "they did run at once")
   }
 
-  @Test func `in submission order, slow tasks do not exceed the window either`() async throws {
+  @Test func `in submission order, slow tasks do not exceed the window`() async throws {
     let (mock, server) = try make()
     mock.route(.get, "/parts/:id") { request in
       let id = request.parameters["id"] ?? ""
@@ -63,7 +63,7 @@ import Testing
     if keepsConnections { #expect(mock.peakConnections <= 16) }
   }
 
-  @Test func `the first of thousands of tasks to fail leaves nothing behind`() async throws {
+  @Test func `the first failure among thousands of tasks leaves nothing behind`() async throws {
     let (mock, server) = try make()
     mock.route(.get, "/parts/500", answer: .status(404))
     mock.route(.get, "/parts/501", answer: .hang)

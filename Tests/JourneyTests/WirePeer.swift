@@ -3,9 +3,9 @@
   import Foundation
   import Glibc
 
-  /// A server that runs a script on each connection, byte by byte. It adds no HTTP itself.
+  /// A server that runs a script on each connection, byte by byte. It does not add any HTTP itself.
   final class WirePeer: Sendable {
-    /// A connection as the script sees it. Every operation blocks for at most twenty seconds.
+    /// The script's view of a connection. Every operation blocks for at most twenty seconds.
     struct Connection: Sendable {
       let descriptor: Int32
 

@@ -7,7 +7,7 @@ struct Widget: TaskPayload, Equatable {
   let name: String
 }
 
-/// A plain `Codable` type needs `nonisolated`; with `TaskPayload` it does not.
+/// A plain `Codable` type needs `nonisolated`. A `TaskPayload` doesn't.
 nonisolated struct Receipt: Codable, Sendable {
   let number: Int
 }
@@ -66,7 +66,7 @@ struct AskBusyShop: ShopTask, ServerGETTask {
   let path = "busy"
 }
 
-// Tasks with the method and the payloads in one word.
+// Tasks that declare the method and payloads in the inheritance clause.
 
 struct FetchWidget: GET<Widget> {
   let id: Int

@@ -61,7 +61,7 @@ import Testing
     #expect(name == "Cog")
   }
 
-  @Test func `tasks declare method and payloads in one word`() async throws {
+  @Test func `tasks declare their method and payloads in the inheritance clause`() async throws {
     #expect(try await FetchWidget(id: 7).send().name == "Cog")
     #expect(try await FetchWidgets().send().map(\.name) == ["Cog", "Gear"])
     #expect(try await StoreWidget(uploadPayload: Widget(id: 0, name: "Sprocket")).send().id == 9)
@@ -83,7 +83,7 @@ import Testing
     try await shop.send(RemoveWidget(id: 7))
   }
 
-  @Test func `a server is configured by a closure, whose hooks read what belongs to the main actor`() async throws {
+  @Test func `a server's configuration closure can set hooks that read main-actor state`() async throws {
     let session = Session()
     session.name = "Ada"
     let timeout = Duration.seconds(3)
@@ -95,7 +95,7 @@ import Testing
     #expect(try await shop.send(GetSession()).name == "Ada")
   }
 
-  @Test func `many tasks are read on the main actor`() async {
+  @Test func `results of many tasks can be read on the main actor`() async {
     let basket = Basket()
     for await (task, result) in Server.shop.manager.results(of: [7, 7, 8].map { GetWidget(id: $0) }, limit: 2) {
       basket.add(task, found: (try? result.get()) != nil)  // number 8 is missing
@@ -114,7 +114,7 @@ import Testing
     #expect(try await Server.shop.manager.downloads(of: stream).map(\.name) == ["Cog", "Cog", "Cog"])
   }
 
-  @Test func `an app's model downloads and keeps the response`() async throws {
+  @Test func `an app's model downloads a response and stores it`() async throws {
     let model = Model()
     try await model.load()
     #expect(model.widget?.name == "Cog")

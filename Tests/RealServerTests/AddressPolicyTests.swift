@@ -20,7 +20,7 @@
       // An open, unread stream on the connection.
       let large = try await URLTask(nginx.url.appendingPathComponent("large")).on(server).stream()
       #expect(large.version == .http2)
-      // Streams have their own connections: these requests share the first one's.
+      // Streams have their own connections. These requests share the first stream's connection.
       let hello = URLTask(nginx.url.appendingPathComponent("hello")).on(server)
       let other = try await hello.stream()
       #expect(other.isConnectionReused)

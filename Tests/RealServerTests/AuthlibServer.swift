@@ -2,8 +2,8 @@
   import Errand
   import Foundation
 
-  /// A third-party OAuth 2 server: Authlib with Flask, in Python. It has one resource, `/widgets`, and rotates refresh
-  /// tokens.
+  /// A third-party OAuth 2 server that uses Authlib with Flask, in Python. It has one resource, `/widgets`, and rotates
+  /// refresh tokens.
   final class AuthlibServer: Sendable {
     let url: URL
     private let server: LocalServer

@@ -8,7 +8,7 @@
     private let process: pid_t
     private var code: Int32?
 
-    /// Starts the process. Not with `Process`, which cannot send SIGKILL.
+    /// Starts the process. Doesn't use `Process`, which can't send SIGKILL.
     ///
     /// - Parameters:
     ///   - words: The scenario and its options.

@@ -25,7 +25,7 @@
       await #expect(throws: TaskError.self) { try await send(end) }
       for body in bodies {
         let error = await #expect(throws: TaskError.self) { try await body.collect() }
-        // Streams that libcurl does not notify time out. libcurl 8.16 names the violated rule.
+        // Streams that libcurl does not notify time out. libcurl 8.16 reports which rule was violated.
         let ends: [TaskError.Code?] = [.truncatedBody, .timedOut, .badResponse]
         #expect(ends.contains(error?.code), "\(error.map { "\($0)" } ?? "")")
       }
@@ -45,7 +45,7 @@
       }
     }
 
-    // If a stream is refused twice, libcurl opens another connection that is not used, and keeps it.
+    // If a stream is refused twice, libcurl opens another connection, which it does not use but keeps.
     @Test(.saysNothingOfRefusals, .keepsClosedConnections)
     func `reuses a connection that was opened but not used`() async throws {
       let peer = try await HTTP2Peer()
@@ -55,7 +55,7 @@
       let refused = HTTPRequest(.get, peer.url.appendingPathComponent("reset/REFUSED_STREAM"), options: options)
       await #expect(throws: TaskError.self) { try await transport.send(refused) }
       #expect(try await peer.seen().count == 2)
-      // Without a stated length, because the connection must be known to be alive.
+      // Omit the length, because the connection must be known to be alive.
       let request = HTTPRequest(.get, peer.url.appendingPathComponent("unstated"))
       for _ in 0..<3 {
         let body = try await transport.send(request).body.collect()

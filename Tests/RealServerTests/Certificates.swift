@@ -1,7 +1,7 @@
 import Foundation
 
-/// A private certificate authority and what it has signed: a server certificate for 127.0.0.1, localhost and
-/// shop.test, and a client certificate.
+/// A private certificate authority and its certificates: a server certificate for 127.0.0.1, localhost and shop.test,
+/// and a client certificate.
 struct Certificates: Sendable {
   struct Pair: Sendable {
     let certificate: Data

@@ -20,7 +20,7 @@
       try Data("export NO_PROXY='*' HOME=/nonexistent\n\(command) >/dev/null 2>&1\n".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
       let status = Shell.run("exec /bin/sh '\(file.path)'")
-      // A failed command sends no request to wait for.
+      // Don't wait for a request if the command fails.
       try #require(status == 0, "\(status) of \(command.prefix(2000))")
       return try await mock.nextRequest()
     }
@@ -32,7 +32,7 @@
       return try await mock.nextRequest()
     }
 
-    /// The relevant headers in order, without those for framing and encodings, which differ by program.
+    /// The relevant headers in order, without the headers for framing and encodings, which differ by program.
     private func fields(_ request: MockRequest) -> [String] {
       let own: [HTTPHeaderName] = [.host, .contentLength, .transferEncoding, .acceptEncoding]
       return request.headers.filter { !own.contains($0.name) }.map { "\($0.name): \($0.value)" }
@@ -52,7 +52,7 @@
       "=", "\u{1}\u{2}9",
     ]
 
-    @Test(arguments: values) func `the curl command sends a value as Errand does`(value: String) async throws {
+    @Test(arguments: values) func `the curl command sends a value like Errand`(value: String) async throws {
       let url = mock.url.appendingPathComponent("x")
       try await expectSame(
         HTTPRequest(.get, url, headers: ["X-Value": value, "X-After": "1", "X-Value": value]), value)
@@ -103,7 +103,7 @@
       "-u ann:'p:w'",
       "-r 0-9", "--data-raw @plain", "--data-binary $'a\\x01\\n\\101' -H 'Content-Type:'", "-X PUT -d ''",
       "-H 'Accept: a' -H 'Accept: b'", "--data-ascii x --data-raw y",
-    ]) func `a parsed command line sends what curl sends`(options: String) async throws {
+    ]) func `a parsed command line sends the same request as curl`(options: String) async throws {
       let line = "curl -sS \(options) '\(mock.url.absoluteString)/x?y=1'"
       // dash does not support $'…', which browsers write.
       let ran = try await run(
@@ -113,7 +113,7 @@
       #expect(read.method == ran.method && read.target.lowercased() == ran.target.lowercased())
       #expect(read.body == ran.body)
       func lines(_ request: MockRequest) -> [String] {
-        // A task takes curl's default headers from its server instead.
+        // A task gets curl's default headers from its server instead.
         fields(request).filter { !$0.hasPrefix("User-Agent: curl") && $0 != "Accept: */*" }.sorted()
       }
       #expect(lines(read) == lines(ran))

@@ -29,13 +29,13 @@
 
     private func send(_ task: Fetch) async throws -> HTTPResponse { try await task.on(server).run() }
 
-    @Test func `without a credential the 401 is the response`() async throws {
+    @Test func `without a credential, returns the 401`() async throws {
       let response = try await send(Fetch(credential: nil))
       #expect(response.status == .unauthorized)
       #expect(response.headers["WWW-Authenticate"]?.hasPrefix("Digest realm=\"errand\"") == true)
     }
 
-    @Test func `the right credential works repeatedly over one connection`() async throws {
+    @Test func `the correct credential works repeatedly over one connection`() async throws {
       for round in 0..<5 {
         let response = try await send(Fetch())
         #expect(response.status == .ok)
@@ -44,7 +44,7 @@
       }
     }
 
-    @Test func `the wrong credential gets a 401`() async throws {
+    @Test func `an incorrect credential returns a 401`() async throws {
       let wrong = Credential(user: "somebody", password: "open barley")
       #expect(try await send(Fetch(credential: wrong)).status == .unauthorized)
     }
@@ -76,7 +76,7 @@
       #expect(apache.file("once")?.count == 100_000)
     }
 
-    @Test func `concurrent calls each get their own response`() async throws {
+    @Test func `concurrent calls receive their own responses`() async throws {
       try await withThrowingTaskGroup { group in
         // Fewer than Apache's threads: beyond that it closes idle connections.
         for _ in 0..<20 {

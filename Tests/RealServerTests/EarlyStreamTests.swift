@@ -49,7 +49,7 @@
           let text = try await transport.send(request("\(reading)/open/reset", body)).body.collect()
           #expect(text == Data("ok".utf8))
         } catch let error as TaskError where reading == "nothing" && error.timer == .attempt {
-          // A busy machine reads both at once and gets no further event, so the timeout ends it.
+          // A busy machine reads both at once and receives no further event, so the timeout ends the exchange.
         } catch let error as TaskError {
           #expect(error.code == .truncatedBody && error.reason.contains("reset"), "\(error)")
         }
@@ -107,7 +107,7 @@
       }
     }
 
-    /// Here the reset is read after the request has ended.
+    /// In this test, the reset is read after the request has ended.
     @Test(arguments: [100, 100_000], [false, true])
     func `a response of unknown length is complete if the request ends first`(size: Int, isStated: Bool) async throws {
       let transport = try peer.transport()

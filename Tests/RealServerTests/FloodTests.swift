@@ -23,7 +23,7 @@
       transport = try peer.transport(connectionsPerOrigin: 8)
     }
 
-    /// The start of a response that the peer sends first: nothing, its head, or more than is read ahead.
+    /// The part of a response that the peer sends first: nothing, the head, or more than is read ahead.
     @Test(arguments: ["nothing", "0", "4000000"])
     func `a flood of PINGs times out and does not affect another server`(before: String) async throws {
       let start = clock.now
@@ -52,11 +52,11 @@
       let duration = await clock.measure {
         let error = await #expect(throws: TaskError.self) {
           let body = try await transport.send(request).body
-          // A slow reader: other sockets are reported while its connection is paused.
+          // With a slow reader, other sockets are reported while its connection is paused.
           while try await body.next() != nil { try await hello() }
         }
-        // If the peer is slower, libcurl returns in between and the timeout ends it. nghttp2 in newer libcurls has its
-        // own limit and closes the connection.
+        // If the peer is slower, libcurl returns in between, and the timeout ends the exchange. nghttp2 in newer
+        // libcurl versions has its own limit and closes the connection.
         let codes: [TaskError.Code] = [.timedOut, .badResponse, .connectionLost, .truncatedBody]
         #expect(error.map { codes.contains($0.code) } ?? false, "\(error.map { "\($0)" } ?? "")")
       }

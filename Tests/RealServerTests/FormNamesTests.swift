@@ -8,7 +8,7 @@
   @Suite(.timeLimit(.minutes(3)))
   struct FormNamesTests {
     private static let names = ["a", "a b", "é", "a\"b", "\"", "a\"; b", "a\"; filename=\"b", "a\\\"b", "100%", "a;b"]
-    /// Names with backslashes that precede no quotation mark: a reader cannot know what two of them mean.
+    /// Names whose backslashes don't precede a quotation mark, because the meaning of two backslashes is ambiguous.
     private static let backslashes = ["a\\b", "\\", "C:\\x", "a\\"]
 
     private func read(_ form: Data, _ type: String) async throws -> [String?] {

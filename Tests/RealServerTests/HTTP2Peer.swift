@@ -2,7 +2,7 @@
   import Errand
   import Foundation
 
-  /// A server that treats HTTP/2 streams as their paths say, written in Python with the package `h2`.
+  /// A server that handles each HTTP/2 stream according to its path, written in Python with the package `h2`.
   final class HTTP2Peer: Sendable {
     let url: URL
     private let server: LocalServer
@@ -17,7 +17,7 @@
 
     /// - Parameters:
     ///   - isSecure: Whether it uses TLS.
-    ///   - beginsWithHTTP1: Whether its first connection, and those that do not offer HTTP/2, use HTTP/1.1.
+    ///   - beginsWithHTTP1: Whether its first connection, and all connections that do not offer HTTP/2, use HTTP/1.1.
     init(isSecure: Bool = true, beginsWithHTTP1: Bool = false) async throws {
       guard let interpreter = Self.interpreter else {
         throw LocalServer.Failure(reason: "no python3 with its package h2 is installed")
@@ -43,14 +43,14 @@
       return try CurlTransport(configuration)
     }
 
-    /// The requests it has read: "POST /hold 3" is a POST to /hold on stream 3.
+    /// The requests that the server has read. "POST /hold 3" is a POST to /hold on stream 3.
     func seen() async throws -> [String] {
       let request = HTTPRequest(.get, url.appendingPathComponent("seen"))
       let body = try await transport().send(request).body.collect()
       return String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Other client actions: "RESET 3" is an abandoned stream, "PONG" answers a PING.
+    /// Other actions of the client. "RESET 3" is an abandoned stream, and "PONG" answers a PING.
     func noted() async throws -> [String] {
       let request = HTTPRequest(.get, url.appendingPathComponent("noted"))
       let body = try await transport().send(request).body.collect()

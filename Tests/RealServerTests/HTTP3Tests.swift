@@ -35,7 +35,7 @@
       return (response, try await response.body.collect())
     }
 
-    @Test func `responses arrive by HTTP/3 over one connection`() async throws {
+    @Test func `responses arrive over HTTP/3 on one connection`() async throws {
       let caddy = try await start("h1 h2 h3")
       let first = try await get("hello", from: caddy)
       #expect(first.response.version == .http3 && first.body == Data("hello\n".utf8))
@@ -45,7 +45,7 @@
       #expect(await transport.connections().values.allSatisfy { $0.open <= 2 })
     }
 
-    @Test func `a large file arrives intact, and abandoned streams do no harm`() async throws {
+    @Test func `a large file arrives intact despite abandoned streams`() async throws {
       let caddy = try await start("h1 h2 h3")
       for _ in 0..<10 {
         let response = try await transport.send(HTTPRequest(.get, caddy.url.appendingPathComponent("large")))
@@ -68,7 +68,7 @@
       #expect(await transport.connections().values.allSatisfy { $0.open <= 3 })
     }
 
-    @Test func `falls back to HTTP/2 if the server has no HTTP/3`() async throws {
+    @Test func `falls back to HTTP/2 if the server does not support HTTP/3`() async throws {
       let caddy = try await start("h1 h2")
       let answer = try await get("hello", from: caddy)
       #expect(answer.response.version == .http2 && answer.body == Data("hello\n".utf8))
@@ -83,7 +83,7 @@
     }
   }
 
-  /// A socket that receives datagrams and answers none.
+  /// A socket that receives datagrams but never answers.
   private final class DatagramSink: Sendable {
     private let descriptor: Int32
 

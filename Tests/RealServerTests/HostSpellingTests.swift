@@ -32,7 +32,7 @@
     @Test(arguments: [
       "localhost", "LOCALHOST", "loc%61lhost", "localhost.", "%4Cocalhost", "127.0.0.1", "127.1", "2130706433",
     ])
-    func `checks a host's pins however it is written`(host: String) async throws {
+    func `checks a host's pins in every spelling of the host`(host: String) async throws {
       let wrong = "sha256/\(String(repeating: "A", count: 43))="
       let pins: PublicKeyPins = ["localhost": [wrong], "127.0.0.1": [wrong]]
       let error = await #expect(throws: TaskError.self) { try await transport().send(request(host, pins: pins)) }

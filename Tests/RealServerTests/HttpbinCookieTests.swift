@@ -7,7 +7,7 @@
   struct HttpbinCookieTests {
     private struct Seen: TaskPayload { let cookies: [String: String] }
 
-    /// The cookies that httpbin sees at the end of the redirects.
+    /// The cookies that httpbin receives at the end of the redirects.
     private func seen(_ path: String, _ query: HTTPQuery = [:], from server: Server) async throws -> [String: String] {
       try await Endpoint<Void, Seen>.get(path, query: query).on(server).download().cookies
     }

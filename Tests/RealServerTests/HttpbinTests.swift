@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The usual first test of an HTTP client.
+  /// httpbin is often used to test HTTP clients.
   @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(3)))
   struct HttpbinTests {
     private let httpbin: Httpbin
@@ -66,7 +66,7 @@
     }
 
     private struct Told: Decodable, Sendable {
-      /// A repeated name has a list.
+      /// A repeated name has a list of values.
       enum Value: Decodable, Equatable {
         case one(String)
         case many([String])
@@ -114,7 +114,7 @@
       #expect(parts.form == ["a": .one("1")] && parts.files == ["f": "x"])
       let fields = try await Endpoint<HTTPBody, Told>.put("anything", body: .form(["a": "b c&"])).on(server).download()
       #expect(fields.form == ["a": .one("b c&")])
-      // What has no type of its own, and is in an envelope.
+      // Data without its own type, inside an envelope.
       let seen = try await Endpoint<JSONValue, JSONValue>.post(
         "anything", body: ["big": 9_007_199_254_740_993, "none": nil]
       )
@@ -169,7 +169,7 @@
       #expect(error?.reason.contains("does not support Range") == true)
     }
 
-    @Test func `a download takes the suggested file name`() async throws {
+    @Test func `a download uses the suggested file name`() async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-into-\(UUID().uuidString)")
       defer { try? FileManager.default.removeItem(at: folder) }  // leftovers do not matter
       let name = "attachment%3B%20filename%2A%3DUTF-8%27%27%25e2%2582%25ac%2520rates.txt"
@@ -188,7 +188,7 @@
       #expect(error?.status == HTTPStatus(code))
     }
 
-    @Test func `unchanged resources get a 304 by ETag and by date`() async throws {
+    @Test func `unchanged resources return a 304 by ETag and by date`() async throws {
       let tagged = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"abc\""])
       #expect(try await tagged.on(server).accepting(.all).run().status == 304)
       let other = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"def\""])
@@ -216,7 +216,7 @@
     @Test(arguments: [
       (301, "GET", ""), (302, "GET", ""), (303, "GET", ""), (307, "POST", "once"), (308, "POST", "once"),
     ])
-    func `a redirected POST keeps or changes its method as RFC 9110 says`(code: Int, method: String, body: String)
+    func `a redirected POST keeps or changes its method according to RFC 9110`(code: Int, method: String, body: String)
       async throws
     {
       let task = URLTask(
@@ -228,7 +228,7 @@
     // MARK: Authentication
 
     @Test(arguments: ["basic-auth", "hidden-basic-auth"])
-    func `the right basic credentials are accepted and wrong ones are not`(path: String) async throws {
+    func `accepts correct Basic credentials and rejects incorrect ones`(path: String) async throws {
       let task = Fetch<Authenticated>(path: "\(path)/ann/open%20sesame").on(server)
       #expect(try await task.authenticated(.basic(user: "ann", password: "open sesame")).download().authenticated)
       let error = await #expect(throws: TaskError.self) {

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// HTTP/2 connections between streams and next to abandoned ones.
+  /// HTTP/2 connections between streams, and with abandoned streams.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
@@ -22,7 +22,7 @@
       try await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent(path))).body.collect()
     }
 
-    /// Newer libcurls close it instead.
+    /// Newer libcurl versions close the connection instead.
     @Test func `answers a PING or closes the connection after its only stream was reset`() async throws {
       await #expect(throws: TaskError.self) { try await get("reset/INTERNAL_ERROR") }
       _ = try await peer.transport().send(HTTPRequest(.get, peer.url.appendingPathComponent("nudge"))).body.collect()

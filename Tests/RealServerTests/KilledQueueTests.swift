@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Offline queues of processes that are killed while they add and deliver.
+  /// Offline queues of processes that are killed while they add and deliver tasks.
   @Suite(.timeLimit(.minutes(3)))
   struct KilledQueueTests {
     /// The received numbers by key and the keys of each number.
@@ -24,7 +24,7 @@
       }
     }
 
-    @Test func `delivers every stored task in order with one key although the process is killed`()
+    @Test func `delivers every stored task in order with one idempotency key even if the process is killed`()
       async throws
     {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
@@ -54,7 +54,7 @@
         #expect(program.kill() == nil)
         let said = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
         kept.formUnion(said)
-        next = (said.last ?? next) + 2  // the next one may have been stored without being reported
+        next = (said.last ?? next) + 2  // the next task may have been stored without being reported
       }
       #expect(try BenchProgram(words(first: 0, requests: 1)).wait() == 0)
       ledger.withLock { ledger in

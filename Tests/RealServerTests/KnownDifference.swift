@@ -19,7 +19,8 @@
     }
   }
 
-  /// A test that fails with some libcurls for a reason in the version table of the guide on transports.
+  /// A test that fails with some libcurl versions for a reason listed in the version table of the guide "The
+  /// transports".
   struct KnownDifference: TestTrait, SuiteTrait, TestScoping {
     fileprivate let reason: Comment
     fileprivate let isPresent: Bool
@@ -40,7 +41,7 @@
   }
 
   extension Trait where Self == KnownDifference {
-    /// The test may fail with these libcurl versions: `0x080100..<0x080200` is 8.1.
+    /// The test may fail with these libcurl versions. `0x080100..<0x080200` is 8.1.
     private static func differs(_ reason: Comment, with versions: Range<UInt32>) -> KnownDifference {
       KnownDifference(reason: reason, isPresent: versions.contains(CurlLibrary.versionNumber))
     }
@@ -59,7 +60,7 @@
         words: "expected that the connection was reused")
     }
 
-    /// libcurl 8.1 cannot send a header of 60 KiB over HTTP/2.
+    /// libcurl 8.1 can't send a header of 60 KiB over HTTP/2.
     static var refusesLargeFields: KnownDifference {
       .differs("a large field cannot be sent over HTTP/2", with: 0x080100..<0x080200)
     }
@@ -96,7 +97,7 @@
       .differs("the socket of a connection that is over stays open", with: 0x081500..<0x081600)
     }
 
-    /// libcurl before 7.88 does not report what a GOAWAY names.
+    /// libcurl before 7.88 does not report the contents of a GOAWAY.
     static var saysNothingOfGoaways: KnownDifference {
       .differs("a stream that a GOAWAY leaves out counts as perhaps read", with: 0..<0x075800)
     }

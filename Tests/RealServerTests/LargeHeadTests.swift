@@ -35,7 +35,7 @@
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
     }
 
-    /// Newer libcurls accept heads of up to 300 KiB.
+    /// Newer libcurl versions accept heads of up to 300 KiB.
     private static let tooLarge =
       ["bighead/30/10000", "bigtrailer/30/10000"] + (CurlLibrary.versionNumber < 0x080100 ? ["bighead/16/10000"] : [])
 
@@ -47,7 +47,7 @@
       let error = await #expect(throws: TaskError.self) { try await send(path, over: transport) }
       #expect(error?.code != .timedOut, "\(error as Any)")
       _ = try? await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent("hello"))).body.collect()
-      // Newer libcurls end only that stream.
+      // Newer libcurl versions end only that stream.
       if CurlLibrary.versionNumber < 0x080100 {
         let error = await #expect(throws: TaskError.self) { try await other.value }
         #expect(error?.code == .connectionLost && error?.isRetryable == true, "\(error as Any)")

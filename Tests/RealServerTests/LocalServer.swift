@@ -30,7 +30,7 @@ final class LocalServer: Sendable {
     return folders.map { "\($0)/\(name)" }.filter { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Whether the program is expected. In CI a missing program is a failure, not a reason to skip.
+  /// Whether the program must be installed. In CI, a missing program is a failure, not a reason to skip the test.
   static func isExpected(_ name: String) -> Bool {
     path(of: name) != nil || ProcessInfo.processInfo.environment["CI"] == "true"
   }
@@ -51,7 +51,7 @@ final class LocalServer: Sendable {
       "errand-\(URL(fileURLWithPath: name).lastPathComponent)-\(UUID().uuidString)")
     let root = folder.appendingPathComponent("root")
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
-    // Some of their processes run as other users and must access the folder and write logs.
+    // Some of the server's processes run as other users and must be able to access the folder and write logs.
     for place in [folder, root] {
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.path)
     }
@@ -85,10 +85,10 @@ final class LocalServer: Sendable {
     Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
   }
 
-  /// A port that was free a moment ago.
+  /// A port that was recently free.
   ///
-  /// It is below the range used for port 0, so other tests' servers cannot take it before the program does and be
-  /// mistaken for it.
+  /// The port is below the range used for port 0, so no other test's server can take the port first and be mistaken for
+  /// the program.
   private static func freePort() throws -> UInt16 {
     for _ in 0..<100 {
       let port = UInt16.random(in: 20_000..<32_768)
@@ -124,7 +124,7 @@ final class LocalServer: Sendable {
     var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
     var environment: [UnsafeMutablePointer<CChar>?] = [strdup("HOME=\(home)"), strdup("PATH=/usr/bin:/bin"), nil]
     defer { for text in arguments + environment { free(text) } }
-    // Test threads block signals and children inherit that, so SIGTERM would not arrive.
+    // Test threads block signals, and children inherit the signal mask, so SIGTERM would not arrive.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -149,7 +149,7 @@ final class LocalServer: Sendable {
 
   /// Whether the process listens on the port. Returns `false` if it has exited.
   ///
-  /// - Throws: ``Failure`` if it does neither within 30 s.
+  /// - Throws: ``Failure`` if the process does neither within 30 s.
   private static func answers(_ port: UInt16, _ process: Int32) async throws -> Bool {
     var hasEnded = false
     let isOver = await eventually(within: .seconds(30)) {
@@ -175,7 +175,7 @@ final class LocalServer: Sendable {
 
   /// Terminates a process so that it can end its children, then calls `finish`.
   ///
-  /// Waits on its own thread, because tests run on only two, and kills the process after five seconds.
+  /// Waits on a separate thread, because tests run on only two threads, and kills the process after five seconds.
   private static func end(_ process: Int32, finish: @escaping @Sendable () -> Void) {
     kill(process, SIGTERM)
     Thread.detachNewThread {

@@ -5,7 +5,7 @@ final class Nginx: Sendable {
   let url: URL
   private let server: LocalServer
 
-  /// The Unix socket on which it also listens without TLS.
+  /// The Unix socket on which nginx also listens, without TLS.
   var socketPath: String { server.folder.appendingPathComponent("socket").path }
 
   static let isExpected = LocalServer.isExpected("nginx")
@@ -29,7 +29,7 @@ final class Nginx: Sendable {
   /// - Parameters:
   ///   - files: The served files by path.
   ///   - security: The TLS settings, or `nil` for no TLS.
-  ///   - speaksHTTP2: Whether it speaks only HTTP/2 without TLS.
+  ///   - speaksHTTP2: Whether nginx speaks only HTTP/2 without TLS.
   ///   - origin: A server to which all requests are forwarded unbuffered instead of serving files.
   init(
     files: [String: Data] = [:], security: Security? = nil, speaksHTTP2: Bool = false, passingTo origin: URL? = nil

@@ -46,7 +46,7 @@ struct NginxCacheTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `serves a range from a stored response and does not store a partial one`() async throws {
+  @Test func `returns a range of a stored response and does not store a partial response`() async throws {
     let (nginx, server) = try await make()
     let part = Fetch(path: "fresh/large", headers: [.range: "bytes=100-199"]).on(server)
     let first = try await part.response()

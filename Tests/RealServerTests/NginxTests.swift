@@ -38,7 +38,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `HEAD returns the file's length`() async throws {
+  @Test func `HEAD returns the length of the file`() async throws {
     let (nginx, server) = try await make()
     let response = try await URLTask(nginx.url.appendingPathComponent("hello"), method: .head).on(server).run()
     #expect(response.status == 200 && response.headers[.contentLength] == "6")
@@ -55,7 +55,7 @@ struct NginxTests {
   @Test func `a large file is downloaded and streamed intact`() async throws {
     let (nginx, server) = try await make(["large": Self.large])
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: file) }  // a file that was not created need not be removed
+    defer { try? FileManager.default.removeItem(at: file) }  // the file may not have been created
     try await Fetch(path: "large").on(server).download(to: file)
     #expect(try Data(contentsOf: file) == Self.large)
     let response = try await Fetch(path: "large").on(server).stream()
@@ -68,7 +68,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `an upload that is too large gets a 413`() async throws {
+  @Test func `an upload that is too large returns a 413`() async throws {
     let (nginx, server) = try await make()
     let error = await #expect(throws: TaskError.self) {
       try await Upload(uploadData: Data(count: 4 << 20)).on(server).upload()
@@ -78,7 +78,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `two hundred tasks run in a window`() async throws {
+  @Test func `two hundred tasks complete in a window`() async throws {
     let (nginx, server) = try await make()
     let count = try await server.manager.withResults(of: (0..<200).map { _ in Fetch().on(server) }, limit: 8) {
       results in
@@ -90,7 +90,7 @@ struct NginxTests {
 }
 
 #if os(Linux)
-  /// Connections that nginx closes after a number of requests.
+  /// Connections that nginx closes after a certain number of requests.
   @Suite(
     .speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))

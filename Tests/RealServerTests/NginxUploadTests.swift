@@ -124,7 +124,7 @@
 
   extension String {
     /// Names as encoded in forms (HTML Standard, "multipart/form-data encoding algorithm"). Of the three escapes,
-    /// werkzeug only decodes the quotation mark.
+    /// werkzeug decodes only the quotation mark.
     fileprivate var escapedForForm: String {
       replacingOccurrences(of: "\r", with: "%0D").replacingOccurrences(of: "\n", with: "%0A")
     }

@@ -26,11 +26,11 @@
 
     /// The number of established connections to a local port, according to the kernel.
     private static func established(to port: Int) throws -> Int {
-      // Not read as a file of known length, because its size is reported as zero.
+      // Don't read it as a file of known length, because its size is reported as zero.
       let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/net/tcp"))
       let table = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
       let suffix = ":\(hexadecimal(port))"
-      // By client address, because a table that changes while it is read may repeat a row.
+      // Count client addresses, because a table that changes while it is read may repeat a row.
       let clients = table.split(separator: "\n").compactMap { row -> Substring? in
         let words = row.split(separator: " ")
         return words.count > 3 && words[3] == "01" && words[1].hasSuffix(suffix) ? words[2] : nil

@@ -50,7 +50,7 @@
       #expect(error?.code == .authenticationFailed && (error?.underlying as? OAuth2.Refusal)?.code == "invalid_client")
     }
 
-    @Test func `a password grant continues with refresh tokens, none of which is used twice`() async throws {
+    @Test func `a password grant continues with refresh tokens and never uses one twice`() async throws {
       let shop = shop(settings(.password(user: "ann", password: "open sesame")))
       for round in 1...4 {
         let widgets = try await withThrowingTaskGroup(of: String.self) { group in
@@ -93,7 +93,7 @@
       #expect(try await widget(shop(settings)) == #"{"id":7}"#)
     }
 
-    @Test func `obtains a token with a device code once it is approved`() async throws {
+    @Test func `obtains a token with a device code after approval`() async throws {
       let codes = AsyncStream<String>.makeStream()
       let shop = shop(
         settings(.deviceCode(at: authlib.url("device")) { codes.continuation.yield($0.userCode) }, isPublic: true))

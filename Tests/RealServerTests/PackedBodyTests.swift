@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Bodies that are a thousand times as large as their compressed form.
+  /// Bodies that are a thousand times larger than their compressed form.
   @Suite(
     .enabled(if: Nginx.isExpected && LocalServer.isExpected("gzip"), "nginx or gzip is not installed"),
     .timeLimit(.minutes(3)))

@@ -82,7 +82,7 @@
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, _, _ in
-        // A page without an origin, where accessing the storage throws.
+        // A page without an origin, in which accessing the storage throws.
         let address = "data:text/html;base64,\(try Data(contentsOf: log.page).base64EncodedString())"
         let document = try Browser.document(try #require(URL(string: address)))
         #expect(rows(document) == 1 && document.contains("1 of 1 calls"))

@@ -16,7 +16,7 @@
 
     private static let lengths = [nil, 100] as [Int64?]
 
-    /// Uploads to a peer that reads what there is and then does `act`. Returns the response body.
+    /// Uploads to a peer that reads the available bytes and then performs `act`. Returns the response body.
     private func upload(_ version: Version, _ length: Int64?, _ act: String, idle: Duration = .seconds(60)) async throws
       -> String
     {
@@ -37,7 +37,7 @@
     }
 
     @Test(arguments: Version.allCases, lengths)
-    func `a peer that is silent or stops midway triggers the idle timeout`(version: Version, length: Int64?)
+    func `a peer that is silent or stops partway triggers the idle timeout`(version: Version, length: Int64?)
       async throws
     {
       for act in ["nothing", "stop"] {

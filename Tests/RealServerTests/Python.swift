@@ -1,7 +1,7 @@
 #if os(Linux)
   import Foundation
 
-  /// The Python that runs third-party servers.
+  /// The Python interpreter that runs third-party servers.
   enum Python {
     /// The interpreter of `.build/servers`, where `.ci/run` installs packages, or the system's, if it has the
     /// packages.

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Tests which HTTP/2 stream errors mean that the server did nothing, and which do not.
+  /// Tests which HTTP/2 stream errors mean that the server did not process the request.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
@@ -88,7 +88,7 @@
         "goaway/this/close", "reset/INTERNAL_ERROR", "reset/CANCEL", "both/INTERNAL_ERROR", "die",
         "partly/INTERNAL_ERROR",
       ], [false, true])
-    func `a stream that ends in any other way may have been sent and is not resent`(path: String, isReused: Bool)
+    func `a stream that ends in any other way is possibly sent and not resent`(path: String, isReused: Bool)
       async throws
     {
       let error = try await error(path, isReused: isReused)
@@ -137,7 +137,7 @@
       }
     }
 
-    @Test func `the pipeline does not resend what may have been processed`() async throws {
+    @Test func `the pipeline does not resend requests that may have been processed`() async throws {
       let server = Server(remote: .none, transport: try peer.transport())
       let task = URLTask(peer.url.appendingPathComponent("once/both/INTERNAL_ERROR"), body: .text("x")).on(server)
       await #expect(throws: TaskError.self) { try await task.retry(upTo: 2, after: .zero).download() }

@@ -6,7 +6,7 @@
 
   /// Runs the transport's conformance checks through third-party servers and proxies.
   ///
-  /// A mock server behind them scripts the responses. Each route lists the checks it cannot pass.
+  /// A mock server behind them provides the responses. Each route lists the checks that it can't pass.
   @Suite(
     .enabled(
       if: ["nginx", "squid", "caddy", "openssl"].allSatisfy(LocalServer.isExpected),
@@ -29,7 +29,7 @@
 
       var testDescription: String { rawValue }
 
-      /// The traits that arrive unchanged at the other end.
+      /// The properties that arrive unchanged at the other end.
       var preserves: ConformanceRoute.Traits {
         let all = ConformanceRoute.Traits.all.subtracting(.connections)
         return switch self {
@@ -47,8 +47,8 @@
         }
       }
 
-      /// Further traits hidden from a transport that uses HTTP/1.1: nginx states the length of the request it has
-      /// read, and through the tunnel it closes the connection during an upload, so an earlier response may be lost.
+      /// Further properties hidden from a transport that uses HTTP/1.1. nginx states the length of the request it has
+      /// read. Through the tunnel, nginx closes the connection during an upload, so an earlier response may be lost.
       var hiddenByHTTP1: ConformanceRoute.Traits {
         if keepsConnections { return [] }
         return self == .tunnel ? [.requestFraming, .earlyAnswers] : self == .nginx ? [.requestFraming] : []
@@ -60,7 +60,7 @@
 
       private func open(to mock: MockServer) async throws -> ConformanceRoute.End {
         var configuration = CurlTransport.Configuration()
-        configuration.idleLifetime = .seconds(3600)  // abandoned connections must not just end with their lifetime
+        configuration.idleLifetime = .seconds(3600)  // abandoned connections must be closed before their lifetime ends
         if self == .caddyOverQUIC { configuration.version = .http3 }
         let gateway: Gateway? =
           switch self {

@@ -132,7 +132,7 @@
       #expect(error.diagnosis?.name == "tlsRefused", "\(error)")
     }
 
-    @Test func `presents a client certificate if the server requests one`() async throws {
+    @Test func `presents a client certificate if the server requests it`() async throws {
       let nginx = try await start { $0.asksForCertificate = true }
       let stranger = try await trusting().send(request(nginx))
       #expect(stranger.status == .badRequest, "nginx says so: No required SSL certificate was sent")
@@ -151,7 +151,7 @@
       #expect(try await trusting().send(request(nginx, pins: pins)).status == .ok)
     }
 
-    @Test func `rejects another key and names the server's key`() async throws {
+    @Test func `rejects another key with an error that names the server's key`() async throws {
       let nginx = try await start()
       var pins = PublicKeyPins()
       pins.register("sha256/\(String(repeating: "A", count: 43))=", for: "127.0.0.1")

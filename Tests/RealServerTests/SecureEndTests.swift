@@ -11,14 +11,14 @@
     init() async throws { peer = try await SecurePeer(Self.script) }
 
     @Test(arguments: ["alert/open", "alert/length", "alert/chunked", "none/length", "none/chunked", "alert/empty"])
-    func `a response is complete if its end is stated or a close alert arrives`(path: String) async throws {
+    func `a response is complete if it states its length or a close alert arrives`(path: String) async throws {
       #expect(try await peer.get(path) == (path.hasSuffix("empty") ? "" : "hello"))
     }
 
     @Test(.hidesTLS, arguments: ["none/open", "none/empty"])
-    func `a response with neither is truncated`(path: String) async throws {
+    func `a response with neither a length nor a close alert is truncated`(path: String) async throws {
       let error = await #expect(throws: TaskError.self) { try await peer.get(path) }
-      // Newer libcurls report this in the words of the TLS library.
+      // Newer libcurl versions report this in the words of the TLS library.
       #expect(error?.code == .truncatedBody, "\(error.map { "\($0)" } ?? "")")
     }
 

@@ -4,9 +4,9 @@
   import Foundation
   import Testing
 
-  /// TLS faults for a reader who names the causes from the printed errors alone. If run before `FaultDrawTests` with
-  /// the same folder in `ERRAND_FAULTS`, they are drawn with the others. The diagnosis is checked even without a
-  /// folder.
+  /// TLS faults for a reader who names the causes from only the printed errors. If this test runs before
+  /// `FaultDrawTests` with the same folder in `ERRAND_FAULTS`, the TLS faults are drawn with the other faults. The
+  /// diagnosis is checked even without a folder.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))

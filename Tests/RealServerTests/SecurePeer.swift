@@ -11,8 +11,8 @@
 
     static let isExpected = Certificates.isExpected && LocalServer.isExpected("python3")
 
-    /// - Parameter script: Defines `serve(secure, path, rest)`, which gets a connection after the head of its
-    ///   first request, the path and the bytes read after it. `read_head(secure, rest)` reads another head and
+    /// - Parameter script: Defines `serve(secure, path, rest)`, which receives a connection after the head of its first
+    /// request, the path and the bytes read after it. `read_head(secure, rest)` reads another head and
     ///   returns no path at the end.
     init(_ script: String) async throws {
       let certificates = try Certificates.shared()

@@ -11,10 +11,10 @@
   struct SharedStreamTests {
     /// Uploads of all kinds next to a fast download.
     ///
-    /// libcurl 7.88 buffers bytes of one stream that another one has read, and drops them if the other's upload of
-    /// unknown length ends. A body without a length lost bytes in the middle and still succeeded.
+    /// libcurl 7.88 buffers bytes of one stream that another stream has read, and drops them if the other stream's
+    /// upload of unknown length ends. A body without a length lost bytes in the middle and still succeeded.
     @Test(.resetsStreamsBesideUploads, arguments: [nil, 10, 100_000] as [Int64?])
-    func `the end of an upload takes nothing from a concurrent body`(length: Int64?) async throws {
+    func `the end of an upload does not affect a concurrent body`(length: Int64?) async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       let count = 16_000
@@ -52,7 +52,7 @@
       return HTTPRequest(.post, peer.url.appendingPathComponent("hello"), body: body, options: options)
     }
 
-    /// The server opens its window step by step: a stream never gets more than one window.
+    /// The server opens its window step by step, so a stream never receives more than one window.
     @Test func `an upload continues whenever the server's window opens`() async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()

@@ -3,8 +3,8 @@
 
   /// Runs a short script and waits for it.
   ///
-  /// Not with `Process`: it detects the end by a socket, which a server started by another test may inherit, so the
-  /// end would be missed.
+  /// Doesn't use `Process`, which detects the end with a socket. If a server started by another test inherits that
+  /// socket, the end is missed.
   enum Shell {
     /// Returns the script's exit status: 0 on success.
     static func run(_ script: String) -> Int32 {

@@ -33,7 +33,7 @@
       #expect(mock.requests.first?.headers[.host] == "shop.test:\(port)")
     }
 
-    @Test func `accepts the right credential and rejects a missing or wrong one`() async throws {
+    @Test func `accepts the correct credential and rejects a missing or incorrect one`() async throws {
       let socks = try await SocksProxy(asksForCredential: true)
       var proxy = socks.proxy
       proxy.credential = SocksProxy.credential
@@ -46,7 +46,7 @@
       #expect(mock.requestCount == 1)
     }
 
-    @Test func `a 407 from the origin renews no proxy credential`() async throws {
+    @Test func `a 407 from the origin does not renew the proxy credential`() async throws {
       let socks = try await SocksProxy()
       mock.enqueue(.status(407, body: "mine"))
       let asked = Shared(0)

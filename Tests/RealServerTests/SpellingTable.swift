@@ -2,8 +2,8 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// Plausible spellings of a task, right and wrong. Each one is sent, fails the call, is reported, or does not compile.
-/// None is silently ignored.
+/// Plausible spellings of a task, both valid and invalid. Each spelling is sent, fails the call, is reported, or does
+/// not compile. None is silently ignored.
 enum SpellingTable {
   // MARK: Sent
 
@@ -322,7 +322,7 @@ enum SpellingTable {
     ),
   ]
 
-  /// Compiles, so that a missing library is not mistaken for a rejection.
+  /// Must compile, so that a missing library is not mistaken for a rejection.
   static let accepted = ["let path = [\"a\"]", "let timeout: Duration? = nil", "let decoder = JSONDecoder()"]
 }
 

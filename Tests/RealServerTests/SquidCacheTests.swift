@@ -40,9 +40,9 @@
       try #require(response.headers[.age].flatMap { Int($0) })
     }
 
-    // RFC 9111 §4.2.3: the larger age by `Date` or `Age`, plus the time since then.
+    // RFC 9111 §4.2.3: the larger of the ages from `Date` and `Age`, plus the time since then.
     @Test(arguments: [(date: -100.0, age: 0), (date: 0, age: 100), (date: -40, age: 100), (date: -100, age: 40)])
-    func `two caches agree on the age of a response`(origin: (date: Double, age: Int)) async throws {
+    func `two caches compute the same age of a response`(origin: (date: Double, age: Int)) async throws {
       let answer = MockAnswer.text("from the origin").header(.cacheControl, "max-age=10000")
       mock.route("/*", answer: answer.header(.date, date(origin.date)).header(.age, "\(origin.age)"))
       let squid = try await Squid(caches: true)

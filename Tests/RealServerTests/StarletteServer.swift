@@ -23,8 +23,8 @@
       url = try server.url("http")
     }
 
-    /// `events` counts from the given ID to 10, three at a time, and then returns 204. `form` returns what
-    /// python-multipart has read.
+    /// `events` counts from the given ID to 10, three at a time, and then returns 204. `form` returns the form as
+    /// parsed by python-multipart.
     private static let script = #"""
       import hashlib, uvicorn
       from sse_starlette.sse import EventSourceResponse, ServerSentEvent

@@ -22,7 +22,7 @@
     }
 
     @Test(arguments: ["\r\n", "\n", "\r"], [HTTPMethod.get, .post])
-    func `reads events over four connections if each ends after three`(
+    func `reads events over four connections that each end after three events`(
       separator: String, method: HTTPMethod
     ) async throws {
       var events: [ServerSentEvent] = []
@@ -39,7 +39,7 @@
       let path = "form"
     }
 
-    @Test func `a form with files arrives part by part, whatever the names`() async throws {
+    @Test func `a form with files arrives part by part, regardless of names`() async throws {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString).png")
       try Data("--\r\n--png\r\n".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }  // leftovers do not matter

@@ -7,7 +7,7 @@
   /// A process that is suspended for longer than its timeouts of 500 ms.
   @Suite(.timeLimit(.minutes(2)))
   struct StoppedProcessTests {
-    /// Suspends a program while it waits for the answer and returns its exit code.
+    /// Suspends a program while it waits for the answer, and returns its exit code.
     private func codeAfterStop(_ answer: MockAnswer) async throws -> Int32? {
       let isAsked = Shared(false)
       let mock = try MockServer()
@@ -28,7 +28,7 @@
       .text(String(repeating: "x", count: 60_000)).bodyAfter(.milliseconds(200)),
       .chunked([Data("one".utf8), Data("two".utf8)]).after(.milliseconds(200)),
     ])
-    func `a response that arrived while the process was suspended beats an expired timeout`(answer: MockAnswer)
+    func `a response that arrived during suspension takes precedence over a timeout`(answer: MockAnswer)
       async throws
     {
       #expect(try await codeAfterStop(answer) == 0)

@@ -66,7 +66,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
-    func `over HTTP/2 without TLS, a body of unknown length is complete and a truncated one fails`() async throws {
+    func `over HTTP/2 without TLS, a body of unknown length is complete, but a truncated body fails`() async throws {
       let peer = try await HTTP2Peer(isSecure: false)
       let transport = try peer.transport()
       let closes = (0x075800..<0x080000).contains(CurlLibrary.versionNumber)
@@ -78,7 +78,7 @@
       #expect(await eventually { await transport.connections().values.allSatisfy { $0.open == 0 } || !closes })
       // For the first and for a later request of a transport.
       for path in ["cut", "broken", "cut", "broken"] {
-        // Newer libcurls name the violation.
+        // Newer libcurl versions name the violation.
         let codes: [TaskError.Code?] =
           [.truncatedBody, .connectionLost] + (path == "cut" ? [] : [.timedOut, .badResponse])
         for transport in [transport, try peer.transport()] {
@@ -96,7 +96,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
-    func `an origin that switches from HTTP/1.1 to HTTP/2 stays reachable`() async throws {
+    func `an origin that switches from HTTP/1.1 to HTTP/2 remains reachable`() async throws {
       let peer = try await HTTP2Peer(beginsWithHTTP1: true)
       let transport = try peer.transport()
       for method in [HTTPMethod.get, .get, .post, .get] {
@@ -115,7 +115,7 @@
     }
 
     @Test func `passes authorities as data if libcurl supports it`() {
-      // For OpenSSL, which all tested versions use.
+      // Applies to OpenSSL, which all tested versions use.
       #expect(CurlLibrary.takesAuthorities == (CurlLibrary.versionNumber >= 0x074d00))
     }
 
@@ -149,7 +149,7 @@
       return try Data(contentsOf: folder.appendingPathComponent("sealed"))
     }
 
-    /// A plain request through a TLS proxy: an nginx that returns what was requested.
+    /// A plain request through a TLS proxy, which is an nginx that returns the requested target.
     private func plainRequest(by nginx: Nginx, _ change: (inout CurlTransport.Configuration) -> Void) throws -> (
       CurlTransport, HTTPRequest
     ) {

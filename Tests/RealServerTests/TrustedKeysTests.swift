@@ -30,7 +30,7 @@
       #expect(try await task.download() == Data("hello\n".utf8))
     }
 
-    /// A public authority in the system's folder, named by its subject hash as OpenSSL looks it up.
+    /// A public authority in the system's folder, named by its subject hash, as OpenSSL expects.
     private static let publicAuthority: (file: String, subject: String)? = {
       let folder = "/etc/ssl/certs"
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -49,10 +49,10 @@
     }()
 
     @Test(.enabled(if: publicAuthority != nil, "the system has no authorities in a folder"))
-    func `with custom authorities, the system's are not even read`() async throws {
+    func `with custom authorities, the system's authorities are not read`() async throws {
       let known = try #require(Self.publicAuthority)
-      // Signed with the name of a public authority: trusting the system's authorities would mean reading its
-      // certificate.
+      // Signed with the name of a public authority. If the system's authorities were trusted, that authority's
+      // certificate would be read.
       let pretended = try Certificates(authorityNamed: known.subject)
       let nginx = try await Nginx(security: .init(certificates: pretended))
       let watch = try FileWatch(known.file)

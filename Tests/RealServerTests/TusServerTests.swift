@@ -34,7 +34,7 @@
       return try name.map { try Data(contentsOf: tus.folder.appendingPathComponent($0)) }
     }
 
-    @Test func `a file arrives completely, in pieces or at once`() async throws {
+    @Test func `a file arrives completely, in chunks or in one request`() async throws {
       for chunk in [700_000, Int.max] {
         try await inFolder { tus, server, file, data in
           let upload = ResumableUpload(
@@ -86,10 +86,10 @@
         #expect(await eventually(within: .seconds(30)) { largest(tus) > number * 6 << 20 })
         #expect(program.kill() == nil)
       }
-      // The server may have stored more of the interrupted piece than it reports. The program sends 8 MiB at a time.
+      // The server may have stored more of the interrupted chunk than it reports. The program sends 8 MiB at a time.
       let before = largest(tus) - 8 << 20
       #expect(before > 0 && before < 64 << 20)
-      // The server may answer 500 while it finishes the interrupted piece.
+      // The server may answer 500 while it finishes the interrupted chunk.
       var configuration = ServerConfiguration()
       configuration.retryPolicy.statuses = [.internalServerError, 502, 503]
       let task = AddFile(server: Server(remote: Remote(tus.url), configuration: configuration))
@@ -136,7 +136,7 @@
       try await inFolder { tus, server, file, _ in
         let upload = ResumableUpload(
           of: file, with: AddFile(server: server), by: .tus, chunkSize: 300_000)
-        // Between two pieces, because the server might write an interrupted piece after deleting the upload.
+        // Between two chunks, because the server might write an interrupted chunk after deleting the upload.
         await server.update { configuration in
           configuration.preflight = { _, request in
             if request.headers["Upload-Offset"] == "600000" { throw Enough() }

@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// Unsolicited TLS responses that arrive with another one. No socket event reports data inside the TLS library.
+  /// Unsolicited TLS responses that arrive with another response. No socket event reports data inside the TLS library.
   @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(3)))
   struct UnaskedAnswerTests {
     private let peer: SecurePeer
@@ -11,7 +11,9 @@
     init() async throws { peer = try await SecurePeer(Self.script) }
 
     @Test(arguments: ["apart", "together", "behind"])
-    func `unsolicited responses answer nothing, however records split them`(records: String) async throws {
+    func `unsolicited responses are ignored, regardless of how they are split into records`(records: String)
+      async throws
+    {
       for number in 0..<20 {
         #expect(try await peer.get("\(records)/\(number)") == "/\(records)/\(number)")
       }

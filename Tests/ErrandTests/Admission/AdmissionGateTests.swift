@@ -62,7 +62,9 @@ import Testing
     #expect(gate.running == 0 && gate.waiting == 0)
   }
 
-  @Test(arguments: [true, false]) func `releases a queue entry whose waiter is gone`(isAdmitted: Bool) async throws {
+  @Test(arguments: [true, false]) func `releases a queue entry if its waiter no longer exists`(isAdmitted: Bool)
+    async throws
+  {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
     let mayEnd = Gate()
     let holder = Task { [host] in try await gate.withSlot(at: host) { await mayEnd.wait() } }
@@ -106,7 +108,7 @@ import Testing
 }
 
 extension AdmissionGate {
-  /// Runs `body` in a slot; `waiting` is called if all slots are taken.
+  /// Runs `body` in a slot. Calls `waiting` if all slots are taken.
   fileprivate func withSlot(
     at host: Origin, priority: CallPriority = .normal, waiting: () -> Void = {}, _ body: () async throws -> Void
   ) async throws {

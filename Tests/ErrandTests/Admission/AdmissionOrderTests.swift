@@ -75,7 +75,7 @@ import Testing
     #expect(admission.enter(3, host: b, priority: .normal, at: .zero) == .start)
   }
 
-  @Test func `a lowered limit leaves no waiter stuck`() {
+  @Test func `a lowered limit does not leave waiters stuck`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 3))
     for ticket in 1...6 { _ = admission.enter(ticket, host: a, priority: .normal, at: .zero) }
     #expect(admission.setLimits(ThrottleLimits(perHost: 1), at: .zero) == [])
@@ -92,7 +92,7 @@ import Testing
     #expect(admission.waiting == 0 && admission.nextWake == nil)
   }
 
-  @Test func `the cost per waiter is the same for 2,000 and 20,000 waiters`() {
+  @Test func `the cost per waiter is equal for 2,000 and 20,000 waiters`() {
     func time(_ count: Int) -> Duration {
       processorTime {
         var admission = Admission(limits: ThrottleLimits(perHost: 1, total: 1))
@@ -102,7 +102,7 @@ import Testing
         #expect(admission.waiting == 0)
       }
     }
-    // The minimum of several runs: other processes may evict the caches.
+    // Use the minimum of several runs, because other processes may evict the caches.
     let (small, large) = ((0..<4).map { _ in time(2000) }.min(), (0..<3).map { _ in time(20_000) }.min())
     #expect(
       (large ?? .zero) < (small ?? .zero) * 60,

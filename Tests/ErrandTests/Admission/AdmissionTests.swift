@@ -86,8 +86,8 @@ import Testing
     #expect(admission.nextWake == nil)
   }
 
-  @Test func `a new rate counts earlier starts, up to its burst`() {
-    // 100 starts in the first second of a minute; half of them have expired after 30 s.
+  @Test func `a new rate counts earlier starts, up to the burst size`() {
+    // There are 100 starts in the first second of a minute. Half of them have expired after 30 s.
     for (seconds, rate, next) in [
       (0, RateLimit(10, per: .seconds(1)), Duration.milliseconds(100)),
       (30, RateLimit(40, per: .seconds(60)), .milliseconds(1500)), (30, RateLimit(60, per: .seconds(60)), .zero),
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `a new rate starts fresh after a period without one`() {
+  @Test func `a new rate starts from zero after a period without a rate`() {
     let rate = RateLimit(1, per: .seconds(30))
     var admission = Admission(limits: rated(rate))
     #expect(admission.enter(1, host: a, priority: .normal) == .start)
@@ -112,7 +112,7 @@ import Testing
     #expect(admission.enter(3, host: a, priority: .normal) == .wait)
   }
 
-  @Test func `limits with the same rate keep its history`() {
+  @Test func `changing limits without changing the rate keeps its history`() {
     let rate = RateLimit(1, per: .seconds(30))
     var admission = Admission(limits: rated(rate))
     for ticket in 1...2 { _ = admission.enter(ticket, host: a, priority: .normal) }
@@ -120,7 +120,7 @@ import Testing
     #expect(admission.nextWake == .seconds(30) && admission.wake(at: .seconds(30)) == [2])
   }
 
-  @Test func `a lowered limit lets running requests finish and leaves no waiter stuck`() {
+  @Test func `a lowered limit lets running requests finish and does not leave waiters stuck`() {
     var admission = make(perHost: 3)
     for ticket in 1...5 { _ = admission.enter(ticket, host: a, priority: .normal) }
     #expect(admission.setLimits(ThrottleLimits(perHost: 1)) == [])
@@ -151,7 +151,7 @@ import Testing
     #expect(admission.counts.isEmpty)
   }
 
-  @Test(arguments: 1...20) func `random events break no limit and leave no waiter stuck`(seed: UInt64) {
+  @Test(arguments: 1...20) func `random events never exceed a limit or leave a waiter stuck`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var admission = make(perHost: 3, total: 4)
     var running: [Origin] = []

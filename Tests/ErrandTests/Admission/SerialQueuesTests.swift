@@ -108,7 +108,7 @@ import Testing
     #expect(error?.code == .reentrantQueue && stub.requests.isEmpty, "\(String(describing: error))")
   }
 
-  @Test(arguments: [true, false]) func `a batch on the queue held by its hook's call throws`(isResults: Bool)
+  @Test(arguments: [true, false]) func `a batch started by a hook on its call's queue throws`(isResults: Bool)
     async throws
   {
     let stub = StubServer(.widget)
@@ -159,7 +159,7 @@ import Testing
   }
 
   @Test(arguments: ["download", "upload", "delivery"])
-  func `transfers and deliveries on the held queue throw too`(way: String) async throws {
+  func `transfers and deliveries on a held queue throw too`(way: String) async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)
       let server = stub.server
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `a call begun by manager.start or Task.detached waits for the queue`() async throws {
+  @Test func `a call started by manager.start or Task.detached waits for the queue`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     let started = Shared<[Task<HTTPResponse, any Error>]>([])
@@ -238,7 +238,7 @@ import Testing
         Nesting { try await URLTask(.known("https://shop.test/inner")).on(server).serialQueue(.named("a")).run() }
       ]
     }
-    // The nested call uses another queue; its step asks for the first queue again.
+    // The nested call uses another queue, and its step requests the first queue again.
     let error = await taskError {
       try await GetWidget().on(server).serialQueue(.named("b")).hedged(after: .seconds(1)).run()
     }

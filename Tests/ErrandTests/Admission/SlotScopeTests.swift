@@ -115,7 +115,7 @@ import Testing
     #expect(shop.manager.throttle.streams == 0)
   }
 
-  @Test(arguments: BodyDestination.allCases) func `a step has the whole body but no slot`(_ delivery: BodyDestination)
+  @Test(arguments: BodyDestination.allCases) func `a step has the full body but no slot`(_ delivery: BodyDestination)
     async throws
   {
     struct Looking: PerAttemptStep {

@@ -10,7 +10,7 @@ import Testing
     case success, badStatus, failure, cancelled, deadline, streamRead, streamDropped, file
   }
 
-  @Test(arguments: Stop.allCases) func `releases the only slot however the call ends`(stop: Stop)
+  @Test(arguments: Stop.allCases) func `releases the only slot regardless of how the call ends`(stop: Stop)
     async throws
   {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { number, request, clock in
@@ -47,14 +47,14 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `stream limits use the waiting rules of slots, but no rate`() {
+  @Test func `stream limits use the same waiting rules as slots, but no rate`() {
     let limits = ThrottleLimits(
       perHost: 7, total: 9, maximumWaiting: 5, ageing: .seconds(3), rate: RateLimit(1, per: .seconds(1)),
       streamsPerHost: 2)
     #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, ageing: .seconds(3)))
   }
 
-  @Test func `a call beyond the rate starts once the period has passed`() async throws {
+  @Test func `a call beyond the rate starts when the period has passed`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
       .ok(request)
     }

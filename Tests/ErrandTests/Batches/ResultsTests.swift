@@ -41,7 +41,7 @@ import Testing
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `a result carries the declared task without its modifiers`() async throws {
+  @Test func `a result contains the declared task without modifiers`() async throws {
     let stub = StubServer(.widget)
     let tasks = [GetWidget(id: 7).on(stub.server).timeout(.seconds(5)), GetWidget(id: 8).on(stub.server)]
     var declared: [GetWidget] = []
@@ -52,7 +52,7 @@ import Testing
     #expect(declared.map(\.id) == [7, 8, 7, 8])
   }
 
-  @Test func `a server runs the tasks on itself, whatever server they name`() async throws {
+  @Test func `a server runs tasks on itself, regardless of the tasks' own servers`() async throws {
     let (own, other) = (StubServer(.widget), StubServer(.status(500)))
     let tasks = (1...3).map { GetWidget(id: $0).on(other.server).header("X", "\($0)") }
     for await (task, result) in own.server.results(of: tasks) { #expect(try result.get() == Widget(), "\(task.id)") }
@@ -143,7 +143,7 @@ import Testing
     shop.open(1)
     try await server.manager.withResults(of: shop.tasks(1...1000, on: server), limit: 4) { results in
       for await _ in results { break }
-      await shop.began.reached(5)  // the next task has started in place of the first and never gets a response
+      await shop.began.reached(5)  // the next task has replaced the first one and never receives a response
     }
     #expect(shop.inside.withLock { $0.now } == 0)
     #expect(shop.ended.count == shop.began.count && shop.began.count == 5)
@@ -179,7 +179,7 @@ import Testing
     #expect(shop.taken.count == 4 && shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `a cancelled loop still returns a result for each running task`() async throws {
+  @Test func `a cancelled loop still returns a result for every running task`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...2)
@@ -229,7 +229,7 @@ import Testing
     await shop.began.reached(1)
     while await server.manager.cancel(tag: "first") == 0 { await Task.yield() }
     await read.reached(1)
-    await shop.began.reached(5)  // replaces the one that was read; the window is full now
+    await shop.began.reached(5)  // replaces the result that was read, so the window is full now
     #expect(await eventually { server.manager.callCount == 0 })
     work.cancel()
     cut.add()
@@ -293,7 +293,7 @@ import Testing
     all.cancel()
   }
 
-  @Test func `takes no more tasks once the results are discarded`() async throws {
+  @Test func `reads no more tasks after the results are discarded`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
@@ -304,7 +304,7 @@ import Testing
     #expect(shop.taken.count == 8)
   }
 
-  @Test func `cancels running tasks once the results are discarded`() async throws {
+  @Test func `cancels running tasks when the results are discarded`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1)

@@ -25,7 +25,7 @@ import Testing
     #expect(try await all(Prices().on(stub.server).events()) == ["a", "b", "c"])
     #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2", "2"])
     #expect(stub.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
-    // HTML Standard §9.2.3: the reconnection time. 3 s by default, then the 100 ms of `retry`.
+    // HTML Standard §9.2.3: the reconnection time is 3 s by default, then the 100 ms of `retry`.
     #expect(stub.clock.now.offset == .seconds(3) + .milliseconds(200))
   }
 
@@ -50,7 +50,7 @@ import Testing
     #expect(stub.requests.map(\.method) == [.post, .get])
   }
 
-  @Test func `the error of a later connection is reported as the stream's own`() async throws {
+  @Test func `the error of a later connection is reported as the stream's error`() async throws {
     let stub = StubServer(stream("data: a\n\n"), .status(404))
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
     #expect(error?.reason == "404 Not Found" && error?.isOfAnotherCall == false)
@@ -74,7 +74,7 @@ import Testing
 
   private struct Account: Decodable { let name: String }
 
-  @Test func `the error of an undecodable event shows none of its data`() async throws {
+  @Test func `the error for an undecodable event does not show its data`() async throws {
     let stub = StubServer(stream("data: {\"iban\":\"DE-SECRET\"} oops\n\n"))
     let error = await #expect(throws: TaskError.self) {
       for try await _ in Prices().on(stub.server).events(of: Account.self) {}
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(arguments: [StubLog.Answer.status(503), .status(429), .status(502)])
-  func `retries a POST with event IDs as often as the retry policy allows`(refusal: StubLog.Answer) async throws {
+  func `retries a POST with event IDs up to the retry policy's limit`(refusal: StubLog.Answer) async throws {
     let stub = StubServer(stream("id: 1\ndata: a\n\n"), refusal, refusal, stream("data: b\n\n"), .status(204))
     #expect(try await all(Ask().on(stub.server).events()) == ["a", "b"])
     #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "1", "1", "1"])
@@ -203,7 +203,7 @@ import Testing
     #expect(error?.reason.contains("only 200") == true && isNamed(error))
   }
 
-  @Test func `accepts other statuses if the task does, and checks later connections too`() async throws {
+  @Test func `accepts other statuses if the task accepts them, on later connections too`() async throws {
     let created = StubLog.Answer.data(Data("id: 1\ndata: a\n\n".utf8), "text/event-stream", .created)
     let stub = StubServer(created, .status(204))
     #expect(try await all(Prices().on(stub.server).accepting([.created, .noContent]).events()) == ["a"])

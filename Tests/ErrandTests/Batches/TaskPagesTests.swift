@@ -11,7 +11,7 @@ import Testing
     let headers = ["X-Key": "k"]
   }
 
-  /// A server that answers each page with its number; `link` returns the Link header.
+  /// A server that answers each page request with the page's number. `link` returns the Link header.
   private func shop(_ log: Shared<[HTTPRequest]>, link: @escaping @Sendable (Int) -> String?) -> Server {
     var configuration = ServerConfiguration()
     configuration.log = .discard
@@ -110,7 +110,7 @@ import Testing
     "<https://evil.test/list?page=2>; rel=next", "<//evil.test/list?page=2>; rel=next",
     "<http://shop.test/?page=2>; rel=next",
     "<?size=2>; rel=next",
-  ]) func `rejects a page at another origin or one already fetched, without a request`(link: String)
+  ]) func `rejects a page at another origin or a page already fetched, without sending a request`(link: String)
     async
   {
     let log = Shared<[HTTPRequest]>([])
@@ -123,7 +123,7 @@ import Testing
     "</list?page=2> rel=next", "</list?page=2>; rel='next'", "</list?page=2>; rel next", "</list?page=2>; rel=",
     "</list?page=2>, rel=next", "<http://[>; rel=next", "</a>; rel=prev </list?page=2>; rel=next", "next",
     "</list?page=2>; rel=\"\"", "</list?page=2>; title=\"open; rel=prev", "{\"next\": \"/list?page=2\"}",
-  ]) func `throws if the Link header cannot be parsed`(link: String) async {
+  ]) func `throws if the Link header can't be parsed`(link: String) async {
     let server = shop(Shared([])) { _ in link }
     let error = await #expect(throws: TaskError.self) { try await all(List().on(server).pages()) }
     #expect(error?.code == .badResponse && error?.reason.contains("Link header cannot be parsed") == true)

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [ResultOrder.finished, .submitted])
-  func `has room for twice the limit of undelivered tasks`(order: ResultOrder) {
+  func `allows up to twice the limit of undelivered tasks`(order: ResultOrder) {
     var window = make(order, taking: 3)
     #expect(window.hasRoom)
     _ = window.take()
@@ -56,7 +56,7 @@ import Testing
     #expect(window.hasRoom)
   }
 
-  @Test func `is over once the source has ended and every result is delivered`() {
+  @Test func `ends when the source has ended and every result has been delivered`() {
     var window = make(taking: 1)
     window.endSource()
     #expect(!window.hasRoom && next(&window) == "wait")
@@ -64,7 +64,7 @@ import Testing
     #expect([next(&window), next(&window), next(&window)] == ["0", "over", "over"])
   }
 
-  @Test func `by default, a source failure comes last, and once`() {
+  @Test func `by default, a source failure is reported last, and only once`() {
     var window = make(taking: 1)
     window.endSource(Torn())
     #expect(next(&window) == "wait")
@@ -72,14 +72,14 @@ import Testing
     #expect([next(&window), next(&window), next(&window)] == ["0", "Torn", "over"])
   }
 
-  @Test func `with .first, a source failure comes before finished results`() {
+  @Test func `with .first, a source failure is reported before finished results`() {
     var window = make(taking: 2, sourceFailure: .first)
     window.finish(0, 0, isFailed: false)
     window.endSource(Torn())
     #expect([next(&window), next(&window)] == ["Torn", "over"])
   }
 
-  @Test func `after close, holds and takes nothing`() {
+  @Test func `after close, stores nothing and reads nothing`() {
     var window = make(taking: 2)
     window.finish(0, 0, isFailed: false)
     window.close()
@@ -95,7 +95,7 @@ import Testing
     #expect(make(limit: .max, taking: 10).hasRoom)
   }
 
-  @Test func `progress includes the total once it is known`() {
+  @Test func `progress includes the total when it becomes known`() {
     var window = make(taking: 3)
     window.finish(1, 1, isFailed: true)
     #expect(window.progress == TaskBatchProgress(started: 3, finished: 1, failed: 1, total: nil))
@@ -108,7 +108,7 @@ import Testing
     #expect("\(window.progress)" == "3 of 3 finished, 1 failed" && window.progress.fraction == 1)
   }
 
-  @Test func `trusts the expected count until there are more tasks`() {
+  @Test func `reports the expected count until there are more tasks`() {
     var window = make(taking: 1, expected: 2)
     #expect(window.progress.total == 2 && window.progress.fraction == 0)
     for _ in 0..<2 { _ = window.take() }

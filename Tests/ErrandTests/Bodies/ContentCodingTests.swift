@@ -9,7 +9,7 @@
       try ContentCoding.list(HTTPHeaders(values.map { .init(.contentEncoding, $0) }))
     }
 
-    @Test func `reads the field as a case-insensitive list over several lines`() throws {
+    @Test func `parses the field as a case-insensitive list over several lines`() throws {
       #expect(try list("gzip") == [.gzip])
       #expect(try list("X-GZip") == [.gzip])
       #expect(try list("deflate , GZIP") == [.deflate, .gzip])
@@ -44,7 +44,7 @@
       #expect(!HTTPHeaders().isCompressed)
     }
 
-    @Test func `offers only the codings that are available`() {
+    @Test func `offers only available codings`() {
       let offered = ContentCoding.offer.split(separator: ", ").map(String.init)
       for coding in ContentCoding.allCases {
         #expect(offered.contains(coding.rawValue) == coding.isAvailable, "\(coding)")

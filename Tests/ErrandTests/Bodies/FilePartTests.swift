@@ -15,7 +15,7 @@ import Testing
     (ByteRange(0..<3), 0..<3), (ByteRange(2..<600_000), 2..<600_000), (.last(5), 699_995..<700_000),
     (ByteRange(699_999...), 699_999..<700_000), (ByteRange(5..<9_000_000), 5..<700_000),
     (.last(9_000_000), 0..<700_000),
-  ]) func `a file range has a length and can be sent again`(range: ByteRange, part: Range<Int>)
+  ]) func `a file range has a length and can be resent`(range: ByteRange, part: Range<Int>)
     async throws
   {
     try await withFolder { folder in
@@ -37,7 +37,7 @@ import Testing
   #if os(Linux)
     private static let version = URL(fileURLWithPath: "/proc/version")
 
-    @Test func `reads a file without a size to its end`() async throws {
+    @Test func `reads a file of unknown size to its end`() async throws {
       let content = try Data(contentsOf: Self.version)
       let body = HTTPBody.file(Self.version)
       #expect(try body.length() == nil && !content.isEmpty)
@@ -54,7 +54,7 @@ import Testing
       #expect(data == content)
     }
 
-    @Test func `rejects a range of a file without a size and says why`() {
+    @Test func `rejects a range of a file of unknown size and explains why`() {
       let error = #expect(throws: TaskError.self) { try HTTPBody.file(Self.version, bytes: .first(1)) }
       #expect(error?.code == .unreadableBody && error?.reason.contains("size") == true)
     }

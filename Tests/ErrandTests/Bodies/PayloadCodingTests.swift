@@ -12,7 +12,7 @@ import Testing
     return try await Endpoint<Void, Payload>.get("x", defaults: defaults).download()
   }
 
-  @Test func `downloads Data and String as the raw body, not as JSON`() async throws {
+  @Test func `decodes Data and String from the raw body, not from JSON`() async throws {
     let json = Data(#""aGk=""#.utf8)
     #expect(try await download(Data.self, json) == json)
     #expect(try await download(String.self, json) == #""aGk=""#)
@@ -20,14 +20,14 @@ import Testing
     #expect(try await download(String.self, Data()) == "")
   }
 
-  @Test func `downloads optional Data and String as the raw body, or nil if it is empty`() async throws {
+  @Test func `decodes optional Data and String from the raw body, or nil if it is empty`() async throws {
     #expect(try await download(Data?.self, Data([1])) == Data([1]))
     #expect(try await download(Data?.self, Data()) == nil)
     #expect(try await download(String?.self, Data("hello".utf8), .plainText) == "hello")
     #expect(try await download(String?.self, Data()) == nil)
   }
 
-  @Test func `an empty body is nil for an optional payload and throws for others`() async throws {
+  @Test func `an empty body is nil for an optional payload and throws for other payloads`() async throws {
     #expect(try await download(Widget?.self, Data()) == nil)
     #expect(try await download(Widget?.self, Data("null".utf8)) == nil)
     #expect(try await download(Widget?.self, Data(#"{"id":1,"name":"a"}"#.utf8))?.id == 1)
@@ -69,7 +69,7 @@ import Testing
     #expect(error?.code == .decodingFailed)
     #expect(error?.reason == "can't decode String from \(bytes.count) bytes of text/plain: \(words)")
     await #expect(throws: TaskError.self) { try await download(String?.self, Data(bytes), type) }
-    // `text` never throws: it shows whatever can be decoded.
+    // `text` never throws. It contains everything that can be decoded.
     let stub = StubServer(.data(Data(bytes), type))
     let shown = try await Endpoint<Void, Data>.get("x").on(stub.server).response().text
     #expect(shown == (bytes.count == 1 ? "A" : "A\u{FFFD}"))
@@ -141,7 +141,7 @@ import Testing
     #expect(try await GetSnake().on(stub.server).download().firstName == "a")
   }
 
-  @Test func `the error for a body that is too large names the setting`() async {
+  @Test func `the error for an oversized body names the setting`() async {
     let stub = StubServer(.data(Data(count: 11), .octetStream)) { $0.maximumBodySize = 10 }
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).downloadData() }
     #expect(error?.code == .bodyTooLarge)
@@ -163,7 +163,7 @@ import Testing
     #expect(bytes?.reason.contains("from 2 bytes of image/png: ") == true && bytes?.reason.contains("begins") == false)
   }
 
-  @Test func `a decoding error quotes nothing of a hidden body`() async {
+  @Test func `a decoding error does not quote a hidden body`() async {
     let stub = StubServer(.data(Data("<html>hidden</html>".utf8), "text/html"))
     let task = GetWidget().on(stub.server).recording([.url, .headers])
     let error = await #expect(throws: TaskError.self) { try await task.download() }

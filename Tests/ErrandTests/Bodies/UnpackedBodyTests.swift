@@ -43,7 +43,7 @@
       return UnpackedBody(source, Unpacking([.gzip], limits, mayBeEmpty: false))
     }
 
-    @Test func `passes on trailers and timings, with the decoded size`() async throws {
+    @Test func `passes through trailers and timings, with the decoded size`() async throws {
       let body = body(Source([PackedSample.gzip]))
       #expect(try await body.next() == PackedSample.text)
       #expect(body.timings == nil, "its end was not seen yet")
@@ -65,18 +65,18 @@
       #expect(source.state.withLock { $0.asked } == 1)
     }
 
-    @Test func `a transfer error is passed on`() async throws {
+    @Test func `rethrows a transfer error`() async throws {
       let source = Source([PackedSample.gzip.prefix(100)], end: Broken())
       await #expect(throws: Broken.self) { try await body(source).collect(upTo: .max) }
     }
 
-    @Test func `cancels the transfer if the body cannot be decompressed`() async throws {
+    @Test func `cancels the transfer if the body can't be decompressed`() async throws {
       let source = Source([PackedSample.text, PackedSample.text])
       await #expect(throws: TaskError.self) { try await body(source).next() }
       #expect(source.state.withLock { $0.cancels } == 1)
     }
 
-    @Test func `cancelling discards data that is already there`() async throws {
+    @Test func `cancelling discards buffered data`() async throws {
       let source = Source([PackedSample.zeros])
       let body = body(source)
       _ = try await body.next()
@@ -85,7 +85,7 @@
       await #expect(throws: CancellationError.self) { try await body.next() }
     }
 
-    @Test func `a cancelled reader throws even if data is available`() async throws {
+    @Test func `a cancelled reader throws even if data is buffered`() async throws {
       let source = Source([PackedSample.zeros])
       let body = body(source)
       let reader = Task {

@@ -57,7 +57,7 @@
     // MARK: Whole bodies
 
     @Test(arguments: Sample.all)
-    func `decompresses a body, however it is chunked`(sample: Sample) throws {
+    func `decompresses a body, regardless of how it is chunked`(sample: Sample) throws {
       for size in [.max, 1, 7, sample.packed.count - 1] {
         #expect(try text([sample.coding], sample.packed, pieceSize: size) == PackedSample.text)
       }
@@ -93,7 +93,7 @@
     }
 
     @Test func `decompresses a body that was compressed twice`() throws {
-      // A stored block, so the test can write the outer layer by hand.
+      // Use a stored block, so the test can write the outer layer itself.
       let inner = PackedSample.zlib
       let size = UInt16(inner.count)
       let stored = Data([1, UInt8(size & 0xFF), UInt8(size >> 8), UInt8(~size & 0xFF), UInt8(~size >> 8)]) + inner
@@ -114,7 +114,7 @@
     // MARK: Truncated and damaged bodies
 
     @Test(arguments: Sample.all)
-    func `throws .truncatedBody for a body cut anywhere`(sample: Sample) {
+    func `throws .truncatedBody for a body truncated anywhere`(sample: Sample) {
       for count in 0..<sample.packed.count {
         let error = error([sample.coding], sample.packed.prefix(count))
         #expect(error?.code == .truncatedBody, "after \(count) bytes: \(String(describing: error))")
@@ -146,7 +146,7 @@
     }
 
     @Test(arguments: Sample.all)
-    func `rejects bytes after the end`(sample: Sample) {
+    func `rejects trailing bytes`(sample: Sample) {
       for size in [1, 100] {
         let error = error([sample.coding], sample.packed + Data(repeating: 0x20, count: size))
         #expect(error?.code == .badResponse && error?.reason.contains("follow the end") == true)
@@ -154,7 +154,7 @@
     }
 
     @Test(arguments: Sample.all)
-    func `ignores zeros after the end`(sample: Sample) throws {
+    func `ignores trailing zeros`(sample: Sample) throws {
       for (count, size) in [(1, .max), (1, 1), (10_000, .max), (100, 7)] {
         #expect(try text([sample.coding], sample.packed + Data(count: count), pieceSize: size) == PackedSample.text)
         let error = error([sample.coding], sample.packed + Data(count: count) + Data([1]))
@@ -163,7 +163,7 @@
       #expect(error([sample.coding], sample.packed + Data(count: 1 << 20 + 1))?.code == .badResponse)
     }
 
-    @Test func `ignores zeros after each of two codings`() throws {
+    @Test func `ignores trailing zeros after each of two codings`() throws {
       let inner = PackedSample.zlib + Data(count: 9)
       let size = UInt16(inner.count)
       let stored = Data([1, UInt8(size & 0xFF), UInt8(size >> 8), UInt8(~size & 0xFF), UInt8(~size >> 8)]) + inner
@@ -176,7 +176,7 @@
     }
 
     @Test(arguments: Sample.all)
-    func `ignores other bytes after the end only in lenient mode`(sample: Sample) throws {
+    func `ignores trailing bytes only in lenient mode`(sample: Sample) throws {
       for junk in ["x", "<!-- cached -->", "\0\0junk"] {
         let body = sample.packed + Data(junk.utf8)
         #expect(error([sample.coding], body)?.reason.contains("lenientDecompression") == true)
@@ -259,7 +259,7 @@
 
     @Test(.enabled(if: ContentCoding.zstd.isAvailable))
     func `the ratio includes the data between two codings`() throws {
-      // A gzipped skippable zstd frame: the gzip stage expands it, and the zstd stage discards it.
+      // A gzipped, skippable zstd frame, which the gzip stage expands and the zstd stage discards.
       let skipped = try #require(Data(base64Encoded: "H4sIAAAAAAACA4vS8pX4//9/PQCHMFwaCAAAAA=="))
       var unpacking = unpacking([.zstd, .gzip])
       unpacking.feed(skipped + PackedSample.zeros + PackedSample.zeros + PackedSample.zeros)
@@ -267,7 +267,7 @@
       #expect(error?.code == .bodyTooLarge && unpacking.decoded == 0)
     }
 
-    @Test func `the maximum size applies on its own`() {
+    @Test func `the maximum size applies independently of the ratio`() {
       let limits = DecodingLimits(maximumSize: 1000, maximumRatio: 200)
       var unpacking = unpacking([.gzip], limits)
       unpacking.feed(PackedSample.gzip + PackedSample.gzip)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The end of a call: what it reports and what can delay it.
+/// The end of a call, its reports and possible delays.
 @Suite(.timeLimit(.minutes(1))) struct CallEndsTests {
   @Test func `the end of every call with a response includes the status`() async throws {
     let events = EventRecorder()
@@ -32,7 +32,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  /// Answers itself while the request continues.
+  /// Returns its own response while the request continues.
   private struct Overtaking: PerCallStep {
     let gate = Gate()
     let ended = Counter()
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `a download that finishes after a step has answered leaves no files behind`() async throws {
+  @Test func `a download that finishes after a step has responded leaves no files behind`() async throws {
     let step = Overtaking()
     let shop = VirtualShop(configure: { $0.perCallSteps = [step] }) { _, request, _ in
       HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data(count: 100_000)))
@@ -79,7 +79,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  @Test(arguments: [true, false]) func `a probe with a slow body closes the circuit at its head`(isStream: Bool)
+  @Test(arguments: [true, false]) func `a slow probe closes the circuit when its head arrives`(isStream: Bool)
     async throws
   {
     let breaker = CircuitBreaker(minimumCalls: 1, openDuration: .seconds(30), probes: 1)

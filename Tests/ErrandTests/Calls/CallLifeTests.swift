@@ -28,7 +28,7 @@ import Testing
     #expect(life.expired == .preparing)
   }
 
-  @Test func `cancels the body once the caller reads it`() {
+  @Test func `cancels the body if the caller is reading it`() {
     var life = CallLife()
     let (work, body) = (Work(), Work())
     let (mayBegin, mayRead) = (life.begin(work), life.handOver(body))
@@ -36,7 +36,7 @@ import Testing
     #expect(mayBegin && mayRead && cancelled as? Work === body)
   }
 
-  @Test func `ends once and keeps the cause`() {
+  @Test func `ends only once and keeps the first cause`() {
     var life = CallLife()
     let work = Work()
     let hasBegun = life.begin(work)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A finished call releases its memory: a server makes millions of calls.
+/// A finished call must release its memory, because a server makes millions of calls.
 @Suite(.timeLimit(.minutes(1))) struct CallLifetimeTests {
   private struct Reference {
     weak var call: AnyObject?
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// A weak reference to a call whose response is gone.
+  /// A weak reference to a call whose response has been released.
   private func reference(_ shop: CachedShop, _ policy: CachePolicy = .inherited) async throws -> Reference {
     Reference(call: try await shop.task("widgets/7", policy).response().response.maker)
   }

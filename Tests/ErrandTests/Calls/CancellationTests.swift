@@ -34,7 +34,7 @@ import Testing
     #expect(asked.count == 0)
   }
 
-  @Test func `cancelAll reaches a call as early as its first hook`() async throws {
+  @Test func `cancelAll cancels a call as early as its first hook`() async throws {
     struct Slow: ServerTask {
       let (begun, gate): (Counter, Gate)
       func willStart() async {
@@ -82,7 +82,7 @@ import Testing
     #expect(await server.manager.cancelAll() == 0)
   }
 
-  @Test func `a stream can be cancelled while its body is read`() async throws {
+  @Test func `a stream can be cancelled while its body is being read`() async throws {
     let source = SilentSource()
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(source)) }
     let server = Server(remote: "https://shop.test", transport: transport)
@@ -145,7 +145,7 @@ import Testing
     #expect(stub.requests.count == 20)
   }
 
-  @Test(arguments: 1...3) func `a thousand calls cancelled at random all end and leave nothing behind`(
+  @Test(arguments: 1...3) func `a thousand calls cancelled at random all end without leftovers`(
     seed: UInt64
   ) async throws {
     let transport = StubTransport { request in

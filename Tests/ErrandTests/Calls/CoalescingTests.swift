@@ -23,7 +23,7 @@ import Testing
       })
   }
 
-  /// Starts calls and returns once they have joined a request.
+  /// Starts calls and returns when they have joined a request.
   private func start(_ count: Int, _ shop: CachedShop, _ task: Modified<CachedTask>? = nil) async -> [Task<
     String, any Error
   >] {
@@ -33,7 +33,7 @@ import Testing
     return calls
   }
 
-  @Test func `identical concurrent calls share one request and each gets its own body`() async throws {
+  @Test func `identical concurrent calls share one request, and each receives its own body`() async throws {
     let shop = shop()
     let calls = await start(20, shop)
     #expect(await eventually { shop.sentCount == 1 })
@@ -44,7 +44,7 @@ import Testing
     #expect(shop.server.manager.runningCount == 0)
   }
 
-  @Test func `every sharing call gets the error, and a nested call's error is named once`()
+  @Test func `every sharing call receives the error, and a nested call's error is named once`()
     async throws
   {
     gate.open()
@@ -61,7 +61,7 @@ import Testing
       "\(nested.reason)")
   }
 
-  @Test func `errors and responses of a shared request carry its record`() async throws {
+  @Test func `errors and responses of a shared request contain its record`() async throws {
     gate.open()
     let failing = shop(status: .serviceUnavailable)
     await failing.server.update { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
@@ -78,7 +78,9 @@ import Testing
     #expect(response.record.attempts.map(\.status) == [200])
   }
 
-  @Test func `different URLs, headers or methods and opted-out servers share nothing`() async throws {
+  @Test func `requests with different URLs, headers or methods, and requests of opted-out servers, are not shared`()
+    async throws
+  {
     gate.open()
     let shop = shop()
     async let a = shop.task("a").download()
@@ -95,7 +97,7 @@ import Testing
     #expect(other.sentCount == 2)
   }
 
-  @Test func `cancelling one call keeps the request for the others`() async throws {
+  @Test func `cancelling one call does not cancel the request for the others`() async throws {
     let shop = shop()
     let calls = await start(3, shop)
     calls[0].cancel()
@@ -129,7 +131,7 @@ import Testing
     #expect(await eventually { ended.withLock { $0 } && shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
-  @Test func `cancelling by tag leaves the shared request to the others`() async throws {
+  @Test func `cancelling by tag does not cancel the shared request of other calls`() async throws {
     let shop = shop()
     let tagged = await start(1, shop, shop.task().tagged("screen"))
     let others = await start(1, shop)
@@ -139,7 +141,7 @@ import Testing
     #expect(try await others[0].value == "1")
   }
 
-  @Test func `every sharing call gets the error, which says that a request was sent`() async throws {
+  @Test func `every sharing call receives the error, which says that a request was sent`() async throws {
     let shop = shop(status: 500)
     let calls = await start(3, shop)
     gate.open()
@@ -200,14 +202,14 @@ import Testing
     #expect(try await calls[1].value == "b")
   }
 
-  /// Runs another task once it has seen a response.
+  /// Runs another task after it has received a response.
   private struct Following: PerAttemptStep {
     let server: Shared<Server?>
 
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
       guard request.url.path == "/outer", let server = server.withLock({ $0 }) else { return response }
-      // Ignore the error: a call that already holds the queue throws .reentrantQueue.
+      // Ignore the error, because a call that already holds the queue throws .reentrantQueue.
       _ = try? await CachedTask(path: "inner").on(server).serialQueue(.named("q")).download()
       return response
     }
@@ -235,7 +237,7 @@ import Testing
     for call in calls { #expect(await (try? call.value) != nil) }
   }
 
-  @Test func `shares neither preloaded fallbacks nor their errors`() async throws {
+  @Test func `does not share preloaded fallbacks or their errors`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("bundled")
       try Data("bundled".utf8).write(to: file)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
-  @Test func `an attempt's timeout is capped by what is left of the deadline`() async throws {
+  @Test func `an attempt's timeout is capped by the time left until the deadline`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop { number, request, clock in
       limits.withLock { $0.append(request.options.timeouts.attempt) }
@@ -19,7 +19,7 @@ import Testing
     #expect(limits.withLock { $0 } == [.seconds(6), .seconds(6), .seconds(4)])
   }
 
-  @Test func `downloads and streams are bound by the deadline, not by an attempt timeout`() async throws {
+  @Test func `downloads and streams are limited by the deadline, not by an attempt timeout`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop { _, request, _ in
       limits.withLock { $0.append(request.options.timeouts.attempt) }
@@ -118,14 +118,14 @@ import Testing
     }
   }
 
-  @Test func `a clock is read itself, although its instants are those of the system clock`() {
+  @Test func `reads the clock itself, even if its instants are those of the system clock`() {
     let clock = LateClock()
     let callClock = CallClock(clock)
     clock.advance(by: .seconds(60))
     #expect(callClock.now == .seconds(60))
   }
 
-  @Test func `a retry that reaches its slot after the deadline costs nothing`() async throws {
+  @Test func `a retry that is granted a slot after the deadline costs no retry budget`() async throws {
     let (clock, sent) = (LateClock(), Shared(0))
     let manager = TaskManager(retryBudget: RetryBudget(ratio: 0, capacity: 5), clock: CallClock(clock))
     let server = Server(

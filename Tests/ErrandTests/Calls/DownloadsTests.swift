@@ -17,7 +17,7 @@ import Testing
     #expect(try await work.value.map(\.id) == [1, 2, 3, 4])
   }
 
-  @Test func `throws the first failure once the other tasks are cancelled and have ended`() async throws {
+  @Test func `throws the first failure after the other tasks have been cancelled and have ended`() async throws {
     let shop = GatedShop()
     let server = shop.server(missing: [3])
     shop.open(1, 3)
@@ -29,7 +29,7 @@ import Testing
     #expect(shop.taken.count < 12)
   }
 
-  @Test func `throws the first failure although an asynchronous source is idle`() async throws {
+  @Test func `throws the first failure even if an asynchronous source is idle`() async throws {
     let shop = GatedShop()
     let server = shop.server(missing: [2])
     shop.open(2)

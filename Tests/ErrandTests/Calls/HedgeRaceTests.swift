@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct HedgeRaceTests {
-  @Test func `launches hedges up to the maximum until a response is acceptable`() {
+  @Test func `sends hedges up to the maximum until a response is acceptable`() {
     var race = HedgeRace(.after(.seconds(1), maximum: 2))
     for _ in 0..<2 {
       #expect(race.mayLaunch)
@@ -15,13 +15,13 @@ import Testing
     #expect(race.ended(isAcceptable: true) == .discard)
   }
 
-  @Test func `launches nothing after the last exchange has failed`() {
+  @Test func `sends no hedge after the last exchange has failed`() {
     var race = HedgeRace(.after(.seconds(1)))
     #expect(race.ended(isAcceptable: false) == .lose)
     #expect(!race.mayLaunch)
   }
 
-  @Test func `launches nothing after the server has asked to wait`() {
+  @Test func `sends no hedge after the server has asked to wait`() {
     var race = HedgeRace(.after(.seconds(1), maximum: 5))
     race.launched()
     #expect(race.ended(isAcceptable: false, asksToWait: true) == .keep)

@@ -34,7 +34,7 @@ import Testing
     #expect(try await call.value.headers["X-Number"] == "2")
   }
 
-  @Test func `a hedge that responds first wins, and the slow attempt releases its slot`() async throws {
+  @Test func `uses a hedge that responds first, and the slow attempt releases its slot`() async throws {
     let shop = make(slow: [.seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -47,7 +47,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the first attempt can still win, which cancels the hedge`() async throws {
+  @Test func `the first attempt can still respond first, which cancels the hedge`() async throws {
     let shop = make(slow: [.seconds(3), .seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -134,7 +134,7 @@ import Testing
   @Test(arguments: [
     (HTTPStatus.tooManyRequests, String?.none), (.serviceUnavailable, nil), (.internalServerError, "30"),
   ])
-  func `sends no more hedges once the server asks to wait`(status: HTTPStatus, wait: String?) async throws {
+  func `sends no more hedges after the server asks to wait`(status: HTTPStatus, wait: String?) async throws {
     let shop = VirtualShop(configure: { $0.retryPolicy = .never }) { number, request, clock in
       if number == 1 {
         try await CallClock(clock).sleep(for: .seconds(10))
@@ -154,7 +154,7 @@ import Testing
     #expect(shop.sentCount == 2 && shop.events.isBalanced)
   }
 
-  @Test func `if all attempts fail, throws the first failure and retries from there`() async throws {
+  @Test func `if all attempts fail, throws the first failure, which can be retried`() async throws {
     let shop = make(slow: [.seconds(2)], status: { $0 < 3 ? .serviceUnavailable : .ok })
     let task = shop.task().hedged(after: .seconds(1)).retry(upTo: 5, after: .seconds(7))
     let call = Task { try await task.run() }

@@ -10,7 +10,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.idempotencyKey] } == ["mine", "mine"])
   }
 
-  @Test func `all attempts of a call share a key that no other call has`() async throws {
+  @Test func `all attempts of a call share a key, and no two calls have the same key`() async throws {
     let stub = StubServer(.lost, .widget)
     for _ in 0..<2 { try await AddWidget().on(stub.server).idempotency(.key).run() }
     let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }

@@ -84,7 +84,7 @@ import Testing
       })
     let call = Task { try await shop.task().download() }
     #expect(await eventually { shop.sentCount == 1 })
-    // Like a `cancelAll()` that missed the new call.
+    // Simulates a `cancelAll()` that missed the new call.
     let tagged = await shop.server.manager.cancel(tag: "errand.shared")
     gate.open()
     #expect(try await call.value == "2" && tagged == 0, "calls of the library's own are in no count")
@@ -105,7 +105,7 @@ import Testing
     #expect(shop.events.moments().count { $0.hasPrefix("joined") } == 1)
   }
 
-  /// Three calls that share a request, which is answered once all have joined.
+  /// Three calls that share a request, which is answered when all have joined.
   private func threeCalls(
     _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
   ) async throws -> (shop: CachedShop, calls: [Task<String, any Error>]) {
@@ -125,7 +125,7 @@ import Testing
     return (shop, calls)
   }
 
-  @Test func `statistics count every call of a shared request but its bytes once`() async throws {
+  @Test func `statistics count every call of a shared request, but count its bytes once`() async throws {
     let (shop, calls) = try await threeCalls { .text("0123456789", for: $0) }
     for call in calls { _ = try await call.value }
     #expect(await eventually { shop.server.manager.callCount == 0 })

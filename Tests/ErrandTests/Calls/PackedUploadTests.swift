@@ -25,7 +25,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `compresses a body from the server's threshold upwards`() async throws {
+    @Test func `compresses bodies of at least the server's threshold`() async throws {
       let packed = try await sent(Send(), threshold: 1000)
       #expect(packed.headers.values(for: .contentEncoding) == ["gzip"])
       #expect(packed.body.data?.prefix(2) == Data([0x1F, 0x8B]) && (packed.body.data?.count ?? 1000) < 100)

@@ -21,7 +21,7 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `observers get the call's record without a hidden URL`()
+  @Test func `observers receive the call's record without a hidden URL`()
     async throws
   {
     struct Hidden: ServerGETTask {
@@ -40,7 +40,7 @@ import Testing
     #expect(records.last?.title == "" && records.last?.description.contains("hidden\n") == false)
   }
 
-  @Test func `a delay gives its reason on one line with secrets redacted`() async throws {
+  @Test func `a delay logs its reason on one line, with secrets redacted`() async throws {
     let (recorder, lines) = (EventRecorder(), Shared<[String]>([]))
     let failure = TaskError(
       TaskError.Code("odd"), "lost https://shop.test/?token=hunter2\nand more", phase: .sending, isSurelyNotSent: true)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `throws the last attempt's error with all earlier attempts`() async throws {
+  @Test func `throws the last attempt's error, which lists all earlier attempts`() async throws {
     let stub = StubServer(.status(503), .lost, .status(504))
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).run() }
     #expect(error?.status == 504)
@@ -105,7 +105,7 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `retries a request that was not sent, whatever its method`() async throws {
+  @Test func `retries a request that was not sent, regardless of its method`() async throws {
     let stub = StubServer(.refused, .widget)
     try await AddWidget().on(stub.server).idempotency(.neverRepeat).run()
     #expect(stub.requests.count == 2)
@@ -140,7 +140,7 @@ import Testing
     let jittered = recorder.delays.dropFirst(5)
     #expect(jittered.count == 5 && Set(jittered).count == 5)
     #expect(zip(jittered, recorder.delays).allSatisfy { $0 < $1 && $0 >= .zero })
-    // Full jitter starts at zero: over many runs, first delays fall into every quarter.
+    // Full jitter starts at zero, so over many runs the first delays fall into every quarter.
     let many = StubServer(.status(503))
     await many.server.update { $0.observers = [recorder] }
     let single = RetryPolicy.attempts(2)
@@ -164,7 +164,7 @@ import Testing
     #expect(recorder.delays.last == .milliseconds(900))
   }
 
-  @Test func `a fixed delay and an allowed Retry-After are exact`() async throws {
+  @Test func `fixed delays and allowed Retry-After delays have no jitter`() async throws {
     let stub = StubServer(.status(503), .status(503, [.retryAfter: "80"]), .widget)
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
@@ -254,7 +254,7 @@ import Testing
     #expect(recorder.problems == [])
   }
 
-  @Test func `a custom policy gets the attempts, the error and the Retry-After`() async throws {
+  @Test func `a custom policy receives the attempts, the error and the Retry-After`() async throws {
     let stub = StubServer(.status(503, [.retryAfter: "9", .setCookie: "a=s3cret"]), .widget)
     let policy = RetryPolicy.decided { failure in
       #expect(failure.error.headers[.setCookie] == Redaction.mark, "as in any error")
@@ -331,7 +331,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a stream that accepts all statuses is retried as its policy says`(isLeft: Bool) async throws {
+  func `a stream that accepts all statuses is retried according to its policy`(isLeft: Bool) async throws {
     let stub = StubServer(.status(503)) { if isLeft { $0.perAttemptSteps = [Leaving()] } }
     let asked = Shared<[Int]>([])
     let policy = RetryPolicy.decided { failure in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A Content-Length set by a task applies to the task's own body only.
+/// A Content-Length set by a task applies only to the task's own body.
 @Suite(.timeLimit(.minutes(1))) struct StatedLengthTests {
   private struct Put: ServerPUTTask {
     var size = 5000
@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a step's Content-Length applies to the body it saw`(replaces: Bool) async throws
+  @Test(arguments: [false, true]) func `a step's Content-Length applies to the body it received`(replaces: Bool)
+    async throws
   {
     let stub = StubServer(.status(503), .status(.ok)) {
       $0.perCallSteps = [Stating(body: replaces ? .bytes(Data(count: 9)) : nil)]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Random operations over all features together end, with the expected errors, and leave nothing behind.
+/// Random operations that combine all features end with the expected errors and leave nothing behind.
 ///
 /// The environment variable `ERRAND_STORM_SEED` sets another seed, and `ERRAND_STORM_COUNT` another number of
 /// operations, which defaults to 100,000 in CI (`CI=true`) and to 10,000 elsewhere.

@@ -32,7 +32,7 @@ import Testing
     #expect(!error.isSurelyNotSent, "the request of this call was sent")
   }
 
-  @Test func `a not-sent error of the body's producer does not mark the request as not sent`() async throws {
+  @Test func `a not-sent error from the body's producer does not mark the request as not sent`() async throws {
     let sent = Counter()
     let transport = StubTransport { request in
       sent.add()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `an error of postProcess does not mark the request as not sent`() async throws {
+  @Test func `an error from postProcess does not mark the request as not sent`() async throws {
     struct Failing: ServerPOSTTask {
       let path = "orders"
       func postProcess(response: HTTPResponse) async throws { throw SurelyNotSentTests.refused }
@@ -76,7 +76,7 @@ import Testing
     #expect(shop.sentCount == 0 && error.attempts.count == 1)
   }
 
-  /// Does the same around the whole call.
+  /// Does the same around the entire call.
   private struct ReportingOnce: PerCallStep {
     let report: @Sendable () async throws -> Void
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `not-sent errors of per-call steps and hooks do not mark the request as not sent`() async throws {
+  @Test func `not-sent errors from per-call steps and hooks do not mark the request as not sent`() async throws {
     let other = StubServer(.refused)
     let report = { @Sendable in _ = try await PlainTask().on(other.server).retry(.never).run() }
     let stepped = shop { $0.perCallSteps = [ReportingOnce(report: report)] }

@@ -21,7 +21,7 @@ import Testing
       }, answer: answer)
   }
 
-  @Test func `a failing host gets ten requests, then one probe every 30 seconds`() async throws {
+  @Test func `a failing host receives ten requests, then one probe every 30 seconds`() async throws {
     let shop = make { _, request, _ in .unavailable(request) }
     for second in 0..<300 {
       let error = await taskError { try await shop.task().run() }
@@ -169,7 +169,7 @@ import Testing
   }
 
   @Test(arguments: [(10, true), (29, false)], [true, false])
-  func `a redirect target is blamed for a timeout only if it used most of the time`(
+  func `a timeout counts against a redirect target only if the target used most of the time`(
     _ first: (spent: Int, isToBlame: Bool), isAmidBody: Bool
   ) async throws {
     let shop = make(CircuitBreaker(minimumCalls: 1)) { number, request, clock in

@@ -66,7 +66,7 @@ import Testing
     #expect(first.isProbe && second.isProbe && decisions[2] == .refuse(.zero))
   }
 
-  @Test func `ignores results that say nothing about the host`() {
+  @Test func `ignores results that are inconclusive about the host`() {
     var circuit = Circuit()
     for _ in 0..<3 { send(&circuit, .failure, at: 0) }
     for _ in 0..<9 { #expect(send(&circuit, .unknown, at: 1) == false) }
@@ -87,7 +87,7 @@ import Testing
     #expect(send(&circuit, .failure, at: 22) == false, "what was before is forgotten")
   }
 
-  @Test func `a failed probe reopens the circuit, an inconclusive one allows another`() {
+  @Test func `a failed probe reopens the circuit, but an inconclusive probe allows another`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     #expect(send(&circuit, .unknown, at: 20) == false)
@@ -157,7 +157,7 @@ import Testing
     #expect(send(&circuit, .failure, at: 3) == true, "the fourth failure of four")
   }
 
-  @Test func `a longer window keeps its history next to a shorter one`() {
+  @Test func `a longer window keeps its history when a shorter one is added`() {
     var circuit = Circuit()
     let short = CircuitBreaker(window: .seconds(1), minimumCalls: 100)
     for second in [0, 2, 4] { #expect(send(&circuit, .failure, at: second) == false) }
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test func `is idle after an inconclusive probe, but not while one is running`() {
+  @Test func `is idle after an inconclusive probe, but not while a probe is running`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {

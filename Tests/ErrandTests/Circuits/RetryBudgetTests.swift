@@ -13,7 +13,7 @@ import Testing
     b = try #require(URL(string: "https://b.test").flatMap { Origin($0) })
   }
 
-  @Test func `starts with ten retries and earns one per five calls`() {
+  @Test func `starts with ten retries and adds one retry per five calls`() {
     var accounts = RetryAccounts(.standard)
     #expect((0..<11).map { _ in accounts.spend(for: a) } == Array(repeating: true, count: 10) + [false])
     for _ in 0..<4 { accounts.earn(for: a) }
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a failing host gets at most a fifth more requests than calls`() async throws {
+  @Test func `a failing host receives at most a fifth more requests than calls`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in .unavailable(request) }
     for _ in 0..<300 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
     #expect((360...370).contains(shop.sentCount))
@@ -88,7 +88,7 @@ import Testing
     case cancelled, cancelledInLine, rebuilt, circuit, full
   }
 
-  @Test(arguments: Obstacle.allCases) func `a retry that is not sent costs nothing`(obstacle: Obstacle) async throws {
+  @Test(arguments: Obstacle.allCases) func `a retry that is not sent costs no budget`(obstacle: Obstacle) async throws {
     let builds = Counter()
     let breaker = CircuitBreaker(minimumCalls: 2)
     let shop = VirtualShop(

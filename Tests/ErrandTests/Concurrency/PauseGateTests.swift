@@ -3,7 +3,7 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PauseGateTests {
-  @Test func `an open gate lets everyone pass`() async throws {
+  @Test func `an open gate lets all callers pass`() async throws {
     let gate = PauseGate()
     try await gate.pass()
     gate.close()

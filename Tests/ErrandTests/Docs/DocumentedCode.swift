@@ -12,7 +12,7 @@ enum DocumentedCode {
       .map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The Swift files of a folder of the package: their lines by file name.
+  /// The lines of a package folder's Swift files, by file name.
   static func sources(in folder: String) throws -> [String: [String]] {
     let folder = package.appendingPathComponent(folder)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
@@ -20,7 +20,7 @@ enum DocumentedCode {
       uniqueKeysWithValues: names.map { ($0, try lines(of: folder.appendingPathComponent($0))) })
   }
 
-  /// The blocks between a line matched by `opens` and the next one matched by `closes`, without blank lines.
+  /// The blocks between a line matched by `opens` and the next line matched by `closes`, without blank lines.
   static func blocks(in lines: [String], opens: (String) -> Bool, closes: (String) -> Bool) -> [[String]] {
     var blocks: [[String]] = []
     var block: [String]?
@@ -42,7 +42,7 @@ enum DocumentedCode {
     }
   }
 
-  /// The first line of `block` that does not follow the previous ones in `source`, or `nil` if all do.
+  /// The first line of `block` that does not follow the previous lines in `source`, or `nil` if all do.
   static func firstLine(of block: [String], missingFrom source: [String]) -> String? {
     var rest = source[...]
     for line in block {

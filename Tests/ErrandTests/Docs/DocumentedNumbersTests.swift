@@ -21,7 +21,7 @@ import Testing
   private let configuring = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
   private let changes = "Docs/CHANGELOG.md"
 
-  @Test func `the guides state the limits of a request head and of a collected body`() throws {
+  @Test func `the guides state the size limits of a request head and a collected body`() throws {
     let head = HTTPRequest.maximumHeadSize >> 10
     try check(transports, says: "a head (method, URL, header fields) above \(head) KiB")
     try check(changes, says: "a limit of \(head) KiB for the head of a request")
@@ -92,7 +92,7 @@ import Testing
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
-  @Test func `the guides state how long recordings are waited for and how many are kept`() throws {
+  @Test func `the guides state how long recordings are awaited and how many are kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
     try check(seeing, says: "a process that exits waits a second for it")
     #expect(TaskRecorder.patience == .seconds(10))
@@ -129,7 +129,7 @@ import Testing
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
-    @Test func `the guide states the lifetime of idle connections, which is below that of servers`() throws {
+    @Test func `the guide states the lifetime of idle connections, which is shorter than on servers`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
       #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
       try check(transports, says: "when the server does, or after \(seconds) seconds")
@@ -141,7 +141,7 @@ import Testing
       try check(transports, says: "was compressed up to four times")
     }
 
-    @Test func `the guide states when another thread starts to help`() throws {
+    @Test func `the guide states when another thread is used`() throws {
       try check(transports, says: "when a thread carries \(CurlShard.worthwhile) of its transfers")
       let count = try CurlLoop.all.get().count
       #expect(count == min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)))

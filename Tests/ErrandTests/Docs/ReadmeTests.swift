@@ -42,7 +42,7 @@ import Testing
     #expect(blocks == [["a()", "b()"]])
   }
 
-  @Test func `every line of code shown by the tour is one it runs`() throws {
+  @Test func `the tour runs every line of code that it shows`() throws {
     let opens = ["\"\"\"", "#\"\"\""]
     let closes = ["\"\"\"", "\"\"\"#"]
     for (name, lines) in try DocumentedCode.sources(in: "Examples/Tour") where name.hasSuffix("Steps.swift") {

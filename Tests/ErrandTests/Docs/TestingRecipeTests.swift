@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Testing
 
-/// The tests shown in the README's section on testing.
+/// The tests shown in the README section about testing.
 @Suite(.timeLimit(.minutes(1))) struct TestingRecipeTests {
   struct Widget: TaskPayload {
     let id: Int

@@ -12,7 +12,7 @@ import Testing
     #expect(missing.isEmpty, "in no topic of \(module).docc: \(missing.sorted())")
   }
 
-  @Test func `finds types in conditional blocks but not nested ones`() {
+  @Test func `finds types in conditional blocks but not nested types`() {
     let code = """
       public struct A {
         public struct Inner {}

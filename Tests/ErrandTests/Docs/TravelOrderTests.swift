@@ -5,7 +5,7 @@ import Testing
 
 /// Checks that the guide "How a task travels" lists the steps in the order of the code.
 @Suite(.timeLimit(.minutes(1))) struct TravelOrderTests {
-  /// Records events in the guide's words.
+  /// Records events in the words of the guide.
   private final class Log: Sendable {
     private let state = Shared<[String]>([])
     var lines: [String] { state.withLock { $0 } }

@@ -23,7 +23,7 @@ import Testing
     #expect(recorder.events.allSatisfy { $0.task == "GetWidget" })
   }
 
-  @Test func `every started event ends once, however the call ends`() async throws {
+  @Test func `every started event ends once, regardless of how the call ends`() async throws {
     struct Refused: Error {}
     let stub = StubServer(.data(Data("no JSON".utf8), .json)) { $0.observers = [recorder] }
     let server = stub.server
@@ -53,7 +53,7 @@ import Testing
     #expect(recorder.moments().count { $0 == "call succeeded with 200 OK" } == 2)
   }
 
-  @Test func `responses and errors carry the record`() async throws {
+  @Test func `responses and errors contain the record`() async throws {
     let stub = StubServer(.status(503), .widget, .status(404))
     let response = try await GetWidget().on(stub.server).response()
     #expect(response.record.title == "GET https://shop.test/widgets/7")
@@ -62,7 +62,7 @@ import Testing
     #expect(error?.record.attempts.map(\.status) == [404])
   }
 
-  @Test func `the log style sets the number of log lines`() async throws {
+  @Test func `the log style determines the number of log lines`() async throws {
     let lines = Shared<[String]>([])
     let sink = TextSink { line in lines.withLock { $0.append(line) } }
     for (style, count) in [(LogStyle.none, 0), (.short, 2), (.steps, 8)] {
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `reports waits for a slot or a queue that end without one`() async throws {
+  @Test func `reports a wait for a slot or a queue that ends unsuccessfully`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()
@@ -101,7 +101,7 @@ import Testing
     #expect(shop.events.problems == [])
   }
 
-  @Test func `reports the phases of an exchange as far as it got`() {
+  @Test func `reports the phases that an exchange has reached`() {
     func phases(_ change: (inout TransferTimings) -> Void) -> [String] {
       var timings = TransferTimings()
       change(&timings)

@@ -6,7 +6,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ObserverQueueTests {
-  /// Takes no events until its gate opens.
+  /// Receives no events until its gate opens.
   private final class Slow: TaskObserver {
     let gate = DispatchSemaphore(value: 0)
     let seen = Shared<[TaskEvent]>([])
@@ -20,7 +20,9 @@ import Testing
     }
   }
 
-  @Test func `a slow observer delays no call, gets kept events in order and the number of dropped ones`() async throws {
+  @Test func `a slow observer delays no call, and receives the kept events in order and the number of dropped events`()
+    async throws
+  {
     let slow = Slow()
     let stub = StubServer(.widget) { $0.observers = [slow] }
     let each = 8  // events per call without a retry
@@ -53,8 +55,7 @@ import Testing
   }
 
   @Test(arguments: [[.ends], [.calls], [.ends, .calls], [.ends, .all]] as [[ObserverInterest]])
-  func `observers get the moments they are interested in, whatever others want`(wanted: [ObserverInterest]) async throws
-  {
+  func `each observer receives only the moments it is interested in`(wanted: [ObserverInterest]) async throws {
     let observers = wanted.map { Part(interest: $0) }
     let stub = StubServer(.widget) { $0.observers = observers }
     _ = try await GetWidget().on(stub.server).download()
@@ -84,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `postflight runs before the end of the call and didComplete after it`() async throws {
+  @Test func `postflight runs before the call ends, and didComplete after it`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(.status(.ok)) {
       $0.postflight = { _, _ in log.withLock { $0.append("the server's postflight") } }

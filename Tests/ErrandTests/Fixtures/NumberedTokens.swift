@@ -20,7 +20,7 @@ final class NumberedTokens: Authenticator {
 
   private let state: Shared<State>
   private let gate: Gate?
-  /// The number of refreshes that have begun.
+  /// The number of refreshes that have started.
   let begun = Counter()
 
   /// Starts with the token `stored` while the service accepts `valid`. Refreshes wait for the gate, if there is one.

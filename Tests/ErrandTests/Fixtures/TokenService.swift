@@ -39,7 +39,7 @@ final class TokenService: Sendable {
   /// Revokes all refresh tokens.
   func revokeRefreshTokens() { state.withLock { $0.refreshTokens = [] } }
 
-  /// Accepts a refresh token that the app got elsewhere.
+  /// Accepts a refresh token that the app obtained elsewhere.
   func give(_ refreshToken: String) { state.withLock { _ = $0.refreshTokens.insert(refreshToken) } }
 
   /// Answers as the authorization server, or at other URLs as a shop that accepts its tokens.

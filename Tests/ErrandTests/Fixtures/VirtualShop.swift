@@ -9,7 +9,7 @@ struct VirtualShop {
   let server: Server
   private let sent = Shared(0)
 
-  /// Creates a server that answers with `answer`, which gets the number of the request, starting with 1.
+  /// Creates a server that answers with `answer`, which receives the number of the request, starting with 1.
   init(
     _ mode: ManualClock.Mode = .manual, limits: ThrottleLimits = ThrottleLimits(),
     budget: RetryBudget = .unlimited, configure: (inout ServerConfiguration) -> Void = { _ in },

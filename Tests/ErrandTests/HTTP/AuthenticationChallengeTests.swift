@@ -21,18 +21,18 @@ import Testing
     #expect(list[1].description == #"Newauth realm="apps", type="1", title="Login to \"apps\"""#)
   }
 
-  @Test func `compares schemes and parameter names case-insensitively and reads every field line`() {
+  @Test func `compares schemes and parameter names case-insensitively and parses every field line`() {
     let list = challenges("BEARER Realm=x", "negotiate")
     #expect(list.count == 2 && list[0].isScheme("bearer") && list[0].realm == "x" && list[1].isScheme("Negotiate"))
   }
 
   @Test(arguments: ["dGVzdA==", "a.b-c_d~e+f/g", "abc="])
-  func `reads a token68 instead of parameters`(value: String) {
+  func `parses a token68 instead of parameters`(value: String) {
     let list = challenges("Negotiate \(value) , Basic realm=\"a,b\"")
     #expect(list.count == 2 && list[0].token68 == value && list[1].realm == "a,b")
   }
 
-  @Test func `reads a lone scheme and the one after it as two challenges`() {
+  @Test func `parses a scheme without parameters and the next scheme as two challenges`() {
     #expect(words("Negotiate, NTLM,Basic realm=x") == ["Negotiate", "NTLM", #"Basic realm="x""#])
   }
 
@@ -51,11 +51,11 @@ import Testing
     ("Bas(ic realm=a, title=b, Bearer", ["Bearer"]),
     ("", []), (" \t", []), (",,,", []), ("\"", []),
   ])
-  func `skips malformed parts and keeps the rest`(text: String, expected: [String]) {
+  func `skips malformed parts and keeps the others`(text: String, expected: [String]) {
     #expect(words(text) == expected)
   }
 
-  // Chromium's `HttpAuthChallengeTokenizer` and curl read all of these.
+  // Chromium's `HttpAuthChallengeTokenizer` and curl parse all of these.
   @Test(arguments: [
     ("Basic realm=foobar@baz.com", #"Basic realm="foobar@baz.com""#),
     ("Basic realm=\"foobar@baz.com", #"Basic realm="foobar@baz.com""#),
@@ -74,19 +74,20 @@ import Testing
     ("Basic realm=http://a.test/?b=c&d=e", #"Basic realm="http://a.test/?b=c&d=e""#),
     ("Basic realm=caf\u{E9}", "Basic realm=\"caf\u{E9}\""), ("NTLM", "NTLM"),
   ])
-  func `reads unquoted and unterminated values as browsers do`(text: String, expected: String) {
+  func `parses unquoted and unterminated values as browsers do`(text: String, expected: String) {
     #expect(words(text) == [expected])
     #expect(words(expected) == [expected])
   }
 
-  // Chromium drops the third equals sign for its decoder. It can be part of the token (RFC 9110 §11.2), so keep it.
+  // Chromium drops the third equals sign for its decoder. Keep it, because it can be part of the token (RFC 9110
+  // §11.2).
   @Test func `keeps the padding of a token68`() {
     #expect(challenges("NTLM  SGVsbG8sIFdvcmxkCg===").map(\.token68) == ["SGVsbG8sIFdvcmxkCg==="])
     // "qop=" is a token as well (RFC 9110 §11.2), not a parameter.
     #expect(challenges("Digest qop=").map(\.parameters.count) == [0])
   }
 
-  @Test func `an unterminated line does not affect the next one`() {
+  @Test func `an unterminated line does not affect the next line`() {
     #expect(words("Basic realm=\"a", "Bearer realm=b") == [#"Basic realm="a""#, #"Bearer realm="b""#])
     #expect(words("Basic realm=\"a\"b", "Bearer realm=b") == [#"Bearer realm="b""#])
   }
@@ -100,7 +101,7 @@ import Testing
     #expect(challenges("Bearer a=" + String(repeating: "b  c=d ", count: 50_000)).first?.parameters.count == 2)
   }
 
-  @Test func `round-trips a challenge through its description`() {
+  @Test func `a challenge can be parsed from its description`() {
     let odd = challenges("Basic realm=\"a\\\"\u{301}b\\\\\", charset=utf-8")
     #expect(odd.first?.realm == "a\"\u{301}b\\" && challenges(odd.map(\.description).joined()) == odd)
   }
@@ -110,7 +111,7 @@ import Testing
     #expect(words("Negotiate abc==, realm=x, Basic realm=y") == ["Negotiate abc==", #"Basic realm="y""#])
   }
 
-  @Test func `reads proxy challenges from their own field`() {
+  @Test func `parses proxy challenges from Proxy-Authenticate`() {
     let headers: HTTPHeaders = [.proxyAuthenticate: "Basic realm=p", .wwwAuthenticate: "Bearer"]
     #expect(headers.challenges(in: .proxyAuthenticate).map(\.realm) == ["p"])
     #expect(headers.challenges.map(\.scheme) == ["Bearer"])

@@ -18,7 +18,7 @@ import Testing
     #expect(read.seconds("max-stale") == .absent && !read.contains("max"))
   }
 
-  @Test func `an unqualified directive wins over one with field names`() {
+  @Test func `an unqualified directive takes precedence over a directive with field names`() {
     #expect(read("no-cache=\"X-Id\", no-cache").isUnqualified("no-cache"))
   }
 
@@ -70,7 +70,7 @@ import Testing
     "max-age=60; no-store", "private no-store", "max-age=60 no-store", "no-store;max-age=60", "public;no-store",
     "max-age=60,no-store;", "max-age=\"60, no-store", "\"no-store", "max-age=60;NO-STORE", "max-age=60\tno-store",
   ])
-  func `finds no-store in a malformed field`(_ line: String) {
+  func `recognizes no-store in a malformed field`(_ line: String) {
     #expect(read(line).contains("no-store"))
   }
 }

@@ -18,7 +18,7 @@ import Testing
   @Test(arguments: [
     "abc", "W/abc", "'abc'", "\"abc", "abc\"", "w/\"abc\"", "\"a b\"", "\"a\"b\"", "5d8c72a5:0", "a b", "1-2,gzip",
     "W/", "{1}",
-  ]) func `reads a malformed tag as a weak one with the same characters`(text: String) throws {
+  ]) func `parses a malformed tag as a weak tag with the same characters`(text: String) throws {
     let tag = try #require(EntityTag(lenient: " \(text) "))
     #expect(tag.text == text && tag.isWeak && EntityTag(text) == nil)
     #expect(tag.matchesWeakly(tag) && !tag.matchesStrongly(tag))
@@ -30,11 +30,11 @@ import Testing
   @Test(arguments: [
     "", " ", "*", "a, *", "\"a\", \"b\"", "\"a\",", ",", "caf\u{FFFD}", String(repeating: "e", count: 5000),
   ])
-  func `reads no tag from empty, ambiguous or oversized text`(text: String) {
+  func `does not parse a tag from empty, ambiguous or oversized text`(text: String) {
     #expect(EntityTag(lenient: text) == nil)
   }
 
-  @Test func `parses a valid tag as the strict parser does`() throws {
+  @Test func `parses a valid tag like the strict parser`() throws {
     #expect(
       EntityTag(lenient: "\"abc\"") == EntityTag("\"abc\"") && EntityTag(lenient: "W/\"a\"") == EntityTag("W/\"a\""))
   }
@@ -49,7 +49,7 @@ import Testing
     #expect(right.matchesStrongly(left) == strongly && right.matchesWeakly(left) == weakly)
   }
 
-  @Test func `a condition matches a listed tag, or any tag for an asterisk`() throws {
+  @Test func `a condition matches a listed tag, and an asterisk matches any tag`() throws {
     let tag = EntityTag("\"b\"")
     #expect(EntityTagCondition(["\"a\", W/\"b\"", "\"c\""]).names(tag))
     #expect(!EntityTagCondition(["\"a\", \"c\", broken"]).names(tag))
@@ -58,7 +58,7 @@ import Testing
   }
 
   // RFC 9110 §12.5.5: Vary = #( "*" / field-name )
-  @Test func `Vary lists field names, or anything for an asterisk`() {
+  @Test func `Vary lists field names, and an asterisk means any field`() {
     #expect(Vary([:]) == .fields([]))
     #expect(Vary(["Vary": "Accept, accept-language", "vary": ",X"]) == .fields(["accept", "Accept-Language", "x"]))
     #expect(Vary(["Vary": "Accept", "Vary": "*"]) == .anything)
@@ -108,7 +108,7 @@ import Testing
     #expect(!ByteRange(Int.min..<Int.min).isValid)
   }
 
-  @Test(arguments: ["bytes=10000-", "bytes=-0"]) func `has no positions for an unsatisfiable range`(text: String) {
+  @Test(arguments: ["bytes=10000-", "bytes=-0"]) func `returns nil for an unsatisfiable range`(text: String) {
     let range = ByteRange(["Range": text])
     #expect(range != nil && range?.positions(of: 10_000) == nil)
   }
@@ -117,7 +117,7 @@ import Testing
     "", "bytes", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "bytes=0-1,3-4", "lines=0-1", "bytes=1--2",
     "bytes=+1-2",
     "bytes=9999999999999999999-",
-  ]) func `rejects a field that is not a single byte range`(text: String) {
+  ]) func `rejects a field unless it is a single byte range`(text: String) {
     #expect(ByteRange(["Range": text]) == nil)
     #expect(ByteRange(["Range": "bytes=0-1", "range": "bytes=0-1"]) == nil)
   }

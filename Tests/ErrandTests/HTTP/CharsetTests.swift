@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     ("iso-8859-2", String.Encoding.isoLatin2), ("windows-1250", .windowsCP1250), ("windows-1253", .windowsCP1253),
     ("windows-1254", .windowsCP1254),
-  ]) func `decodes single bytes as Foundation does`(label: String, encoding: String.Encoding) throws {
+  ]) func `decodes single bytes like Foundation`(label: String, encoding: String.Encoding) throws {
     var known = 0
     for byte in UInt8.min...UInt8.max {
       guard let expected = String(data: Data([byte]), encoding: encoding) else { continue }
@@ -79,7 +79,7 @@ import Testing
     cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
     """
 
-  @Test func `knows every label of the standard`() throws {
+  @Test func `recognizes every label of the standard`() throws {
     // Returns nil for an unknown label.
     func read(_ bytes: [UInt8], _ label: String) -> String? { try? Charset.text(of: Data(bytes), in: label) }
     let labels = Self.labels.split(whereSeparator: \.isWhitespace).map(String.init)

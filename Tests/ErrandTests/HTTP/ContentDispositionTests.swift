@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 6266, and names that are safe in any folder.
+/// RFC 6266, and names that are safe to use in any folder.
 @Suite(.timeLimit(.minutes(1))) struct ContentDispositionTests {
   @Test(arguments: [
     ("Attachment; filename=example.html", "attachment", "example.html"),
@@ -20,7 +20,7 @@ import Testing
     #expect(disposition?.type == type && disposition?.fileName == name)
   }
 
-  // Firefox reads these in this way. Every file name is sanitized before use, so lenient parsing is harmless.
+  // Firefox parses these in the same way. Every file name is sanitized before use, so lenient parsing is harmless.
   @Test(arguments: [
     ("; filename=foo.html", "foo.html"), ("filename=foo.html", "foo.html"), ("x=y; filename=foo.html", "foo.html"),
     ("\"foo; filename=bar;baz\"; filename=qux", "bar"), ("filename=foo.html, filename=bar.html", "bar.html"),
@@ -54,7 +54,7 @@ import Testing
     ("attachment; filename=\"=?ISO-8859-1?Q?foo-=E4.html?=\"", "foo-ä.html"),
     ("attachment; filename==?utf-8?b?Zm9vLcOkLmh0bWw=?=", "foo-ä.html"),
     ("attachment; filename=\"=?UTF-8?Q?a?=\"; filename*=UTF-8''b", "b"),
-  ]) func `reads a malformed field as browsers do`(value: String, name: String?) {
+  ]) func `parses a malformed field as browsers do`(value: String, name: String?) {
     #expect(ContentDisposition(value)?.fileName == name)
   }
 
@@ -86,14 +86,14 @@ import Testing
     (".bashrc", "bashrc"), ("a.txt. .", "a.txt"), ("a\u{202E}txt.exe", "atxt.exe"), ("a\u{0}/b", "b"),
     ("a\tb:c?.txt", "abc.txt"),
     ("", "report"), ("...", "report"), ("é.txt", "é.txt"),
-  ]) func `sanitizes a file name so that it is safe in any folder`(sent: String, safe: String) {
+  ]) func `sanitizes a file name for use in any folder`(sent: String, safe: String) {
     #expect(name(sent) == safe)
   }
 
   @Test(arguments: [
-    // An accent or an invisible scalar joins a slash into one character.
+    // An accent or invisible scalar after a slash forms a single character with it.
     ("..%2F%E2%80%8D..%2F%E2%80%8Dpasswd", "passwd"), ("a%2F%CC%81b", "\u{301}b"), ("a%5C%E2%80%8Db", "b"),
-    // A leading dot hides the file, whatever scalar follows it.
+    // A leading dot hides the file, regardless of the scalar that follows.
     (".%CC%81bashrc", "\u{301}bashrc"), ("a.txt.%E2%80%8D", "a.txt"), ("%20%CC%81a", "\u{301}a"),
   ]) func `sanitizes a name by scalars, not by characters`(sent: String, safe: String) {
     let name = HTTPResponse(
@@ -102,7 +102,7 @@ import Testing
     #expect(Array(name.unicodeScalars) == Array(safe.unicodeScalars))
   }
 
-  @Test func `takes a missing name from the URL path, and the extension from the media type`() {
+  @Test func `derives a missing name from the URL path, and the extension from the media type`() {
     #expect(name(nil) == "report" && name(nil, "https://a.test/") == "download")
     #expect(name(nil, "https://a.test/a%2F..%2Fb?x=y", "image/png; q=1") == "b.png")
     #expect(name("x", "https://a.test/", "application/json") == "x.json")

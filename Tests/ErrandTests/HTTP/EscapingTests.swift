@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct EscapingTests {
   private static let ascii = (0..<128).map { String(Unicode.Scalar($0)) }
 
-  /// All ASCII characters, with those that are not in `kept` escaped.
+  /// All ASCII characters, escaped unless they are in `kept`.
   private func escaped(keeping kept: String) -> [String] {
     Self.ascii.map { text in
       kept.contains(text)

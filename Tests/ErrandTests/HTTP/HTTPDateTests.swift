@@ -40,13 +40,13 @@ import Testing
   }
 
   @Test func `counts the fifty years to the day`() throws {
-    // 13 November 2073 is less than fifty years away, 16 November 2073 is more.
+    // 13 November 2073 is less than fifty years away, and 16 November 2073 is more.
     let near = try #require(HTTPDate.parse("Monday, 13-Nov-73 00:00:00 GMT", now: Self.now))
     let far = try #require(HTTPDate.parse("Thursday, 16-Nov-73 00:00:00 GMT", now: Self.now))
     #expect(near > Self.now && far < Self.now)
   }
 
-  @Test func `reads second 60 as the second after the 59th`() {
+  @Test func `treats second 60 as the second after the 59th`() {
     #expect(
       HTTPDate.parse("Sat, 31 Dec 2016 23:59:60 GMT") == HTTPDate.parse("Sun, 01 Jan 2017 00:00:00 GMT"))
   }

@@ -11,7 +11,7 @@ import Testing
   @Test(arguments: ["", "GET ", "G T", "GET\r\n", "É"])
   func `a name that is not a token is an invalid method`(name: String) { #expect(!HTTPMethod(name).isValid) }
 
-  @Test func `automatic stands for no method and is not valid itself`() {
+  @Test func `automatic is a placeholder and not a valid method`() {
     #expect(HTTPMethod.automatic.description == "automatic")
     #expect(!HTTPMethod.automatic.isValid)
     #expect(HTTPMethod("M-SEARCH").isValid)

@@ -11,7 +11,7 @@ import Testing
     #expect(HTTPQuery().isEmpty && HTTPQuery().encoded.isEmpty)
   }
 
-  @Test func `leaves out nil values and writes an item without a value as a bare name`() {
+  @Test func `omits nil values and writes an item without a value as a bare name`() {
     var query: HTTPQuery = ["a": nil, "b": "1"]
     query.add("c", nil)
     query.items.append(HTTPQuery.Item("flag", nil))
@@ -33,11 +33,11 @@ import Testing
     ("a+b", "a%2Bb"), ("a b", "a%20b"), ("a&b=c", "a%26b%3Dc"), ("50%", "50%25"), ("é", "%C3%A9"), ("a#b?", "a%23b%3F"),
     ("-._~", "-._~"), ("\r\n\0", "%0D%0A%00"), ("🧵", "%F0%9F%A7%B5"), ("%41", "%2541"),
   ])
-  func `escapes all but the unreserved characters`(plain: String, escaped: String) {
+  func `escapes all but unreserved characters`(plain: String, escaped: String) {
     #expect(HTTPQuery([.init(plain, plain)]).encoded == "\(escaped)=\(escaped)")
   }
 
-  @Test func `every value arrives unchanged`() async throws {
+  @Test func `every value survives encoding and parsing`() async throws {
     let text = String(String.UnicodeScalarView((0...0x2FF).compactMap(Unicode.Scalar.init)))
     let stub = StubServer(.status(.ok))
     try await PlainTask(query: ["q": text]).on(stub.server).run()
@@ -46,7 +46,7 @@ import Testing
     #expect(items?.first?.value == text)
   }
 
-  @Test func `sorts the entries of a dictionary by name and leaves out nil`() {
+  @Test func `sorts the entries of a dictionary by name and omits nil`() {
     let words = ["b": "1", "a": "2"]
     let perhaps: [String: String?] = ["b": "1", "a": nil]
     #expect(HTTPQuery(words).encoded == "a=2&b=1" && HTTPQuery(perhaps).encoded == "b=1")

@@ -38,7 +38,7 @@ import Testing
     return text
   }
 
-  @Test func `a gathered body can be read again without its source and keeps its trailers`() async throws {
+  @Test func `a collected body can be read again without its source and keeps its trailers`() async throws {
     let gone = Shared(false)
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true, gone: gone))
     #expect(!body.isInMemory && !gone.withLock { $0 })
@@ -49,7 +49,8 @@ import Testing
     #expect(try await body.next() == nil)
   }
 
-  @Test func `reading a body after leaving its loop throws a consumed error, not a cancellation`() async throws {
+  @Test func `reading a body after leaving its loop throws HTTPBodyConsumedError, not CancellationError`() async throws
+  {
     let body = HTTPResponseBody(Source(["first"]))
     for try await _ in body { break }
     let error = await #expect(throws: HTTPBodyConsumedError.self) { for try await _ in body {} }
@@ -66,7 +67,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await own.next() }
   }
 
-  @Test func `runs end handlers in order, and those added during the end last`() {
+  @Test func `runs end handlers in order, followed by handlers added at the end`() {
     let body = HTTPResponseBody()
     let order = Shared<[String]>([])
     body.onEnd { _, _ in
@@ -79,7 +80,7 @@ import Testing
     #expect(order.withLock { $0 } == ["first", "second", "meanwhile, dropped", "afterwards"])
   }
 
-  @Test func `gathers the rest of a body up to the limit`() async throws {
+  @Test func `collects the rest of a body up to the limit`() async throws {
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
     #expect(try await body.next() == Data("first".utf8))
     #expect(try await body.gather() == Data("second".utf8))

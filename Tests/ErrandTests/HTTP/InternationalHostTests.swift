@@ -37,7 +37,7 @@ import Testing
     if let url = URL(string: "http://\(host)/") { #expect(Origin(url) == nil) }
   }
 
-  @Test func `host settings apply to every form of a name`() {
+  @Test func `host settings apply to every spelling of a name`() {
     let pins: PublicKeyPins = ["bücher.example": ["sha256/AAAA"], "*.faß.example": ["sha256/BBBB"]]
     #expect(pins.pins(for: "xn--bcher-kva.example") != nil)
     #expect(pins.pins(for: "api.xn--fa-hia.example") != nil)

@@ -23,7 +23,7 @@ import Testing
     #expect(links(line).map(\.url.absoluteString) == [target])
   }
 
-  @Test func `reads several relations in any case, from the first rel parameter only`() {
+  @Test func `parses several relations in any case, from the first rel parameter only`() {
     #expect(links("<x>; rel=\"Next \tLAST next\"; rel=first").map(\.relations) == [["next", "last"]])
     #expect(links("<x>; title=none").map(\.relations) == [[]])
   }
@@ -40,7 +40,7 @@ import Testing
     #expect(links("<x>; title*=iso-8859-1'en'%A3%20rates").first?.parameters["title*"] == "£ rates")
   }
 
-  @Test func `skips a malformed parameter and keeps the others`() {
+  @Test func `skips a malformed parameter and keeps the other parameters`() {
     #expect(links("<x>; foo bar; rel=next").first?.relations == ["next"])
     #expect(links("<x> y; rel=next").first?.relations == ["next"])
     #expect(links("<x>; a]b=\";c\"; rel=\"next\" z; title=t, <y>; rel=last").map(\.relations) == [["next"], ["last"]])

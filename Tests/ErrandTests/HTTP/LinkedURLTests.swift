@@ -40,7 +40,7 @@ import Testing
     ("https://shop.test@evil.test/", "https://shop.test/a"), ("https://u:p@shop.test/", "https://shop.test/a"),
     ("https://@shop.test/", "https://shop.test/a"), ("https://u@evil.test/", "https://u@shop.test/a"),
     ("https://other@shop.test/", "https://u@shop.test/a"),
-  ]) func `rejects a user in the URL unless it is inherited`(url: String, source: String) throws {
+  ]) func `rejects a user name in the URL unless it is inherited`(url: String, source: String) throws {
     #expect(throws: LinkedURL.Refusal.user) { try check(url, from: source) }
     #expect(try check("https://u@shop.test/b", from: "https://u@shop.test/a") == "https://u@shop.test/b")
   }

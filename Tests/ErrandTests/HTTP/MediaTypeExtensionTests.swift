@@ -16,7 +16,7 @@ import Testing
     #expect(media.preferredExtension == ending && media.uniformTypeIdentifier == identifier)
   }
 
-  @Test func `ignores dots, case and parameters, and knows legacy media types`() {
+  @Test func `ignores dots, case and parameters, and recognizes legacy media types`() {
     #expect(
       MediaType(fileExtension: ".JPEG") == "image/jpeg"
         && MediaType("TEXT/HTML; charset=utf-8").preferredExtension == "html")

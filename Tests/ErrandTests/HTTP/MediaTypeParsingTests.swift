@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// MIME Sniffing §4.4 and §4.5, and Fetch §2.2.2. Browsers read `Content-Type` by these algorithms.
+/// MIME Sniffing §4.4 and §4.5, and Fetch §2.2.2. Browsers parse `Content-Type` with these algorithms.
 @Suite(.timeLimit(.minutes(1))) struct MediaTypeParsingTests {
   @Test(arguments: [
     ("text/html;charset=\"\u{7F};charset=foo\";charset=GBK", "text/html;charset=GBK"),
@@ -23,7 +23,7 @@ import Testing
     ("text/plain; foo bar; charset=windows-1252", "text/plain;charset=windows-1252"),
     ("!#$%&'*+-.^_`|~09azAZ/x;!#$%&'*+-.^_`|~09azAZ=y", "!#$%&'*+-.^_`|~09azaz/x;!#$%&'*+-.^_`|~09azaz=y"),
     ("x/x;x=é\u{FF}", "x/x;x=\"é\u{FF}\""), ("x/x;x=\u{FFFD};y=z", "x/x;y=z"), ("\t Text/HTML\r\n", "text/html"),
-  ]) func `skips a malformed parameter and keeps the others`(value: String, normalized: String) {
+  ]) func `skips a malformed parameter and keeps the other parameters`(value: String, normalized: String) {
     #expect(MediaType(value).normalized?.rawValue == normalized)
     #expect(MediaType(normalized).normalized?.rawValue == normalized)
   }
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a parameter value has no control characters other than tabs`() {
+  @Test func `a parameter value must not contain control characters other than tabs`() {
     for scalar in (0...0x200).compactMap({ Unicode.Scalar($0) }) where scalar != "\"" && scalar != "\\" && scalar != ";"
     {
       let isValue = scalar == "\t" || scalar.value >= 0x20 && scalar.value != 0x7F && scalar.value <= 0xFF
@@ -77,7 +77,7 @@ import Testing
     (["text/html", "garbage"], "text/html"), ([",text/html,"], "text/html"), (["*/*"], nil), ([""], nil),
     (["", ""], nil),
     ([], nil),
-  ]) func `uses the last valid one of several Content-Type lines`(lines: [String], type: String?) {
+  ]) func `uses the last valid line of several Content-Type lines`(lines: [String], type: String?) {
     #expect(self.type(lines) == type)
     if !lines.isEmpty { #expect(self.type([lines.joined(separator: ", ")]) == type) }
   }
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `reads two equal Content-Type lines as one`() async throws {
+  @Test func `treats two equal Content-Type lines as one`() async throws {
     let transport = StubTransport { request in
       let isStream = request.headers[.accept] == "text/event-stream"
       let type = isStream ? "text/event-stream" : "text/plain; charset=iso-8859-1"

@@ -11,7 +11,7 @@ import Testing
     ("https://example.com?a@b", "https://example.com:443"),
     ("https://example.com#a@b:7", "https://example.com:443"), ("https://a@b@example.com/", "https://example.com:443"),
   ])
-  func `reads scheme, host and port from the URL`(text: String, origin: String) throws {
+  func `parses scheme, host and port from the URL`(text: String, origin: String) throws {
     let url = try #require(URL(string: text))
     #expect(Origin(url)?.description == origin)
   }
@@ -19,7 +19,7 @@ import Testing
   @Test(arguments: [
     "ftp://example.com", "file:///etc/passwd", "mailto:a@b.c", "relative/path", "http:///nohost", "https:",
   ])
-  func `a URL that is not absolute http has no origin`(text: String) throws {
+  func `a URL has no origin unless it is an absolute http or https URL`(text: String) throws {
     #expect(Origin(try #require(URL(string: text))) == nil)
   }
 
@@ -77,7 +77,7 @@ import Testing
     "a%3Fb", "a%23b", "a%5Bb", "a%5Cb", "a%", "a%zz", "[::1%25]", "[::g]", "[v1.x]", "a!b", "a,b",
     "0x",
   ])
-  func `rejects an invalid host, and one that decoding would change`(host: String) {
+  func `rejects an invalid host, or a host that decoding would change`(host: String) {
     // Foundation rejects some of these URLs too.
     for url in [URL(string: "http://\(host)/"), URL(string: "http://\(host)/", encodingInvalidCharacters: false)] {
       if let url { #expect(Origin(url) == nil, "\(url.absoluteString)") }

@@ -46,7 +46,7 @@ import Testing
     "2002::", "2002:808:808::1", "2002:a00:1::1", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff::",
     "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "4000::", "5f00::1", "fc00::", "fd00::1",
     "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe80::1", "febf::1", "fec0::1", "ff02::1", "ffff::1",
-    // IPv6 addresses that embed an IPv4 address are judged by it.
+    // IPv6 addresses that embed an IPv4 address are classified by that address.
     "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "64:ff9b::10.0.0.1", "64:ff9b::127.0.0.1",
     "64:ff9b::192.0.2.1", "::ffff:0:10.0.0.1", "::ffff:0:8.8.8.8",
   ])
@@ -54,7 +54,8 @@ import Testing
     #expect(!(try #require(PeerAddress(text)).isPublic))
   }
 
-  // RFC 4291 §2.4. An address that embeds an IPv4 address is public if that one is (RFC 4291 §2.5.5.2, RFC 6052 §2.1).
+  // RFC 4291 §2.4. An address that embeds an IPv4 address is public if the IPv4 address is (RFC 4291 §2.5.5.2, RFC 6052
+  // §2.1).
   @Test(arguments: [
     "2000::1", "2001:200::1", "2001:db7:ffff::1", "2001:db9::1", "2003::1", "2400:cb00::1", "2606:4700::1111",
     "2a00:1450::1", "3ffe:ffff::1", "3fff:1000::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
@@ -72,7 +73,8 @@ import Testing
     ("http://[fe80::1%25eth0]/", "fe80::1"),
     ("http://%31%30.0.0.1/", "10.0.0.1"),
   ])
-  func `RFC 3986 §7.4: an unusual literal is the address that it stands for`(url: String, address: String) throws {
+  func `RFC 3986 §7.4: parses an unusual literal as the address that it represents`(url: String, address: String) throws
+  {
     let origin = try #require(Origin(.known(url)))
     let peer = try #require(PeerAddress(origin.host, port: origin.port))
     #expect(peer.description == address && !peer.isPublic && peer.port == 80)

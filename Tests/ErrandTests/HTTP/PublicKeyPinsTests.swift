@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct PublicKeyPinsTests {
-  @Test func `an exact host wins over a wildcard, which matches one label`() {
+  @Test func `an exact host takes precedence over a wildcard, which matches one label`() {
     let pins: PublicKeyPins = ["API.example.com": ["sha256/A"], "*.example.com": ["B"]]
     #expect(pins.pins(for: "api.example.com") == ["A"])
     #expect(pins.pins(for: "www.EXAMPLE.com") == ["B"])
@@ -12,7 +12,7 @@ import Testing
     #expect(pins.pins(for: "example.com") == nil)
   }
 
-  @Test func `registering a key adds to those of the host, in any spelling`() {
+  @Test func `registering a key adds it to the host's keys, in any spelling of the host`() {
     var pins = PublicKeyPins()
     for (key, host) in [("sha256/A", "api.example.com"), ("B", "API.example.com"), ("C", "*.example.com")] {
       pins.register(key, for: host)
@@ -20,7 +20,7 @@ import Testing
     #expect(pins.pins(for: "api.example.com") == ["A", "B"] && pins.pins(for: "www.example.com") == ["C"])
   }
 
-  @Test func `a union has the pins of both, merged per host`() {
+  @Test func `a union contains all pins of both, merged per host`() {
     let (ours, theirs): (PublicKeyPins, PublicKeyPins) = (["a.test": ["A"], "b.test": ["B"]], ["a.test": ["C"]])
     for union in [ours.union(theirs), theirs.union(ours)] {
       #expect(union.pins(for: "a.test") == ["A", "C"] && union.pins(for: "b.test") == ["B"])
@@ -29,7 +29,7 @@ import Testing
   }
 
   // The expected bytes were written by `openssl ec -pubout -outform DER`.
-  @Test func `encodes a P-256 key as OpenSSL does`() throws {
+  @Test func `encodes a P-256 key like OpenSSL`() throws {
     let expected = try #require(
       Data(
         base64Encoded:
@@ -39,7 +39,7 @@ import Testing
   }
 
   // `openssl rsa -pubout` and `openssl rsa -RSAPublicKey_out`, both as DER.
-  @Test func `encodes an RSA key as OpenSSL does`() throws {
+  @Test func `encodes an RSA key like OpenSSL`() throws {
     let bare = try #require(
       Data(
         base64Encoded:
@@ -68,7 +68,9 @@ import Testing
   }
 
   @Test(arguments: [".plain.example", "", "a b", "*.", "plain.example:x"])
-  func `an invalid host blocks hosts without pins, and every call fails and names it`(text: String) async throws {
+  func `an invalid host blocks hosts without pins, and every call fails with an error that names it`(text: String)
+    async throws
+  {
     var pins: PublicKeyPins = ["good.example": ["B"]]
     pins.register("A", for: text)
     #expect(pins.pins(for: "plain.example") == [] && pins.pins(for: "good.example") == ["B"])

@@ -4,7 +4,7 @@ import Testing
 
 /// Single-value fields that a proxy might repeat (RFC 9110 §5.3 and §8.6).
 @Suite(.timeLimit(.minutes(1))) struct RepeatedFieldTests {
-  @Test func `reads equal lines as one value and ignores different ones`() {
+  @Test func `treats equal lines as one value and ignores different lines`() {
     #expect((["A": "x", "a": "x", "A": "x"] as HTTPHeaders).single("a") == "x")
     #expect((["A": "x", "a": "X"] as HTTPHeaders).single("a") == nil && ([:] as HTTPHeaders).single("a") == nil)
   }
@@ -14,7 +14,7 @@ import Testing
       (["5"], 5), (["5", "5"], 5), (["5, 5"], 5), ([" 5 ,5", "5"], 5), (["5", "6"], nil), (["5,"], nil), ([""], nil),
       (["+5"], nil),
       (["-5"], nil), (["5.0"], nil), (["0x5"], nil), (["9999999999999999999"], nil), ([], nil),
-    ] as [([String], Int64?)]) func `reads a repeated number as one`(lines: [String], number: Int64?)
+    ] as [([String], Int64?)]) func `treats a repeated number as one`(lines: [String], number: Int64?)
   {
     #expect(HTTPHeaders(lines.map { .init(.contentLength, $0) }).number(.contentLength) == number)
   }
@@ -29,7 +29,7 @@ import Testing
 
   @Test(arguments: [
     ["bytes 2-4/10"], ["Bytes\t2-4/10"], ["bytes  2 - 4 / 10 "], ["bytes 2-4/10", "bytes 2-4/10"],
-  ]) func `reads a content range despite whitespace and repetition`(lines: [String]) {
+  ]) func `parses a content range despite whitespace and repetition`(lines: [String]) {
     let range = ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) }))
     #expect(range?.positions == 2...4 && range?.length == 10)
   }
@@ -43,7 +43,7 @@ import Testing
     #expect(ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) })) == nil)
   }
 
-  @Test func `reads the complete length of an unsatisfied range in the same way`() {
+  @Test func `parses the complete length of an unsatisfied range in the same way`() {
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes  * / 10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */11"]) == nil)

@@ -14,18 +14,18 @@ import Testing
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .seconds(seconds))
   }
 
-  @Test func `counts a date from the response's Date field`() {
+  @Test func `measures a date from the response's Date field`() {
     let headers: HTTPHeaders = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:51:07 GMT",
     ]
     #expect(RetryAfter.delay(in: headers, now: now) == .seconds(90))
   }
 
-  @Test func `counts a date from now if there is no Date field`() {
+  @Test func `measures a date from now if there is no Date field`() {
     #expect(RetryAfter.delay(in: [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"], now: now) == .seconds(10))
   }
 
-  @Test func `a date in the past asks for no delay`() {
+  @Test func `a date in the past requires no delay`() {
     let headers: HTTPHeaders = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:49:36 GMT",
     ]
@@ -45,7 +45,7 @@ import Testing
     ("Sun, 06 Nov 1994 08:49:47 GMT, 3", 10_000), ("20, Sun, 06 Nov 1994 08:49:47 GMT", 20_000),
     ("Sun Nov  6 08:49:47 1994, 3", 10_000),
     ("Sun, 06 Nov 1994 08:49:47 GMT, Sun, 06 Nov 1994 08:49:57 GMT", 20_000),
-  ]) func `uses the longest of several readings`(value: String, milliseconds: Int) {
+  ]) func `uses the longest of several interpretations`(value: String, milliseconds: Int) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .milliseconds(milliseconds))
   }
 
@@ -66,7 +66,7 @@ import Testing
 
   @Test func `returns nil without the header`() { #expect(RetryAfter.delay(in: [:], now: now) == nil) }
 
-  @Test func `a retry counts a date from the manager's clock`() async throws {
+  @Test func `a retry measures a date from the manager's clock`() async throws {
     let shop = VirtualShop(.autoAdvancing) { number, request, _ in
       number == 1 ? .unavailable(request, [.retryAfter: HTTPDate.format(Date() + 3630)]) : .ok(request)
     }

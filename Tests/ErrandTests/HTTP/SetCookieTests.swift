@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct SetCookieTests {
-  @Test func `reads a leading dot and slash as bytes, whatever scalar follows them`() {
+  @Test func `treats a leading dot or slash as a byte, regardless of the scalar that follows`() {
     let cookie = SetCookie("a=b; domain=.\u{301}x.test; path=/\u{301}")
     #expect(cookie.map { Array($0.domain.utf8) } == Array("\u{301}x.test".utf8))
     #expect(cookie?.path.map { Array($0.utf8) } == Array("/\u{301}".utf8))
@@ -31,7 +31,7 @@ import Testing
     "a=b\0", "a=b\u{1}; Path=/", "a=b; Path=/\u{1F}", "a=b\u{7F}", "a\u{8}=b", "a=b\r", "a=caf\u{FFFD}",
     "a=b; Path=/\u{FFFD}", "", "=", " = ", ";a=b",
   ])
-  func `rejects an empty cookie, and one with control characters or invalid text`(line: String) {
+  func `rejects a cookie that is empty or contains control characters or invalid text`(line: String) {
     #expect(pair(line) == nil)
   }
 
@@ -55,7 +55,7 @@ import Testing
   @Test(arguments: [
     ("60", 60), ("0", 0), ("-5", -5), ("007", 7), ("99999999999999999999999999", 2_147_483_648),
     ("-99999999999999999999999999", -2_147_483_648),
-  ]) func `reads Max-Age as a number of seconds of any size`(text: String, seconds: Int) {
+  ]) func `parses Max-Age as a number of seconds of any size`(text: String, seconds: Int) {
     #expect(SetCookie("a=b; max-AGE = \(text) ")?.maxAge == seconds)
   }
 
@@ -87,7 +87,7 @@ import Testing
 
   // §5.6.5 and §5.6.6: the attribute is there "regardless of the attribute-value"; §5.6.7 accepts Strict, Lax and None in any
   // case, and treats any other value as the default.
-  @Test func `Secure and HttpOnly need no value, and SameSite takes one of three`() {
+  @Test func `Secure and HttpOnly don't need a value, and SameSite has three valid values`() {
     let cookie = SetCookie("a=b; SECURE; httponly=no; samesite=STRICT")
     #expect(cookie?.isSecure == true && cookie?.isHTTPOnly == true && cookie?.sameSite == .strict)
     let plain = SetCookie("a=Secure; HttpOnly2; SameSite=Lax; SameSite=maybe")
@@ -95,7 +95,7 @@ import Testing
     #expect(SetCookie("a=b; SameSite=None")?.sameSite == SameSite.none)
   }
 
-  @Test func `parses random bytes without a trap`() {
+  @Test func `parses random bytes without trapping`() {
     var random = SeededGenerator(seed: 7)
     let pieces = [
       "=", ";", " ", "\t", "a", "__Host-", "Path", "Max-Age", "-", "9", "Domain", ".", "/", "é", "\u{0}", ",",

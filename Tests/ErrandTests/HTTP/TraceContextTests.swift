@@ -25,13 +25,13 @@ import Testing
     #expect(TraceContext(traceparent: text) == nil)
   }
 
-  @Test func `reads a later version by the fields of this one and drops unknown flags`() throws {
+  @Test func `parses a later version using this version's fields and drops unknown flags`() throws {
     for text in ["01-\(Self.trace)-\(Self.span)-09", "cc-\(Self.trace)-\(Self.span)-01-what-the-future-brings"] {
       #expect(try #require(TraceContext(traceparent: text)).traceparent == "00-\(Self.trace)-\(Self.span)-01")
     }
   }
 
-  @Test func `requires a single traceparent and drops invalid state and baggage members`() throws {
+  @Test func `requires exactly one traceparent and drops invalid state and baggage members`() throws {
     let parent = "00-\(Self.trace)-\(Self.span)-01"
     var headers: HTTPHeaders = [
       "Traceparent": parent, "tracestate": "a=1,\t, b@c=2 ", "baggage": "x=1,=,y = a%20b ;p=q",
@@ -59,7 +59,7 @@ import Testing
     #expect(TraceState([text]) == nil)
   }
 
-  @Test func `a tracestate keeps 32 members, the latest first`() throws {
+  @Test func `a tracestate keeps 32 members, latest first`() throws {
     var state = try #require(TraceState([(1...32).map { "k\($0)=1" }.joined(separator: ",")]))
     try state.set("new", for: "k32")
     #expect(state.members.count == 32 && state.description.hasPrefix("k32=new,k1=1,"))
@@ -96,7 +96,7 @@ import Testing
     #expect(SpanID(0) == nil && TraceID(high: 0, low: 0) == nil)
   }
 
-  @Test func `samples a share of traces by trace ID`() throws {
+  @Test func `samples a fraction of traces by trace ID`() throws {
     var low: UInt64 = 1
     let traces = (1...10_000).compactMap { _ -> TraceID? in
       low = low &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

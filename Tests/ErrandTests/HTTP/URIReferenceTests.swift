@@ -75,7 +75,7 @@ import Testing
     ("/\\evil.test/", "http://a/%5Cevil.test/"), ("/a\tb", "http://a/a%09b"), ("/a#b#c", "http://a/a#b%23c"),
     ("http://[::1]:80/[x]", "http://[::1]:80/%5Bx%5D"), ("/\u{301}g", "http://a/%CC%81g"),
   ])
-  func `RFC 3986 §2.1: escapes characters that a URI cannot hold and keeps existing escapes`(
+  func `RFC 3986 §2.1: escapes characters that are not allowed in a URI and keeps existing escapes`(
     reference: String, target: String
   ) {
     #expect(resolved(reference, "http://a/b") == target)
@@ -98,7 +98,7 @@ import Testing
 
   // RFC 9110 §10.2.2: "a user agent MUST process the redirection as if the value inherits the fragment component of the URI
   // reference used to generate the target URI". Its two examples.
-  @Test func `RFC 9110 §10.2.2: inherits the fragment unless the target has one`() throws {
+  @Test func `RFC 9110 §10.2.2: inherits the fragment unless the target has its own`() throws {
     #expect(
       try target("/People.html#tim", from: "http://www.example.org/~tim") == "http://www.example.org/People.html#tim")
     #expect(
@@ -110,11 +110,11 @@ import Testing
 
   // RFC 9110 §4.2.4: "a recipient SHOULD parse for userinfo and treat its presence as an error".
   @Test(arguments: ["https://shop.test@evil.test/", "//user:pass@shop.test/", "https://@shop.test/"])
-  func `RFC 9110 §4.2.4: rejects a user in Location`(value: String) {
+  func `RFC 9110 §4.2.4: rejects a user name in Location`(value: String) {
     #expect(throws: LinkedURL.Refusal.user) { try target(value) }
   }
 
-  @Test func `keeps the user of the request's own URL at its origin`() throws {
+  @Test func `keeps the user name of the request's own URL at its origin`() throws {
     #expect(try target("/c", from: "https://me@shop.test/a") == "https://me@shop.test/c")
   }
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandlePauseTests {
-  /// A body that counts the chunks taken and waits after the first one.
+  /// A body that counts the chunks that were read and waits after the first chunk.
   private final class CountedSource: HTTPBodySource {
     let taken = Counter()
     private let chunks: Int
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `a paused call makes no further attempt until it is resumed`() async throws {
+  @Test func `a paused call does not make another attempt until it is resumed`() async throws {
     let clock = ManualClock()
     let asked = Counter()
     let transport = StubTransport { request in

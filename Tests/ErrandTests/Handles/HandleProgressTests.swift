@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `a finished call stays finished`() {
+  @Test func `a finished call remains finished`() {
     for (outcome, state) in [(CallOutcome.failed("x"), TaskHandleState.failed), (.cancelled, .cancelled)] {
       var progress = HandleProgress()
       progress.note(.callEnded(outcome))

@@ -107,7 +107,7 @@ import Testing
     #expect(shop.server.manager.runningCount == 0 && shop.server.manager.callCount == 0)
   }
 
-  @Test func `a manager cancels started calls by tag and by type`() async throws {
+  @Test func `a manager can cancel started calls by tag and by type`() async throws {
     let shop = GatedShop()
     let manager = shop.server.manager
     let tagged = manager.start(GetWidget().on(shop.server).tagged("shelf"))
@@ -137,7 +137,7 @@ import Testing
     #expect(try await handle.value == Widget())
   }
 
-  @Test func `retry runs a failed call again but not a successful one`() async throws {
+  @Test func `retry runs a failed call again but not a successful call`() async throws {
     let stub = StubServer(.status(404), .widget)
     let handle = stub.server.manager.start(GetWidget().on(stub.server))
     let error = await #expect(throws: TaskError.self) { try await handle.value }
@@ -187,7 +187,7 @@ import Testing
     #expect(early.contains { $0.hasPrefix("waiting") })
   }
 
-  @Test func `a late reader gets the final event even if events were dropped`() async throws {
+  @Test func `a late reader receives the final event even if events were dropped`() async throws {
     let shop = VirtualShop(budget: .unlimited) { _, request, _ in .status(503, for: request) }
     let handle = shop.manager.start(GetWidget().on(shop.server).retry(upTo: 400, after: .zero))
     _ = try? await handle.value
@@ -197,7 +197,7 @@ import Testing
     #expect(late.first == "call started" && late.last?.hasPrefix("call failed") == true, "\(late.last ?? "")")
   }
 
-  /// A server that answers 100,000 bytes in pieces of 100, one per millisecond.
+  /// A server that answers with 100,000 bytes in chunks of 100, one per millisecond.
   private func slowServer(_ clock: ManualClock) -> Server {
     final class Pieces: HTTPBodySource {
       let clock: ManualClock
@@ -234,13 +234,13 @@ import Testing
     let half = try #require(all.first { $0.fraction ?? 0 >= 0.5 })
     // 100 bytes per millisecond.
     #expect(abs((half.rate ?? 0) - 100_000) < 5_000 && half.remaining.map { $0 <= .seconds(0.6) } == true)
-    // A late reader gets only the final progress.
+    // A late reader receives only the final progress.
     var late: [TransferProgress] = []
     for await progress in handle.progress { late.append(progress) }
     #expect(late == [all.last] && late.first?.isFinished == true && late.first?.completed == 100_000)
   }
 
-  @Test func `progress reaches watchers and ends with the call, even if it fails`()
+  @Test func `progress is delivered to watchers and ends with the call, even if the call fails`()
     async throws
   {
     let shop = GatedShop()

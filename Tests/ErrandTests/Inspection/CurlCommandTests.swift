@@ -80,7 +80,7 @@ import Testing
     #expect(command.contains(#"--header "$(printf 'X\055Odd: a\033[201~b\342\200\256c')""#), "\(command)")
   }
 
-  @Test func `a recorded request has a command, a hidden one does not`() async throws {
+  @Test func `a recorded request has a command, but a hidden request does not`() async throws {
     let calls = try await recordedCalls(.widget) { server in
       _ = try await AddWidget().on(server).header("X-Api-Key", "s3cret").download()
       _ = try await AddWidget().on(server).recording(.hidden).download()
@@ -138,7 +138,7 @@ import Testing
     ("-u me:pw -H 'Authorization: Bearer t'", "Authorization", "Bearer t"),
     ("-H 'User-Agent: two' -A one", "User-Agent", "two"), ("-b a=1 -H 'Cookie: b=2'", "Cookie", "b=2"),
     ("-H 'User-Agent:' -A one", "User-Agent", nil),
-  ]) func `a header line overrides an option in any order`(
+  ]) func `a header line overrides an option regardless of their order`(
     options: String, name: String, value: String?
   ) throws {
     let headers = try request("curl \(options) https://a.test/").headers
@@ -153,7 +153,7 @@ import Testing
   @Test(arguments: [
     "--oauth2-bearer=SECRET", "--user=me:SECRET", "-F 'x=SECRET;y=SECRET'", "-F 'x=@f;y=SECRET'", "-I -d SECRET",
   ])
-  func `an error shows no value`(options: String) {
+  func `an error does not show values`(options: String) {
     do {
       _ = try request("curl \(options) https://a.test/")
       Issue.record("\(options) is taken")
@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `reads user, user agent, referer and range as header fields`() throws {
+  @Test func `converts user, user agent, referer and range to header fields`() throws {
     let line = "curl -u ann:a:b -A me -e https://b.test/ -r 0-9 -m 2.5 --connect-timeout 1 https://a.test/"
     let request = try request(line)
     #expect(
@@ -175,7 +175,7 @@ import Testing
     #expect(inURL.headers == ["Authorization": "Basic YW5uOmE6Yg=="])
   }
 
-  @Test func `reads a form as a multipart body`() async throws {
+  @Test func `converts a form to a multipart body`() async throws {
     let request = try request("curl https://a.test/ -F a=1 -F 'b={};type=application/json' --form-string 'c=@x;type=y'")
     #expect(
       request.method == .post && request.headers[.contentType]?.hasPrefix("multipart/form-data; boundary=") == true)
@@ -197,7 +197,7 @@ import Testing
     _ = try request("curl https://a.test/ --form-string '\(part)'")
   }
 
-  @Test func `the last user wins over the URL's, and a token over both`() throws {
+  @Test func `the last user name overrides the URL's, and a token overrides both`() throws {
     func signIn(_ options: String, _ url: String = "https://a.test/") throws -> String? {
       try request("curl \(options) \(url)").headers[.authorization]
     }
@@ -242,11 +242,11 @@ import Testing
     (#"curl 'https://a.test/?f\[s\]=x\{y\}'"#, "https://a.test/?f%5Bs%5D=x%7By%7D"),
     ("curl 'https://a.test/{s}/x'", "https://a.test/s/x"),
     ("curl --globoff 'https://a.test/?f[s]={x}'", "https://a.test/?f%5Bs%5D=%7Bx%7D"),
-  ]) func `requests the URL that curl would request`(line: String, url: String) throws {
+  ]) func `requests the same URL as curl`(line: String, url: String) throws {
     #expect(try request(line).url.absoluteString == url)
   }
 
-  @Test func `does not send a header that is set to empty`() throws {
+  @Test func `does not send a header that is set to an empty value`() throws {
     let stated = try request("curl -A mine -e there https://a.test/")
     #expect(stated.headers[.userAgent] == "mine" && stated.headers["Referer"] == "there")
     let empty = try request("curl -A '' -e '' https://a.test/")
@@ -267,7 +267,7 @@ import Testing
 
   // MARK: Round trip
 
-  @Test func `round-trips a request`() throws {
+  @Test func `a request can be parsed from its own command`() throws {
     var random = SeededGenerator(seed: 15)
     let urls = [
       "https://shop.test/", "http://127.0.0.1:8080/a/../b?x=[1]&y='%22#f", "https://shop.test/%7B1,2%7D?q=a%20b;c",

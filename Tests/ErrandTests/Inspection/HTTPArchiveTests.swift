@@ -27,7 +27,7 @@ import Testing
     #expect(archive.entries[0].timeline == nil, "with the last request alone")
   }
 
-  @Test func `has the fields that HAR requires, and no secret`() async throws {
+  @Test func `contains the fields that HAR requires, and no secrets`() async throws {
     let answer = StubLog.Answer.json(#"{"access_token":"s3cret"}"#)
     let calls = try await recordedCalls(answer) { server in
       let task = URLTask(
@@ -63,7 +63,7 @@ import Testing
       query?.map { $0["value"] } == ["1", "a b", "<redacted>"] && query?.map { $0["name"] } == ["x", "y", "token"])
   }
 
-  @Test func `an archive can be read back and reproduces requests and responses`() async throws {
+  @Test func `an archive can be read back to reproduce requests and responses`() async throws {
     let bytes = Data([0x89, 0x50, 0, 0xFF])
     let calls = try await recordedCalls(.data(bytes, "image/png"), .status(404, ["X-Mine": "a"])) { server in
       _ = try await PlainTask().on(server).downloadData()
@@ -80,7 +80,7 @@ import Testing
     #expect(request.body.data == Data("up".utf8) && request.headers[.contentType]?.hasPrefix("text/plain") == true)
   }
 
-  @Test func `writes a file for its owner only, even over a readable one`() async throws {
+  @Test func `writes a file that only its owner can read, even over a readable file`() async throws {
     try await withFolder { folder in
       let (file, archive) = (folder.appendingPathComponent("calls.har"), HTTPArchive(entries: []))
       for _ in 0..<2 {
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `reads a browser's archive that lacks required fields`() async throws {
+  @Test func `parses a browser's archive that lacks required fields`() async throws {
     let text = #"""
       {"log":{"version":"1.2","pages":[],"entries":[
         {"_initiator":{"type":"other"},"_error":7,"request":{"method":"GET","url":"https://a.test/x",
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test
-  func `reads form parameters as a body and headers without a value, and rejects a missing body`()
+  func `parses form parameters as a body and headers without a value, and rejects a missing body`()
     throws
   {
     func entry(_ postData: String, size: Int) throws -> HTTPArchive.Entry {
@@ -177,7 +177,7 @@ import Testing
     #expect(archive.entries.first?.httpResponse?.status.code == status)
   }
 
-  @Test func `does not take Content-Length as the size of an unread body`() async throws {
+  @Test func `does not use Content-Length as the size of an unread body`() async throws {
     var calls = try await recordedCalls(
       .status(.ok, ["Content-Length": "8388608"]), .status(.ok, ["Content-Length": "0"])
     ) { server in
@@ -202,7 +202,7 @@ import Testing
     #expect("\(shown)".contains("<a hidden body>") && !"\(shown)".contains("s3cret"), "\(shown)")
   }
 
-  @Test func `reads an archive without a creator version and a response status`() throws {
+  @Test func `parses an archive without a creator version and a response status`() throws {
     let text =
       #"{"log":{"creator":{"name":"x"},"entries":[{"request":{"method":"GET","url":"https://a.test"},"response":{}}]}}"#
     let archive = try HTTPArchive(data: Data(text.utf8))
@@ -261,7 +261,7 @@ import Testing
       archive.entries[1].cacheUse?.contains("uri-miss") == true && archive.entries[2].cacheUse?.contains("hit") == true)
   }
 
-  @Test func `an entry has the address, sizes, cookies and resend flag`() async throws {
+  @Test func `an entry contains the address, sizes, cookies and resend flag`() async throws {
     var calls = try await recordedCalls(
       .status(.ok, ["Content-Length": "26", "Set-Cookie": "a=1; Path=/", "set-cookie": "b=2"]),
       configure: { $0.redaction = .none }
@@ -298,7 +298,7 @@ import Testing
     exchange.response = RecordedCall.Response(status: 200, isConnectionReused: true)
     parts = HTTPArchive.Timings(exchange)
     #expect([parts.dns, parts.connect, parts.ssl] == [-1, -1, -1] && parts.send == 1)
-    // Nothing was received: the current phase takes the rest.
+    // Nothing was received, so the remaining time belongs to the current phase.
     (timings.firstByte, timings.lastByte, exchange.response) = (.zero, .milliseconds(1), nil)
     (exchange.timings, exchange.ended) = (timings, .milliseconds(2076))
     parts = HTTPArchive.Timings(exchange)

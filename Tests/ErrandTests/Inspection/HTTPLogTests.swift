@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the newest logs and those still being written`() async throws {
+  @Test func `keeps the newest logs and logs still being written`() async throws {
     try await withFolder { parent in
       func make(_ name: String, _ contents: [String]) throws {
         let folder = parent.appendingPathComponent(name)
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `removes only files of a log, whatever the folder is called`() async throws {
+  @Test func `removes only a log's files, regardless of the folder's name`() async throws {
     try await withFolder { parent in
       func make(_ folder: String, _ files: [String]) throws {
         let folder = parent.appendingPathComponent(folder)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `escapes peer input and hides secrets`() async throws {
+  @Test func `escapes input from peers and hides secrets`() async throws {
     try await withFolder { parent in
       let answer = StubLog.Answer.data(Data("\(Self.injection) token=s3cret".utf8), .plainText)
       let (_, page) = try await logged(answer, below: parent) { server in
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `no field of a call can end its block`() async throws {
+  @Test func `no field of a call can close its block`() async throws {
     let calls = try await recordedCalls(.status(503), .json(#"{"a":1}"#)) { server in
       let task = URLTask(.known("https://shop.test/a?b=c"), method: .put, headers: ["X-A": "b"], body: .text("body"))
       _ = try await task.on(server).retry(upTo: 1, after: .seconds(1)).tagged("tag").comment("comment").download()
@@ -155,7 +155,7 @@ import Testing
     call.exchanges[0].failure = "failure"
     call.exchanges[0].body?.note = "note"
     call.exchanges[1].response?.body?.note = "note"
-    // Replaces every text except those with fixed values.
+    // Replaces every text except texts with fixed values.
     let texts = try JSONSerialization.jsonObject(with: JSONEncoder().encode(call))
     let count = Shared(0)
     func spoiled(_ value: Any, _ key: String) -> Any {
@@ -180,7 +180,7 @@ import Testing
     #expect((read["call"] as? [String: Any])?["comment"] as? String == Self.injection)
   }
 
-  @Test func `stops writing at the count limit and says so once`() async throws {
+  @Test func `stops writing at the count limit and logs this once`() async throws {
     try await withFolder { parent in
       let said = Shared<[String]>([])
       let log = try HTTPLog(in: parent, limit: 2, log: TextSink { text in said.withLock { $0.append(text) } })
@@ -193,7 +193,7 @@ import Testing
     }
   }
 
-  @Test func `stops writing at the size limit and says so once`() async throws {
+  @Test func `stops writing at the size limit and logs this once`() async throws {
     try await withFolder { parent in
       let said = Shared<[String]>([])
       let log = try HTTPLog(in: parent, maximumSize: 5000, log: TextSink { text in said.withLock { $0.append(text) } })
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test func `the page's content security policy allows only its own script`() throws {
-    // With the combining mark, the bracket is another character, but it still starts a tag.
+    // With the combining mark, the bracket is a different character, but it still starts a tag.
     let page = LogPage.head(title: "<q> <\u{338}q & \"x\"")
     #expect(page.range(of: Data("<q".utf8)) == nil && page.range(of: Data("<\u{338}".utf8)) == nil)
     let head = String(decoding: page, as: UTF8.self)
@@ -220,7 +220,7 @@ import Testing
     }
   }
 
-  @Test func `throws .fileNotWritable with the path if the folder cannot be created`() async throws {
+  @Test func `throws .fileNotWritable with the path if the folder can't be created`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)

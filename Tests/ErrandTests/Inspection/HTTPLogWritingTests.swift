@@ -14,7 +14,7 @@ import Testing
     func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) { makers.withLock { $0.append(make) } }
   }
 
-  @Test func `a recorder can create its call later and gets the same one`() async throws {
+  @Test func `a recorder can create its call later and receives the same call`() async throws {
     let (late, calls) = (Late(), RecordedCalls())
     let stub = StubServer(.json(#"{"id":7,"name":"Sprocket","token":"planted"}"#)) { $0.recorders = [late, calls] }
     _ = try await GetWidget().on(stub.server).download()
@@ -26,7 +26,7 @@ import Testing
     #expect(call.moments.last?.text == "call succeeded with 200 OK")
   }
 
-  @Test func `counts and logs calls that cannot be written`() async throws {
+  @Test func `counts and logs calls that can't be written`() async throws {
     try await withFolder { parent in
       let lines = Shared<[String]>([])
       let log = try HTTPLog(in: parent, log: TextSink { line in lines.withLock { $0.append(line) } })
@@ -141,7 +141,7 @@ import Testing
     #expect(Set(hidden.keys).isDisjoint(with: ["requestBody", "responseBody", "trailers"]))
   }
 
-  @Test func `the page includes the command only if it cannot be built from the lines`()
+  @Test func `the page includes the command only if it can't be built from the lines`()
     async throws
   {
     let call = try #require(

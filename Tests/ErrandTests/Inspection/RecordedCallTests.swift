@@ -12,7 +12,7 @@ import Testing
     var headers: HTTPHeaders { [.authorization: "Bearer s3cret", "X-Mine": "shown"] }
   }
 
-  @Test func `a recorded call has every request, response and moment`() async throws {
+  @Test func `a recorded call contains every request, response and moment`() async throws {
     let start = Date()
     let calls = try await recordedCalls(.status(503), .widget) { server in
       let task = GetWidget().on(server).retry(upTo: 1, after: .seconds(2)).tagged("shelf").comment("why not")
@@ -46,7 +46,7 @@ import Testing
     #expect(exchange.response?.body?.text == #"{"access_token":"<redacted>","name":"shown"}"#)
   }
 
-  @Test func `round-trips through JSON`() async throws {
+  @Test func `can be encoded as JSON and decoded again`() async throws {
     let calls = try await recordedCalls(.status(503), .status(404, ["X-Mine": "a"]), .widget) { server in
       _ = try? await GetWidget().on(server).retry(upTo: 1, after: .milliseconds(1500)).download()
       _ = try await Login().on(server).run()
@@ -74,7 +74,7 @@ import Testing
     #expect(call.status == 404 && call.outcome == .failed && call.attempts == 1)
   }
 
-  @Test func `keeps a binary body only if it can contain no secret`() async throws {
+  @Test func `keeps a binary body only if it can't contain secrets`() async throws {
     let bytes = Data([0x89, 0x50, 0, 1])
     func body(_ type: MediaType, _ redaction: Redaction = .standard) async throws -> RecordedCall.Body? {
       let calls = try await recordedCalls(.data(bytes, type), configure: { $0.redaction = redaction }) { server in
@@ -90,7 +90,7 @@ import Testing
     #expect(try await body("application/protobuf", .none)?.data == bytes)
   }
 
-  @Test func `a cached call has the head of the cached response`() async throws {
+  @Test func `a cached call contains the head of the cached response`() async throws {
     let answer = StubLog.Answer.status(.ok, [.cacheControl: "max-age=60", "X-Mine": "kept"])
     let calls = try await recordedCalls(answer, configure: { $0.cache = MemoryCache() }) { server in
       for _ in 0..<2 { _ = try await PlainTask().on(server).downloadData() }

@@ -25,7 +25,7 @@ import Testing
     ("a#b", ["a#b"]),
     ("\n# a\na b\n", ["a", "b"]), (#"$'a\n\x41\101\u00e9\'\e'"#, ["a\nAAé'\u{1B}"]), ("a$ '$b' $", ["a$", "$b", "$"]),
     (#""$(printf 'a\033b')""#, ["a\u{1B}b"]), (#"a$(printf '%%')b"#, ["a%b"]), ("'a\nb'", ["a\nb"]),
-  ]) func `splits a line as a shell does`(line: String, expected: [String]) throws {
+  ]) func `splits a line like a shell`(line: String, expected: [String]) throws {
     #expect(try words(line) == expected)
   }
 
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test func `no line causes a loop or a trap`() {
+  @Test func `no line causes an endless loop or a trap`() {
     var random = SeededGenerator(seed: 4)
     let signs = Array("ab '\"\\$(){}|;&<>`#%\n\r\tprintf x0")
     for _ in 0..<20_000 {
@@ -75,7 +75,7 @@ import Testing
 }
 
 extension String {
-  /// Without trailing line breaks, which a shell drops from the output of a command.
+  /// Removes trailing line breaks, which a shell drops from a command's output.
   fileprivate var trimmingLineBreaks: String {
     var scalars = unicodeScalars
     while scalars.last == "\n" { scalars.removeLast() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Spans as text and spans as values have the same content.
+/// Spans have the same content as text and as values.
 @Suite(.timeLimit(.minutes(1))) struct TraceTextTests {
   /// Observes the ends of calls and starts traces.
   private struct Ends: TaskObserver {
@@ -27,7 +27,7 @@ import Testing
     return batches
   }
 
-  @Test(arguments: [1, 2, 3, 100]) func `the text equals the values in any batch size`(size: Int) async throws {
+  @Test(arguments: [1, 2, 3, 100]) func `the text equals the values for any batch size`(size: Int) async throws {
     let ends = Ends()
     let stub = StubServer(
       .status(302, ["Location": "/odd%22?token=planted1&a=1"]), .status(404), .status(503), .status(.ok)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct NetworkActivityTests {
-  @Test func `a reader gets the current count and later the latest one`() async throws {
+  @Test func `a reader receives the current count and later the latest count`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     var numbers = server.manager.activity.makeAsyncIterator()
@@ -89,14 +89,14 @@ import Testing
   }
 
   @Test func `readings do not keep the server alive and end with it`() async {
-    let keeper = Server(remote: .none, environment: [:])  // otherwise the next one could become the default server
+    let keeper = Server(remote: .none, environment: [:])  // otherwise the next server could become the default server
     func readings() -> GaugeReadings { Server(remote: .none, environment: [:]).gauges(every: .seconds(1)) }
     var iterator = readings().makeAsyncIterator()
     #expect(await iterator.next() == nil)
     withExtendedLifetime(keeper) {}
   }
 
-  @Test func `an exporter's manager is not part of the process's activity`() {
+  @Test func `the process's activity excludes an exporter's manager`() {
     let (counted, exporting) = (TaskManager(), SpanExporter.manager())
     #expect(ActivityRegistry.all.desks.contains { $0 === counted.calls })
     #expect(!ActivityRegistry.all.desks.contains { $0 === exporting.calls })

@@ -131,7 +131,7 @@ import Testing
     return .attemptEnded(number, record)
   }
 
-  @Test func `a call that succeeded slowly names the reason`() {
+  @Test func `the diagnosis of a slow success names the reason`() {
     func diagnosis(_ moments: CallMoment...) -> String? {
       var record = FlightRecord(title: "GET https://shop.test/")
       for moment in moments { record.note(moment, at: .seconds(1)) }

@@ -24,7 +24,7 @@ import Testing
     ("[see a]", "[see a]"), ("[1", "[1"), ("{\"a\":\"b", "{\"a\":\"b"), ("text", "text"),
     ("", ""),
   ])
-  func `formats valid JSON and nothing else`(text: String, expected: String) {
+  func `formats only valid JSON`(text: String, expected: String) {
     #expect(JSONLayout.laidOut(text) == expected)
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The text of errors: the cause, the place, and what to do instead.
+/// The text of errors, which contains the cause, the place and a suggestion.
 @Suite(.timeLimit(.minutes(1))) struct MessagesTests {
   private func error<Value>(_ body: () async throws -> Value) async throws -> TaskError {
     try #require(await #expect(throws: TaskError.self) { try await body() })
@@ -74,13 +74,13 @@ import Testing
   }
 
   @Test(arguments: ["not json", "{\"id\":7", "<widget/>"])
-  func `a body in another format has its own cause`(text: String) async throws {
+  func `a body in another format has a distinct cause`(text: String) async throws {
     let stub = StubServer(.data(Data(text.utf8), .plainText))
     let error = try await error { try await GetWidget().on(stub.server).download() }
     #expect(error.cause == .wrongFormat && error.reason.contains("It begins with: \(text)"), "\(error)")
   }
 
-  @Test func `a JSON line that does not decode is named by its number`() async throws {
+  @Test func `the error for an invalid JSON line contains its number`() async throws {
     struct Entry: Decodable { let id: Int }
     let body = HTTPResponseBody(Data("{\"id\":1}\n\n{\"id\":\"x\"}\n".utf8))
     let error = try await error { for try await _ in body.jsonLines(of: Entry.self) {} }
@@ -108,7 +108,7 @@ import Testing
     return String(reason.prefix(upTo: try #require(reason.range(of: " of ", options: .backwards)?.lowerBound)))
   }
 
-  @Test func `a timeout names the setting that it came from`() async throws {
+  @Test func `a timeout names the setting that caused it`() async throws {
     let (three, five, thirty) = (Duration.seconds(3), Duration.seconds(5), ServerConfiguration().defaultTimeout)
     #expect(try await words(.attempt, after: thirty) == "the time limit 'defaultTimeout'")
     #expect(try await words(.attempt, after: three, three) == "the time limit 'timeout'")
@@ -137,7 +137,7 @@ import Testing
     #expect(deadline.reason.hasPrefix("the deadline ('timeouts.call') of 3.000 s was exceeded "))
   }
 
-  @Test func `a nested call's timeout keeps its own name`() async throws {
+  @Test func `a nested call's timeout keeps its name`() async throws {
     let slow = StubServer(.failure(.timeout(.firstByte, after: .seconds(2), phase: .waiting)))
     let inner = PlainTask().on(slow.server).retry(.never).timeouts(Timeouts(firstByte: .seconds(2)))
     let outer = StubServer { $0.preflight = { _, _ in try await inner.run() } }
@@ -268,7 +268,7 @@ import Testing
     #expect(stub.requests.count == 2 && told.contains("405") && !told.contains("s3cret"))
   }
 
-  @Test func `names an endpoint by method and path before there is a request`() async throws {
+  @Test func `names an endpoint by method and path before the request is built`() async throws {
     let stub = StubServer()
     let task = Endpoint<Void, Widget>.get("widgets/7").timeout(.zero).on(stub.server)
     #expect(try await error { try await task.download() }.description.contains("GET widgets/7"))

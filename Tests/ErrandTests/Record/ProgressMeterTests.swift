@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {
-  @Test func `reports at once, then at most 20 times a second, and at the end`() {
+  @Test func `reports immediately, then at most 20 times a second, and at the end`() {
     var meter = ProgressMeter(.down, attempt: 1, total: 1000, at: .zero)
     var told = 0
     for step in 0..<1000 where meter.add(1, at: .milliseconds(step)) != nil { told += 1 }
@@ -28,7 +28,7 @@ import Testing
     #expect(try #require(fourthTold).rate == 1500)
   }
 
-  @Test func `has no rate at first, then a stable one for a steady flow`() throws {
+  @Test func `has no rate at first, then a stable rate for a steady flow`() throws {
     var meter = ProgressMeter(.down, attempt: 1, total: nil, at: .zero)
     let atOnce = meter.add(100_000, at: .microseconds(300))
     #expect(try #require(atOnce).rate == nil)

@@ -34,7 +34,7 @@ import Testing
     #expect(text.text == "1.234 s 61.000007 0")
   }
 
-  @Test func `joins pieces of any size at any initial capacity`() {
+  @Test func `joins chunks of any size at any initial capacity`() {
     for capacity in [0, 1, 7, 1000] {
       var text = TextBytes(capacity: capacity)
       var plain = ""

@@ -30,13 +30,13 @@ import Testing
     let server = Server(
       remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
       manager: TaskManager(clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))))
-    _ = try? await task.on(server).run()  // the line says how it ended
+    _ = try? await task.on(server).run()  // the log line says how the call ended
     return lines.withLock { $0 }.map { $0.replacing(/\d+\.\d{3} s/, with: "T s") }
   }
 
   private static let down = StubLog.Answer.data(Data("pin=1234 coming down\r\n\u{1B}[2Kmore".utf8), .plainText)
 
-  @Test func `logs a call as one line, and only if enabled`() async {
+  @Test func `logs a call as one line if enabled`() async {
     #expect(await logged(PlainTask(), .status(.ok)) == [])
     #expect(
       await logged(Upload(), Self.down, options: .standard) == ["POST https://shop.test/somewhere?pin=1234 200 OK T s"])
@@ -69,7 +69,7 @@ import Testing
     #expect(await logged(PlainTask().logging(.status), .status(.ok), options: .full) == ["GET PlainTask 200 OK"])
   }
 
-  @Test func `logs the reason of a failure once, and a cancellation`() async throws {
+  @Test func `logs the reason for a failure or cancellation once`() async throws {
     let never = PlainTask().retry(.never)
     let missing = await logged(never, .status(.notFound), options: .standard).joined()
     #expect(missing.hasPrefix("GET https://shop.test/plain 404 Not Found T s"), "\(missing)")
@@ -88,7 +88,7 @@ import Testing
 
   private struct Odd: Error { let why = "it is odd" }
 
-  @Test func `logs several attempts as one line with their number, and each request on demand`() async throws {
+  @Test func `logs several attempts as one line with their number, and each request if enabled`() async throws {
     let task = PlainTask().retry(.fixed(retries: 1, delay: .seconds(2)))
     let line = await logged(task, .status(.serviceUnavailable), .status(.ok), options: .standard)
     #expect(line == ["GET https://shop.test/plain 200 OK T s, 2 attempts"])
@@ -117,7 +117,7 @@ import Testing
     #expect(await logged(Hidden(), .data(Data("secret".utf8), .plainText), options: .full) == ["GET Hidden 200 OK T s"])
   }
 
-  @Test func `logs a stream once its body has ended`() async throws {
+  @Test func `logs a stream when its body has ended`() async throws {
     let (lines, count) = (Shared<[String]>([]), Counter())
     let stub = StubServer(.data(Data("abc".utf8), .plainText)) {
       $0.logOptions = [.url, .status]

@@ -38,7 +38,7 @@ import Testing
         remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
         manager: manager, environment: [:])
       try await manager.recordTaskPath(to: folder)
-      _ = try? await GetWidget().on(server).retry(retries).run()  // the recording says how it ended
+      _ = try? await GetWidget().on(server).retry(retries).run()  // the recording says how the call ended
       await manager.endTaskPathRecording()
       let index = RecordingIndex(try Data(contentsOf: folder.appendingPathComponent("index.json")))
       let entry = try #require(index.entries.first)
@@ -56,14 +56,14 @@ import Testing
     #expect(entry.attempts == 1 && entry.status == 200)
   }
 
-  @Test func `a failed request gives its reason even if the attempt sent another`() async throws {
+  @Test func `records the reason for a failed request even if the attempt sent another request`() async throws {
     let (text, entry) = try await recorded(.lost, .widget)
     #expect(text.contains("\nNo response: lost\n") && text.contains("\n200 OK after "), "\(text)")
     #expect(!text.contains("cancelled"), "\(text)")
     #expect(entry.attempts == 1)
   }
 
-  @Test func `shows a response even if a step threw after it`() async throws {
+  @Test func `shows a response even if a step threw afterwards`() async throws {
     let (text, entry) = try await recorded(.status(.unauthorized), through: Renewal(isGivingUp: true))
     #expect(text.contains("\n401 Unauthorized after ") && !text.contains("No response"), "\(text)")
     #expect(text.contains("\nthere is no new token\n"), "\(text)")

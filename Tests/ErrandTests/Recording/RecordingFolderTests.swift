@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `keeps only the newest of many recordings at once`() throws {
+  @Test func `keeps only the newest of many simultaneous recordings`() throws {
     let url = URL.newFolder()
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
@@ -87,7 +87,7 @@ import Testing
     #expect(try files(in: url).count == 6, "four recordings, the index and the lock")
   }
 
-  @Test func `concurrent sessions share the index and numbers of a folder`() async throws {
+  @Test func `concurrent sessions share a folder's index and numbers`() async throws {
     try await withFolder { folder in
       let shops = [StubServer(.widget), StubServer(.widget), StubServer(.widget)]
       for shop in shops { try await shop.server.recordTaskPath(to: folder) }
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `a new session continues the numbers and ignores foreign files`() async throws {
+  @Test func `a new session continues the numbers and ignores other programs' files`() async throws {
     try await withFolder { folder in
       try Data("mine".utf8).write(to: folder.appendingPathComponent("0041. GET Mine.txt"))
       try Data("2026".utf8).write(to: folder.appendingPathComponent("2026 notes.txt"))
@@ -128,14 +128,14 @@ import Testing
     }
   }
 
-  @Test func `the next session completes the unfinished work of a killed one`() throws {
+  @Test func `the next session completes the unfinished work of a killed session`() throws {
     let url = URL.newFolder()
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
     try folder.open()
     _ = try folder.write((0..<4).map { _ in recording() }, .unlimited)
     let names = try recordings(in: url)
-    // Killed before renaming the second file, after removing the third, and while writing a fifth.
+    // Killed before renaming the second file, after removing the third, and while writing a fifth file.
     try FileManager.default.moveItem(
       at: url.appendingPathComponent(names[1]), to: url.appendingPathComponent(".0002.partial"))
     try FileManager.default.removeItem(at: url.appendingPathComponent(names[2]))
@@ -147,7 +147,7 @@ import Testing
     #expect(try files(in: url) == [".lock", names[0], names[1], names[3], "index.json"])
   }
 
-  @Test func `removes no old recording before the new index is written`() throws {
+  @Test func `does not remove old recordings before the new index is written`() throws {
     let url = URL.newFolder()
     defer { try? FileManager.default.removeItem(at: url) }
     var folder = RecordingFolder(url)
@@ -155,7 +155,7 @@ import Testing
     let limits = RecordingLimits(count: 30)
     _ = try folder.write((0..<30).map { _ in recording() }, limits)
     let names = try recordings(in: url)
-    // A failing disk stands in for a killed process: nothing can be committed.
+    // A failing disk simulates a killed process, because nothing can be committed.
     let obstacle = url.appendingPathComponent(".index.partial")
     try FileManager.default.createDirectory(
       at: obstacle.appendingPathComponent("x"), withIntermediateDirectories: true)
@@ -166,14 +166,14 @@ import Testing
     #expect(try recordings(in: url) == index(in: url).map(\.file) && index(in: url).count == 30)
   }
 
-  @Test func `the next session removes what a killed one had marked for removal`() throws {
+  @Test func `the next session removes recordings that a killed session had marked for removal`() throws {
     let url = URL.newFolder()
     defer { try? FileManager.default.removeItem(at: url) }
     var (killed, next) = (RecordingFolder(url), RecordingFolder(url))
     try killed.open()
     _ = try killed.write((0..<6).map { _ in recording() }, .unlimited)
     let names = try recordings(in: url)
-    // Killed during the removal, when the fifth was not renamed yet.
+    // Killed during the removal, before the fifth file was renamed.
     var index = RecordingIndex()
     for entry in try self.index(in: url) { index.append(entry) }
     index.mark(upTo: 3)
@@ -186,7 +186,7 @@ import Testing
     #expect(try self.index(in: url).allSatisfy { $0.isLeaving == nil })
   }
 
-  @Test func `reads a known index line by line and rejects an edited one`() throws {
+  @Test func `reads a known index line by line and rejects an edited index`() throws {
     var index = RecordingIndex()
     for number in 1...3 { index.append(recording().entry.numbered(number, name: "GET Widget", bytes: 5)) }
     #expect(RecordingIndex(index.data, knowing: index)?.data == index.data)
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `a disk error is logged once, fails no call, and is retried`() async throws {
+  @Test func `a disk error is logged once, does not fail calls, and is retried`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }

@@ -30,7 +30,7 @@ import Testing
     #expect(array[1]["number"] as? Int == 2 && array[1]["url"] as? String == "https://shop.test/a")
   }
 
-  @Test func `reads an invalid index as empty`() {
+  @Test func `treats an invalid index as empty`() {
     for text in ["", "[", "{}", "[{\"number\":1}]"] { #expect(RecordingIndex(Data(text.utf8)).entries.isEmpty) }
   }
 

@@ -8,8 +8,8 @@
 
   /// Records from separate processes, some of which are killed while writing.
   @Suite(.timeLimit(.minutes(3))) struct RecordingKillTests {
-    /// Not `Process`: it tracks the child with a socket that a server started by another test can inherit, so the end is
-    /// never noticed.
+    /// Doesn't use `Process`, which tracks the child with a socket. If a server started by another test inherits that
+    /// socket, the end of the child is never noticed.
     private func start(_ folder: URL, recordings: Int) throws -> pid_t {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path
@@ -64,14 +64,14 @@
         try #require(flock(lock, LOCK_EX) == 0)
         RecordingKillTests.lock.withLock { $0 = lock }
         for _ in 0..<20 { _ = try await GetWidget().on(stub.server).download() }
-        // The last handler registered runs first, so this one runs before the recorder's.
+        // Exit handlers run in reverse order of registration, so this handler runs before the recorder's.
         atexit { RecordingKillTests.lock.withLock { _ = close($0) } }
         exit(EXIT_SUCCESS)
       }
       #expect(try index(in: folder).count == 20)
     }
 
-    @Test func `two processes that record concurrently lose nothing`() async throws {
+    @Test func `two processes can record concurrently without losing calls`() async throws {
       let folder = Self.exitFolder(of: getpid())
       defer { try? FileManager.default.removeItem(at: folder) }
       func child() async {
@@ -102,7 +102,7 @@
       var random = SeededGenerator(seed: 7)
       try await withFolder { folder in
         for _ in 0..<3 {
-          // Two at a time, so one outlives the other.
+          // Two processes run at a time, so one outlives the other.
           var processes = try (0..<2).map { _ in try start(folder, recordings: recordings) }
           defer { for process in processes { kill(process, SIGKILL) } }
           while let process = processes.first {
@@ -124,8 +124,8 @@
           var next = RecordingFolder(folder)
           try next.open()
           let entries = try index(in: folder)
-          // Not compared as arrays: printing a diff of thousands of names can exceed the time limit.
-          // Not in name order either, because 10000 sorts before 2000.
+          // Don't compare arrays, because printing a diff of thousands of names can exceed the time limit.
+          // Don't use name order either, because 10000 sorts before 2000.
           let names = try files(in: folder)
           #expect(names.elementsEqual(([".lock"] + entries.map(\.file) + ["index.json"]).sorted()))
           for entry in entries {

@@ -10,13 +10,13 @@ import Testing
   import Darwin
 #endif
 
-/// Access to recordings, and files that others put in their way.
+/// Access permissions of recordings, and files that other programs put in the folder.
 @Suite(.timeLimit(.minutes(1))) struct RecordingSafetyTests: RecordingSuite {
   private func mode(_ url: URL) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
   }
 
-  @Test func `folders and files are accessible to the owner only`() async throws {
+  @Test func `folders and files are accessible only to their owner`() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("a/b")
       let stub = StubServer(.widget)
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test(arguments: [".lock", ".index.partial", ".0001.partial", "index.json", "0001. GET Widget.txt"])
-  func `follows no symlink`(name: String) async throws {
+  func `does not follow symlinks`(name: String) async throws {
     try await withFolder { folder in
       let victim = folder.appendingPathComponent("victim")
       try Data("mine".utf8).write(to: victim)
@@ -138,13 +138,13 @@ import Testing
     }
   }
 
-  @Test func `rejects a world-writable folder and one of another user`() async throws {
+  @Test func `rejects a folder that is world-writable or belongs to another user`() async throws {
     try await withFolder { folder in
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
       let error = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
       #expect(error?.code == .fileNotWritable && error?.reason.contains("writable by everyone") == true)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
-      guard geteuid() == 0, chown(folder.path, 12345, 12345) == 0 else { return }  // Only root can give a folder away.
+      guard geteuid() == 0, chown(folder.path, 12345, 12345) == 0 else { return }  // Only root can change the owner.
       let foreign = await #expect(throws: TaskError.self) { try await TaskManager().recordTaskPath(to: folder) }
       #expect(foreign?.reason.contains("another user") == true)
     }
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `a recording that cannot be written does not block the others`() async throws {
+  @Test func `a recording that can't be written does not block other recordings`() async throws {
     try await withFolder { folder in
       var recordings = RecordingFolder(folder)
       try recordings.open()
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test func `leaves another program's files alone`() async throws {
+  @Test func `does not change another program's files`() async throws {
     try await withFolder { folder in
       let index = folder.appendingPathComponent("index.json")
       try Data(#"{"my":"own"}"#.utf8).write(to: index)
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `ignores impossible numbers of foreign files and entries`() async throws {
+  @Test func `ignores impossible numbers in other programs' files and entries`() async throws {
     try await withFolder { folder in
       try Data("x".utf8).write(to: folder.appendingPathComponent("9223372036854775807. x.txt"))
       var recordings = RecordingFolder(folder)
@@ -223,7 +223,7 @@ import Testing
   }
 
   @Test(arguments: ["999999999999", "9999999999999", "999999999999999"])
-  func `loses no recording after a foreign file with a large number`(number: String) async throws {
+  func `does not lose recordings after another program's file with a large number`(number: String) async throws {
     try await withFolder { folder in
       try Data("x".utf8).write(to: folder.appendingPathComponent("\(number). x.txt"))
       for _ in 0..<3 {

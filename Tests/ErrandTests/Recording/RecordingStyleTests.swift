@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<16) func `records exactly the parts of the style`(parts: Int) async throws {
+  @Test(arguments: 0..<16) func `records exactly the parts that the style includes`(parts: Int) async throws {
     let style = RecordingStyle(rawValue: parts)
     let text = try await recorded(style).text
     for (part, words) in [

@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `concurrent sessions in one folder overwrite nothing`() async throws {
+  @Test func `concurrent sessions in one folder don't overwrite each other's files`() async throws {
     try await withFolder { folder in
       let stubs = (0..<4).map { _ in StubServer(.widget) }
       for stub in stubs { try await stub.server.manager.recordTaskPath(to: folder) }
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test func `throws .fileNotWritable with the path if the folder cannot be created`() async throws {
+  @Test func `throws .fileNotWritable with the path if the folder can't be created`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `a deleted folder fails no call and is logged once`() async throws {
+  @Test func `a deleted folder does not fail calls and is logged once`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `each session without a folder gets its own`() async throws {
+  @Test func `each session without a configured folder creates its own`() async throws {
     let folders = [try await TaskManager().recordTaskPath(), try await TaskManager().recordTaskPath()]
     #expect(folders[0] != folders[1])
     for folder in folders { try FileManager.default.removeItem(at: folder) }

@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-/// Recordings that wait for their turn or for a lock, and lost ones.
+/// Recordings that wait for earlier recordings or for a lock, and lost recordings.
 @Suite(.timeLimit(.minutes(1))) struct RecordingWaitTests: RecordingSuite {
   @Test func `a call does not wait for its recording to be created`() async throws {
     try await withFolder { folder in
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `writes only the newest of many calls, with their numbers`()
+  @Test func `writes only the newest of many calls, with their original numbers`()
     async throws
   {
     try await withFolder { folder in
@@ -42,7 +42,8 @@ import Testing
         let obstacle = folder.appendingPathComponent(".000\(number).partial/x")
         try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
       }
-      // Four more arrive while the first is created, and another while they wait for the folder.
+      // Four more calls arrive while the first recording is created, and another call arrives while they wait for the
+      // folder.
       let (reached, gate) = (Counter(), DispatchSemaphore(value: 0))
       recorder.record(size: 10, log: sink) {
         reached.add()
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a held lock delays no call`() async throws {
+  @Test func `a held lock does not delay calls`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
@@ -184,7 +185,7 @@ import Testing
     }
   }
 
-  @Test func `creates a waiting recording once and counts it by its text`() async throws {
+  @Test func `creates a waiting recording only once and counts the size of its text`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let sink = TextSink { line in lines.withLock { $0.append(line) } }

@@ -31,7 +31,7 @@ import Testing
     #expect(headers.values(for: "X-Level") == ["modifier"])
   }
 
-  @Test func `sends a user agent and accepts anything by default`() async throws {
+  @Test func `by default, sends a user agent and accepts any media type`() async throws {
     let headers = try await sent(by: StubServer(.status(.ok)))
     #expect(headers[.accept] == "*/*" && headers[.userAgent] == "tests")
     #expect(try await sent(by: StubServer(.status(.ok)) { $0.userAgent = "" })[.userAgent] == nil)
@@ -46,7 +46,7 @@ import Testing
     #expect(try await sent(by: StubServer(.widget), own).values(for: .contentType) == ["application/vnd.shop+json"])
   }
 
-  @Test func `preflights see the final headers and can change them, the task's first`() async throws {
+  @Test func `preflights receive the final headers and can change them, the task's preflight first`() async throws {
     struct Signed: ServerGETTask {
       func preflight(_ request: inout HTTPRequest) async throws {
         request.headers["X-Signed"] = request.headers["X-Standard"]

@@ -19,7 +19,7 @@ import Testing
       environment: environment)
   }
 
-  @Test func `echoes only the named types`() async throws {
+  @Test func `echoes only the listed types`() async throws {
     let server = server(["ERRAND_ECHO": "GetWidget, Other,"])
     _ = try await GetWidget().on(server).timeout(.seconds(3)).download()
     try await PlainTask().on(server).run()
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(arguments: [("none", 0), ("short", 2), ("STEPS", 8)])
-  func `the environment's log style overrides the configured one`(
+  func `the environment's log style overrides the configured log style`(
     name: String, count: Int
   ) async throws {
     let server = server(["ERRAND_LOG_STYLE": name]) { $0.logStyle = count == 0 ? .steps : .none }
@@ -90,14 +90,14 @@ import Testing
     #expect(lines.withLock { $0.count } == count)
   }
 
-  @Test func `an unknown style is reported once with the known ones and ignored`() async throws {
+  @Test func `an unknown style is ignored, and reported once with the valid styles`() async throws {
     let server = server(["ERRAND_LOG_STYLE": "loud"])
     for _ in 0..<3 { _ = try await GetWidget().on(server).download() }
     #expect(
       lines.withLock { $0 } == ["ERRAND_LOG_STYLE names an unknown style 'loud'; known styles: none, short, steps"])
   }
 
-  @Test func `records calls if the environment asks for it`() async throws {
+  @Test func `records calls if enabled in the environment`() async throws {
     try await withFolder { folder in
       let path = folder.appendingPathComponent("new")
       let server = server(["ERRAND_RECORD": path.path])
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `reports a folder that cannot be created and continues`() async throws {
+  @Test func `reports a folder that can't be created and continues`() async throws {
     let server = server(["ERRAND_RECORD": "/dev/null/below"])
     #expect(try await GetWidget().on(server).download() == Widget())
     #expect(server.taskPathURL == nil)

@@ -59,7 +59,7 @@ import Testing
     #expect(request.url.absoluteString == "https://shop.test/widgets?a=b" && request.headers["X-Mine"] == "1")
   }
 
-  @Test func `head fails like the task for bad statuses and disabled servers`() async throws {
+  @Test func `head fails like the task itself for bad statuses and disabled servers`() async throws {
     let stub = StubServer(.status(404))
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(stub.server).head() }
     #expect(error?.status == 404)

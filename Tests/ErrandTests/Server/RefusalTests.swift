@@ -14,7 +14,7 @@ import Testing
     return await #expect(throws: TaskError.self) { try await (task ?? PlainTask().retry(.never)).on(server).run() }
   }
 
-  @Test func `a problem document's title and detail are in the reason`() async {
+  @Test func `the reason contains a problem document's title and detail`() async {
     let problem = #"{"title":"Out of stock","detail":"widget 7,\nsee https://shop.test/?token=s3cret","status":422}"#
     let error = await refusal(problem, "application/problem+json; charset=utf-8")
     let words = "Out of stock: widget 7, see https://shop.test/?token=<redacted>"
@@ -24,7 +24,7 @@ import Testing
     #expect(await refusal("torn", .problem)?.reason == "422 Unprocessable Content: torn")
   }
 
-  @Test func `the reason has the first 200 characters of a text body on one line, redacted`() async {
+  @Test func `the reason contains the first 200 characters of a text body on one line, redacted`() async {
     #expect(
       await refusal("no\n such  widget, password=s3cret", .plainText)?.description
         == "GET https://shop.test/plain: 422 Unprocessable Content: no such widget, password=<redacted>")
@@ -77,7 +77,7 @@ import Testing
     #expect(error.map { "\($0)" } == "GET https://shop.test/widgets/7: \(words)")
   }
 
-  @Test func `leaves out binary, empty and hidden bodies`() async {
+  @Test func `omits binary, empty and hidden bodies`() async {
     #expect(await refusal("x", "image/png")?.reason == "422 Unprocessable Content")
     #expect(await refusal("", .plainText)?.reason == "422 Unprocessable Content")
     let hidden = PlainTask().retry(.never).recording([.url])

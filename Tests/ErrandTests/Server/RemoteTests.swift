@@ -24,7 +24,7 @@ import Testing
     #expect(try remote(value) == known[0])
   }
 
-  @Test func `an unknown name throws an error that lists the known ones`() {
+  @Test func `an unknown name throws an error that lists the valid names`() {
     let error = #expect(throws: TaskError.self) { try remote("Prodution") }
     #expect(error?.code == .unknownRemote)
     #expect(error?.description == "SHOP_REMOTE names an unknown remote 'Prodution'; known remotes: Production, Staging")

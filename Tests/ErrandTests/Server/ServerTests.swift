@@ -9,7 +9,7 @@ import Testing
   }
 
   // Exit tests, because the default is a property of the process.
-  @Test func `the first server becomes the default, others only if requested`() async {
+  @Test func `the first server becomes the default, and other servers only if requested`() async {
     await #expect(processExitsWith: .success) {
       let stub = StubTransport { .status(.ok, for: $0) }
       let first = Server("https://first.test", transport: stub)
@@ -36,7 +36,7 @@ import Testing
   }
 
   #if DEBUG
-    @Test func `debug builds log the second candidate for the default once`() async {
+    @Test func `debug builds log a second default candidate once`() async {
       await #expect(processExitsWith: .success) {
         let lines = Shared<[String]>([])
         func make(_ remote: Remote, asDefault: Bool = true) -> Server {
@@ -78,7 +78,7 @@ import Testing
     #expect(server.remote == "https://b.test" && server.configuration.userAgent == "own")
   }
 
-  @Test func `the default server is held until another takes its place, and no other server is`() async {
+  @Test func `only the default server is retained, until another server replaces it`() async {
     await #expect(processExitsWith: .success) {
       weak var first: Server?
       weak var second: Server?
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test func `reading the default early does not take its place`() async {
+  @Test func `reading the default early does not prevent setting it later`() async {
     await #expect(processExitsWith: .success) {
       #expect(Server.default.remote == .none)
       let first = Server(remote: "https://first.test", transport: StubTransport { .status(.ok, for: $0) })
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `without a server a call throws an error that says what is missing`() async {
+  @Test func `without a server, a call throws an error that says what is missing`() async {
     await #expect(processExitsWith: .success) {
       let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").run() }
       #expect(error?.code == .noRemote)
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test func `update changes settings, and changes nothing if it throws`() async throws {
+  @Test func `update changes settings, or changes nothing if it throws`() async throws {
     struct No: Error {}
     let server = make("a.test")
     await server.update { $0.defaultTimeout = .seconds(3) }
@@ -202,7 +202,7 @@ import Testing
     for call in calls { #expect(try await call.value == 200) }
   }
 
-  @Test func `hooks see an accepted response, the task's hooks first`() async throws {
+  @Test func `hooks receive an accepted response, the task's hooks first`() async throws {
     struct Hooked: ServerGETTask {
       let log: Counter
       func postProcess(response: HTTPResponse) async throws { #expect(log.count == 0); log.add() }

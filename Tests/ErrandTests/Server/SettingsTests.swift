@@ -94,7 +94,7 @@ import Testing
     #expect(stub.requests.map(\.options.isLongLived) == [false, false, true, true])
   }
 
-  @Test func `an error keeps the body up to the limit, whatever the failure`() async throws {
+  @Test func `an error keeps the body up to the limit, regardless of the failure`() async throws {
     let stub = StubServer(.data(Data("no widget".utf8), .plainText)) { $0.maximumErrorBodySize = 3 }
     let decoding = await taskError { _ = try await GetWidget().on(stub.server).download() }
     #expect(decoding?.code == .decodingFailed && decoding?.body == Data("no ".utf8))
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `reads no more of an error body than the error keeps`() async throws {
+  @Test func `does not read more of an error body than the error keeps`() async throws {
     try await withFolder { folder in
       for verb in 0..<3 {
         let body = Endless()
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `a negative size limit counts as zero`() async throws {
+  @Test func `treats a negative size limit as zero`() async throws {
     let stub = StubServer(.data(Data("no".utf8), .plainText)) { $0.maximumErrorBodySize = -1 }
     let error = await taskError { try await PlainTask().on(stub.server).accepting(.only(201)).run() }
     #expect(error?.code == .badStatus && error?.body == Data())
@@ -181,7 +181,7 @@ import Testing
     #expect(stub.requests.first?.options.pins == pins)
   }
 
-  @Test func `keeps the app awake for each call, however it ends`() async throws {
+  @Test func `keeps the app awake for each call, regardless of how it ends`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(.widget, .status(404)) {
       $0.keepAwake = { task in

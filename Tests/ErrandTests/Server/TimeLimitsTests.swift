@@ -12,12 +12,12 @@ import Testing
     queue: .seconds(1), connect: .seconds(2), firstByte: .seconds(3), idle: .seconds(4), attempt: .seconds(5),
     call: .seconds(6))
 
-  /// The timeouts that the transport gets for an in-memory or a streamed body.
+  /// The timeouts that the transport receives for an in-memory or a streamed body.
   private func told(
     _ task: Timeouts = Timeouts(), timeout: Duration = .inherited, isStream: Bool,
     configure: (inout ServerConfiguration) -> Void
   ) async throws -> Timeouts {
-    // Time stands still, because one of the timeouts is the deadline.
+    // The clock does not advance, because one of the timeouts is the deadline.
     let stub = StubServer(.status(.ok), clock: .manual) {
       $0.timeouts = Timeouts()
       configure(&$0)
@@ -27,7 +27,7 @@ import Testing
     return try #require(stub.requests.first).options.timeouts
   }
 
-  @Test(arguments: [true, false]) func `a task's timeouts override the server's one by one`(
+  @Test(arguments: [true, false]) func `each of a task's timeouts overrides the server's`(
     isStream: Bool
   ) async throws {
     #expect(try await told(isStream: isStream) { $0.timeouts = Self.ofServer } == Self.ofServer)
@@ -39,14 +39,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `an unlimited timeout counts as none, for server and task`(isStream: Bool)
+  @Test(arguments: [true, false]) func `treats an unlimited timeout as none on servers and tasks`(isStream: Bool)
     async throws
   {
     for part in Self.parts {
       var (own, expected) = (Timeouts(), Self.ofServer)
       own[keyPath: part] = .unlimited
       expected[keyPath: part] = nil
-      // An in-memory attempt is limited by what is left of the call.
+      // An in-memory attempt is limited by the call's remaining time.
       if part == \.attempt, !isStream { expected.attempt = Self.ofServer.call }
       let limits = try await told(own, isStream: isStream) {
         ($0.timeouts, $0.defaultTimeout) = (Self.ofServer, .unlimited)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `an in-memory upload piece has the timeouts of a file upload`() async throws {
+  @Test func `a chunk uploaded from memory has the timeouts of a file upload`() async throws {
     let told = Shared<[Timeouts]>([])
     let transport = StubTransport { request in
       guard request.method == .patch else {
@@ -90,7 +90,7 @@ import Testing
     #expect(limits.attempt == nil && limits.idle == .seconds(7) && limits.firstByte == .seconds(7))
   }
 
-  @Test func `the default timeout of server or task limits the attempt`() async throws {
+  @Test func `the default timeout of the server or task limits the attempt`() async throws {
     #expect(try await told(isStream: false) { $0.defaultTimeout = .seconds(7) } == Timeouts(attempt: .seconds(7)))
     let own = try await told(timeout: .seconds(8), isStream: false) { $0.defaultTimeout = .seconds(7) }
     #expect(own == Timeouts(attempt: .seconds(8)))
@@ -99,7 +99,7 @@ import Testing
     #expect(both == Timeouts(attempt: .seconds(3)))
   }
 
-  @Test func `for a stream the timeout limits the head and the idle time of the body`() async throws {
+  @Test func `for a stream, the timeout limits the time to the head and the idle time of the body`() async throws {
     func all(_ seconds: Int) -> Timeouts {
       Timeouts(connect: .seconds(seconds), firstByte: .seconds(seconds), idle: .seconds(seconds))
     }

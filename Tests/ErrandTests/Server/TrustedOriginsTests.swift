@@ -21,7 +21,7 @@ import Testing
     "https://shop.test.evil.test/v1/x",
     "https://shop.test@evil.test/v1/x", "http://localhost/v1/x",
   ])
-  func `the server's headers go only to its own origin`(address: String) async throws {
+  func `the server's headers are sent only to its own origin`(address: String) async throws {
     let stub = shop()
     try await URLTask(.known(address)).on(stub.server).run()
     try await PlainTask(path: address).on(stub.server).run()
@@ -33,14 +33,14 @@ import Testing
   }
 
   @Test(arguments: ["https://shop.test/x", "HTTPS://SHOP.test:443/v1/x", "https://user@shop.test/v2"])
-  func `another path at the same origin gets all headers`(address: String) async throws {
+  func `another path at the same origin receives all headers`(address: String) async throws {
     let stub = shop()
     try await URLTask(.known(address)).on(stub.server).run()
     let headers = try #require(stub.requests.first).headers
     #expect(headers[.authorization] == "s3cret" && headers["X-Session"] == "s3cret" && headers["X-Key"] == "s3cret")
   }
 
-  @Test func `the task's own headers go to any origin`() async throws {
+  @Test func `the task's own headers are sent to any origin`() async throws {
     let stub = shop()
     let url = URL.known("https://other.test/x")
     try await URLTask(url, headers: [.authorization: "own"]).header("X-Own", "1").on(stub.server).run()
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `headers of any attempt stay at their origin`() async throws {
+  @Test func `no attempt sends headers to another origin`() async throws {
     let token = Shared(0)
     let stub = StubServer(.status(.serviceUnavailable), .status(.ok), .status(.ok)) {
       $0.perCallSteps = [Elsewhere()]

@@ -32,7 +32,7 @@ import Testing
     "https://shop.test", "https://shop.test/", "https://shop.test/graphql", "https://shop.test/graphql/",
     "https://shop.test/a%2fb?x=%41", "https://shop.test/?", "HTTPS://Shop.test:443/graphql",
   ])
-  func `a task without a path is sent to the remote, byte for byte`(address: String) async throws {
+  func `a task without a path is sent to exactly the remote's URL`(address: String) async throws {
     struct Nowhere: ServerGETTask {}
     struct NoSegments: ServerGETTask { let path: [String] = [] }
     let stub = StubServer(.status(.ok), remote: Remote(address))
@@ -52,13 +52,13 @@ import Testing
     #expect(stub.requests.first?.headers["X-Own"] == "1" && stub.requests.first?.headers[.authorization] != nil)
   }
 
-  @Test func `a host that starts like the remote is not the remote`() async throws {
+  @Test func `a host that starts with the remote's host is a different host`() async throws {
     let stub = StubServer(.status(.ok), remote: "https://shop.test") { $0.standardHeaders = ["X-Own": "1"] }
     _ = try await stub.server.send(URLTask(.known("https://shop.test.evil.test")))
     #expect(stub.requests.count == 1 && stub.requests.first?.headers["X-Own"] == nil)
   }
 
-  @Test func `each path has its own URL, also one that Swift takes for the same as the one before it`() async throws {
+  @Test func `each path has its own URL, even if Swift considers it equal to the previous path`() async throws {
     let stub = StubServer(.status(.ok), remote: "https://shop.test")
     for path in ["caf\u{E9}", "cafe\u{301}", "a;b", "a\u{37E}b", "a;b"] {
       try await PlainTask(path: path).on(stub.server).run()
@@ -82,7 +82,7 @@ import Testing
     #expect(try await url("https://other.test/a b/\u{e9}") == "https://other.test/a%20b/%C3%A9")
   }
 
-  @Test func `appends a query to an existing one`() async throws {
+  @Test func `appends a query to an existing query`() async throws {
     #expect(try await url("a", query: ["b": "1", "c": nil]) == "https://shop.test/v1/a?b=1")
     #expect(try await url("a?x=1", query: ["b": "1"]) == "https://shop.test/v1/a?x=1&b=1")
   }
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test func `a preflight cannot switch to plain http`() async {
+  @Test func `a preflight can't switch to plain http`() async {
     let stub = StubServer(.status(.ok)) { $0.preflight = { _, request in request.url = .known("http://evil.test") } }
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .insecureScheme)
@@ -146,7 +146,7 @@ import Testing
       ("https://shop.test/v1?", "a", ["b": "1"], "https://shop.test/v1/a?b=1"),
       ("https://shop.test/v1?key=k", "https://other.test/x", [:], "https://other.test/x"),
     ] as [(Remote, String, HTTPQuery, String)])
-  func `the remote's query is added to every request below it`(
+  func `the remote's query is added to every request below the remote`(
     remote: Remote, path: String, query: HTTPQuery, expected: String
   ) async throws {
     #expect(try await url(path, query: query, of: remote) == expected)

@@ -29,7 +29,7 @@ import Testing
   @Test func `waits for a network up to connectivityTimeout per call, not per attempt`() async throws {
     let shop = shop()
     let call = Task { try await shop.task().run() }
-    await shop.clock.sleepers(count: 2)  // the wait for the network, and its timeout
+    await shop.clock.sleepers(count: 2)  // the wait for the network and its timeout
     shop.clock.advance(by: .seconds(1))
     // Only the two delays of the retry policy follow.
     for count in 1...2 {
@@ -43,7 +43,7 @@ import Testing
     #expect(error.reason.contains("connectivityTimeout"), "\(error)")
   }
 
-  @Test func `a one-shot body does not hide why the request was not sent`() async throws {
+  @Test func `reports why the request was not sent even if its one-shot body can't be resent`() async throws {
     let shop = VirtualShop(
       configure: { configuration in
         configuration.waitsForConnectivity = true
@@ -67,7 +67,7 @@ import Testing
     #expect(error.code == .offline && error.elapsed == .zero && shop.sentCount == 1)
   }
 
-  @Test func `waits between attempts even if reachability returns at once`() async throws {
+  @Test func `waits between attempts even if reachability returns immediately`() async throws {
     struct Always: Reachability {
       func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {}
     }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `cuts a polling delay to the remaining time`() async throws {
+  @Test func `limits a polling delay to the remaining time`() async throws {
     let shop = shop(PollingReachability())
     let call = Task { try await shop.task().retry(.never).run() }
     await shop.clock.pass(.milliseconds(500), sleepers: 2)
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test func `retries when the app's reachability returns`() async throws {
+  @Test func `retries when the app's Reachability returns`() async throws {
     struct Minute: Reachability {
       func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
         try await clock.sleep(for: .seconds(60))
@@ -130,7 +130,7 @@ import Testing
     #expect(try await call.value.status == .ok)
   }
 
-  @Test func `does not retry if reachability returns after the timeout`() async throws {
+  @Test func `does not retry if Reachability returns after the timeout`() async throws {
     struct Returning: Reachability {
       func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
         try? await clock.sleep(for: .seconds(3600))
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `counts concurrent waits once`() {
+  @Test func `counts concurrent waits only once`() {
     let allowance = ConnectivityAllowance(.seconds(10))
     #expect(allowance.begin(at: .seconds(3)) == .seconds(10))
     #expect(allowance.begin(at: .seconds(4)) == .seconds(9))

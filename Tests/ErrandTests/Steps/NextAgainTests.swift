@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `a body replaced by a step can run a task that needs the slot`() async throws {
+  @Test func `a body set by a step can run a task that needs the slot`() async throws {
     let step = Replacing()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) {
       $0.perAttemptSteps = [step]

@@ -18,7 +18,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  @Test func `adds steps of either kind before or after others by name`() async throws {
+  @Test func `adds steps of either type before or after other steps by name`() async throws {
     let seen = Shared("")
     let shop = VirtualShop { _, request, _ in
       seen.withLock { $0 = request.headers[.custom] ?? "" }
@@ -62,7 +62,7 @@ import Testing
     #expect(shop.sentCount == 3)
   }
 
-  @Test func `a recovery ignores other errors and can throw its own`() async throws {
+  @Test func `a recovery ignores other errors and can throw its own error`() async throws {
     struct Slow: Error {}
     let shop = VirtualShop(
       .autoAdvancing,

@@ -34,7 +34,7 @@ import Testing
     (303, "QUERY", "GET"), (307, "POST", "POST"), (307, "PUT", "PUT"), (307, "GET", "GET"), (308, "POST", "POST"),
     (308, "HEAD", "HEAD"), (308, "DELETE", "DELETE"),
   ])
-  func `picks the next method and body by status (RFC 9110 §15.4)`(
+  func `chooses the next method and body by status (RFC 9110 §15.4)`(
     code: Int, method: String, expected: String
   )
     throws
@@ -124,7 +124,7 @@ import Testing
   private static func once() -> HTTPBody { .once(AsyncStream<Data> { $0.finish() }) }
 
   // RFC 9110 §15.4.8: "the user agent MUST NOT change the request method if it performs an automatic redirection to
-  // that URI", so the content stays the same too.
+  // that URI", so the content must not change either.
   @Test func `does not resend a one-shot body, but follows a redirect that drops it (RFC 9110 §15.4.8)`() throws {
     let sent = request(.post, body: Self.once())
     let error = #expect(throws: TaskError.self) { try next(307, "/b", sent) }
@@ -168,14 +168,14 @@ import Testing
     #expect(throws: TaskError.self) { try next(302, "/b", request(), .follow(maximum: 0)) }
   }
 
-  @Test func `follows no redirects with .refuse, and only those within the origin with .sameOrigin`() throws {
+  @Test func `follows no redirects with .refuse, and only redirects within the origin with .sameOrigin`() throws {
     #expect(try next(302, "/b", request(), .refuse) == nil)
     #expect(try next(302, "/b", request(), .sameOrigin) != nil)
     #expect(try next(302, "https://shop.test:444/b", request(), .sameOrigin) == nil)
     #expect(RedirectPolicy.follow(maximum: -1).maximum == 0)
   }
 
-  @Test func `removes secrets when a policy changes the origin, unless it sets new ones`() {
+  @Test func `removes secrets when a policy changes the origin, unless it sets new secrets`() {
     let chain = RedirectChain(request(), .follow, .standard)
     let proposal = request(.get, headers: ["Authorization": "old", "X-A": "1"])
     var changed = proposal
@@ -186,7 +186,7 @@ import Testing
     #expect(chain.allowed(proposal, for: proposal).headers == proposal.headers)
   }
 
-  @Test func `a hop gets the attempt's remaining time, and a stream's the remaining time to its head`() throws {
+  @Test func `a hop has the attempt's remaining time, and a stream's hop the remaining time to its head`() throws {
     let attempt = Timeouts(connect: .seconds(10), attempt: .seconds(30))
     #expect(try attempt.left(after: .seconds(12)).attempt == .seconds(18))
     #expect(try attempt.left(after: .seconds(12)).connect == .seconds(10))

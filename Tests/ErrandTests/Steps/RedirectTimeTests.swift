@@ -100,13 +100,13 @@ import Testing
     #expect(stub.requests.map { $0.headers[.contentType] } == ["application/json", "application/json"])
   }
 
-  @Test func `rejects a redirect to a plain HTTP host that is not listed`() async throws {
+  @Test func `rejects a redirect to a plain HTTP host that is not in insecureHosts`() async throws {
     let stub = StubServer(Self.to("http://other.test/"), remote: "http://localhost")
     let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
     #expect(error.code == .insecureScheme && !error.isSurelyNotSent && stub.requests.count == 1)
   }
 
-  @Test func `a step's resend has the full timeout for its hops, and the attempt's duration is the resend's`()
+  @Test func `a step's resend has the full timeout for its hops, and its duration is reported for the attempt`()
     async throws
   {
     struct Again: PerAttemptStep {

@@ -29,7 +29,7 @@ import Testing
 
   private static let own: HTTPHeaders = ["Accept": "*/*", "Authorization": "s3cret", "X-Shop": "1"]
 
-  @Test func `does not send the server's headers to another origin, nor after a redirect back`() async throws {
+  @Test func `does not send the server's headers to another origin, or after a redirect back`() async throws {
     #expect(try await headers("/b") == [Self.own, Self.own])
     #expect(
       try await headers("https://other.test/", "https://shop.test/c") == [
@@ -37,7 +37,7 @@ import Testing
       ])
   }
 
-  @Test func `sends trusted origins the server's headers, but not a task's secrets`() async throws {
+  @Test func `sends the server's headers, but not a task's secrets, to trusted origins`() async throws {
     #expect(try await headers("https://cdn.test/", "https://shop.test/c") == [Self.own, Self.own, Self.own])
     let sent = try await headers("https://cdn.test/", task: ["Authorization": "own", "X-Own": "1"])
     #expect(sent.map { $0[.authorization] } == ["own", nil])
@@ -45,7 +45,7 @@ import Testing
   }
 
   // RFC 9110 §11.4.
-  @Test func `does not send a credential to another origin, whatever its header is called`() async throws {
+  @Test func `does not send a credential to another origin, regardless of its header's name`() async throws {
     let own: HTTPHeaders = ["X-Upstream": "Bearer alice", "X-Plan": "Basic"]
     let sent = try await headers("/b", "https://other.test/", task: own)
     #expect(sent.map { $0["X-Upstream"] } == ["Bearer alice", "Bearer alice", nil])

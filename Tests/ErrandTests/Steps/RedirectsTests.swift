@@ -48,14 +48,14 @@ import Testing
     }
   }
 
-  @Test func `lists no redirects for a plain response or one without Location`() async throws {
+  @Test func `lists no redirects for a plain response or a response without Location`() async throws {
     let stub = StubServer(.status(.ok), .status(302))
     #expect(try await PlainTask().on(stub.server).run().redirects.isEmpty)
     let response = try await PlainTask().on(stub.server).accepting(.all).run()
     #expect(response.status == 302 && response.redirects.isEmpty && stub.requests.count == 2)
   }
 
-  @Test func `every verb follows redirects, and a stream releases its slot with the last head`() async throws {
+  @Test func `every verb follows redirects, and a stream releases its slot when the last head arrives`() async throws {
     let stub = StubServer(
       Self.to("/b"), .data(Data("one".utf8), .plainText), Self.to("/b"), .data(Data("two".utf8), .plainText),
       Self.to("/b"), .data(Data("three".utf8), .plainText), Self.to("/b", 303), .status(.ok))
@@ -126,7 +126,7 @@ import Testing
     #expect(stub.requests.count == 6 && stub.server.manager.runningCount == 0)
   }
 
-  @Test func `a policy sees the next request and can change it`() async throws {
+  @Test func `a policy receives the next request and can change it`() async throws {
     let seen = Shared<[String]>([])
     let stub = StubServer(Self.to("/b"), Self.to("/c"), Self.to("/d"))
     let policy = RedirectPolicy.decide { response, next in
@@ -183,7 +183,7 @@ import Testing
     #expect(stub.server.manager.runningCount == 0)
   }
 
-  @Test func `a hop waits for a slot of its host and releases the last one`() async throws {
+  @Test func `a hop waits for a slot of its host after releasing the previous slot`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       if request.url.path == "/taken" { await gate.wait() }
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func `steps see the original request and the last response`() async throws {
+  @Test func `steps receive the original request and the last response`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(Self.to("/b"), Self.to("/c"), .status(.ok)) {
       $0.perCallSteps = [Noting(log: log)]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Steps and bodies that wait for a call started elsewhere.
+/// Steps and bodies that wait for a call started by other code.
 @Suite(.timeLimit(.minutes(2))) struct SharedWaitTests {
   /// Requests a token once for all callers.
   private actor Session {
@@ -64,7 +64,7 @@ import Testing
     #expect(await eventually { shop.manager.runningCount == 0 && shop.manager.throttle.waiting == 0 })
   }
 
-  @Test func `bodies can wait for a key that the first one requests`() async throws {
+  @Test func `bodies can wait for a key that the first body requests`() async throws {
     let shop = shop(perHost: 2)
     _ = try await CachedTask(path: "token").on(shop.server).retry(.fixed(retries: 1, delay: .zero)).download()
     let session = Session()

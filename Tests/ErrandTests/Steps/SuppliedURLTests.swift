@@ -4,10 +4,10 @@ import Testing
 
 @testable import Errand
 
-/// Checks every URL supplied by a server: https never leads to http, even if plain http to the host is allowed.
-/// The cases match the table in the guide "Redirects and addresses".
+/// Checks every URL supplied by a server. An https URL must never lead to http, even if plain http to the host is
+/// allowed. The cases match the table in the guide "Redirects and addresses".
 @Suite(.timeLimit(.minutes(1))) struct SuppliedURLTests {
-  /// Servers that allow plain http to their host, each with an http URL that it supplies.
+  /// Servers that allow plain http to their host and supply an http URL.
   private static let remotes = [
     ("https://shop.test", "http://shop.test/x"), ("https://127.0.0.1:8443", "http://127.0.0.1:8080/x"),
     ("https://localhost", "http://localhost/x"),
@@ -48,7 +48,7 @@ import Testing
     #expect(isSafe(stub, count: 2))
   }
 
-  @Test func `does not request the Location of a 201, nor a Content-Location`() async throws {
+  @Test func `does not request the Location of a 201, or a Content-Location`() async throws {
     let target = "http://shop.test/1"
     let stub = stub("https://shop.test", .status(201, [.location: target, .contentLocation: target]))
     let response = try await ShopTask(path: "a", httpMethod: .post).on(stub.server).run()
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: ["ftp://shop.test/1", "https://shop.test@evil.test/1", "file:///etc/passwd"])
-  func `does not send an upload to a URL with a user or another scheme`(place: String) async throws {
+  func `does not send an upload to a URL with a user name or another scheme`(place: String) async throws {
     for dialect in Self.dialects {
       let stub = uploadStub(dialect, "https://shop.test", begun(at: place))
       #expect(await taskError { try await run(dialect, on: stub) }?.code == .badResponse, "\(dialect.name)")
@@ -217,7 +217,7 @@ import Testing
 
   // MARK: The offline queue
 
-  @Test func `does not deliver a queued task over http, and keeps it`() async throws {
+  @Test func `does not deliver a queued task over http, but keeps it`() async throws {
     try await withFolder { folder in
       let urls = Shared<[URL]>([])
       let remote = QueueRemote { request, _ in
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [301, 302, 303, 307, 308]) func `a token request follows no redirect`(code: Int) async throws {
+  @Test(arguments: [301, 302, 303, 307, 308]) func `a token request does not follow redirects`(code: Int) async throws {
     let own = OwnTokens()
     let settings = OAuth2(
       tokenURL: TokenService.url, client: .init(id: "app", secret: "s3cret"), grant: .refreshToken("r"))
@@ -272,7 +272,7 @@ import Testing
     #""verification_uri":"http://auth.test/go""#,
     #""verification_uri":"https://auth.test/go","verification_uri_complete":"http://auth.test/go?c=1""#,
     #""verification_uri":"https://auth.test@evil.test/go""#, #""verification_uri":"javascript:alert(1)""#,
-  ]) func `does not show a verification URL that leads to http or is invalid`(page: String) async throws {
+  ]) func `does not show a verification URL that uses http or is invalid`(page: String) async throws {
     let shown = Shared(0)
     let grant = OAuth2.Grant.deviceCode(at: .known("https://auth.test/device")) { _ in shown.withLock { $0 += 1 } }
     let settings = OAuth2(tokenURL: TokenService.url, client: .init(id: "app"), grant: grant)

@@ -33,14 +33,14 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
     }
   }
 
-  @Test func `an unset key has its default value`() {
+  @Test func `a key that is not set has its default value`() {
     var context = TaskContext()
     #expect(context.isEmpty && context[Screen.self] == "none" && context[Attempts.self] == 0)
     context[Attempts.self] = 3
     #expect(!context.isEmpty && context[Screen.self] == "none" && context[Attempts.self] == 3)
   }
 
-  @Test func `steps and observers see the context of a task and its modifiers`() async throws {
+  @Test func `steps and observers receive the context of a task and its modifiers`() async throws {
     let spy = Spy()
     let stub = StubServer(.status(200)) {
       $0.perAttemptSteps = [spy]

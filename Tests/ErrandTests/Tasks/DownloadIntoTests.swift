@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Downloads into a folder, under the name given by the response.
+/// Downloads into a folder, with the file name from the response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadIntoTests {
   /// A server that sends `text`, with or without a file name.
   private func server(_ text: String = "new", named name: String?, _ status: HTTPStatus = .ok) -> Server {
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `numbers a file if its name is taken, unless it replaces the old one`() async throws {
+  @Test func `adds a number to a file's name if the name is taken, unless the file is replaced`() async throws {
     try await withFolder { folder in
       let old = folder.appendingPathComponent("a.tar.gz")
       try Data("old".utf8).write(to: old)
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test func `a failed download leaves no file and no folder`() async throws {
+  @Test func `a failed download leaves no file or folder`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("new")
       for status in [HTTPStatus.noContent, 404, .partialContent] {

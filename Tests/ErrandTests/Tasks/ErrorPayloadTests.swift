@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The payload of an error response, with a type set by the task, the server or the caller.
+/// The payload of an error response, whose type is set by the task, the server or the caller.
 @Suite(.timeLimit(.minutes(1))) struct ErrorPayloadTests {
   private struct Problem: Codable, Equatable {
     var code = "E7"
@@ -30,7 +30,7 @@ import Testing
     return try #require(await #expect(throws: TaskError.self) { try await task.on(server).run() })
   }
 
-  @Test func `the error has the task's error payload`() async throws {
+  @Test func `the error contains the task's error payload`() async throws {
     let error = try await error(Order())
     #expect(error.payload(as: Problem.self) == Problem())
     #expect(error.reason.hasSuffix(#"{"code":"E7","hint":"try later"}"#), "what Swift makes of it names no secret")
@@ -47,7 +47,7 @@ import Testing
     #expect(error.payload(as: Other.self)?.code == "E7" && error.payload(as: [Int].self) == nil)
   }
 
-  @Test func `a body that cannot be decoded leaves the error unchanged`() async throws {
+  @Test func `a body that can't be decoded leaves the error unchanged`() async throws {
     let error = try await error(Order(), "<html>sorry</html>")
     #expect(error.code == .badStatus && error.payload(as: Problem.self) == nil && error.reason.contains("sorry"))
   }

@@ -11,7 +11,7 @@ import Testing
     let file: URL
   }
 
-  /// A shop whose body and entity tag are its version.
+  /// A shop whose response body and entity tag are its version.
   private func shop(_ version: Shared<Int>, cache: Bool = false) -> CachedShop {
     CachedShop(
       configure: { if !cache { $0.cache = nil } },
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give away a file"))
-  func `ignores another user's version note, even if that user owns the file too`() async throws {
+  func `ignores another user's version file, even if that user owns the download too`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let task = Catalogue(file: file).on(shop(version).server)
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `neither reads nor waits for a FIFO or a link in place of the version note`() async throws {
+  @Test func `does not read or wait for a FIFO or link that replaces the version file`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let task = Catalogue(file: file).on(shop(version).server)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `downloads a file that was changed, removed or came from another URL`() async throws {
+  @Test func `downloads a file again if it was changed, removed or downloaded from another URL`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let shop = shop(version)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `downloads a file that varies by anything every time`() async throws {
+  @Test func `downloads a file with Vary * every time`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let shop = CachedShop(configure: { $0.cache = nil }) { _, request in
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `the version note contains no plain hash of a URL with a password`() async throws {
+  @Test func `the version file does not contain a plain hash of a URL with a password`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let address = "https://ann:hunter2@shop.test/catalogue"
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test func `the version note is private and does not contain the URL`() async throws {
+  @Test func `the version file is private and does not contain the URL`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let shop = shop(Shared(1))

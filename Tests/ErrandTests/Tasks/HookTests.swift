@@ -48,7 +48,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
       ])
   }
 
-  @Test func `calls didFail once, whatever the reason`() async throws {
+  @Test func `calls didFail once, regardless of the reason`() async throws {
     struct Refused: Error {}
     let stub = StubServer(.status(404))
     let task = HookedTask(log: log).on(stub.server)

@@ -31,7 +31,7 @@ extension Stamped {
   }
   private struct Head: HEAD { let path = "w" }
 
-  @Test func `each method sends its payload and decodes the other`() async throws {
+  @Test func `each method sends its upload payload and decodes its download payload`() async throws {
     let stub = StubServer(.widget)
     func send(_ task: some PayloadDownloadingTask<Widget>) async throws {
       #expect(try await stub.server.send(task) == Widget())
@@ -56,7 +56,7 @@ extension Stamped {
     var query: [String: Int] { ["page": 2] }
   }
 
-  @Test func `a method combines with an app's protocol, and keeps all spellings of properties`() async throws {
+  @Test func `a method can be combined with an app's protocol and supports all property types`() async throws {
     let stub = StubServer(.json(#"[{"id":7,"name":"Sprocket"}]"#))
     #expect(try await stub.server.send(Shared(id: 7)) == [Widget()])
     #expect(stub.urls == ["https://shop.test/w/7?page=2"] && stub.requests.first?.headers["X-Shop"] == "1")
@@ -72,7 +72,7 @@ extension Stamped {
 
   private struct Generic<Value: Codable & Sendable>: PUT<Value, Value> { let uploadPayload: Value }
 
-  @Test func `payloads are named beside any marker, nested and generic`() async throws {
+  @Test func `payloads can be declared with any marker, in nested and generic types`() async throws {
     let stub = StubServer(.widget)
     #expect(try await stub.server.send(Beside()) == Widget())
     #expect(stub.requests.first?.body.data == Data("a=b+c".utf8))
@@ -88,7 +88,7 @@ extension Stamped {
   private struct Remove: DELETE<NoContent> {}
   private struct Envelope: DELETE<NoContent> { let payloadPath = "data" }
 
-  @Test func `a request with no content has no body`() async throws {
+  @Test func `a request declared as NoContent has no body`() async throws {
     let stub = StubServer(.widget)
     #expect(try await stub.server.send(BuyWidget()) == Widget())
     try await stub.server.send(LogOut())
@@ -98,7 +98,7 @@ extension Stamped {
   }
 
   @Test(arguments: [.status(.noContent), .widget, .data(Data("<p>".utf8), "text/html")] as [StubLog.Answer])
-  func `a response with no content may have any body, which is ignored`(answer: StubLog.Answer) async throws {
+  func `ignores any body of a response declared as NoContent`(answer: StubLog.Answer) async throws {
     let stub = StubServer(answer)
     let response: HTTPResponse = try await stub.server.send(PlaceOrder())
     #expect(response.status.isAccepted)
@@ -111,7 +111,7 @@ extension Stamped {
 
   private struct Ignored: POST<NoContent, NoContent> { let uploadPayload = Widget() }
 
-  @Test func `debug builds log a payload of a task that sends no content`() async throws {
+  @Test func `debug builds log a payload property of a task that sends NoContent`() async throws {
     let error = await #expect(throws: TaskExpectationError.self) {
       try await expectTask(Ignored(), sends: ExpectedRequest(.post, "/"))
     }

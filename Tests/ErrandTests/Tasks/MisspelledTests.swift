@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Warnings about stored properties that look like a task's setting but have no effect.
+/// Warnings about stored properties that look like task settings but have no effect.
 @Suite(.timeLimit(.minutes(1))) struct MisspelledTests {
   @Test func `debug builds log an ignored property once per type`() async throws {
     struct Once: ServerTask { let priority = 3 }
@@ -54,7 +54,7 @@ import Testing
     func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .text(body) }
   }
 
-  @Test func `accepts other names for settings that the task implements itself`() async throws {
+  @Test func `accepts other libraries' names for settings that the task implements itself`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
     try await Composed().on(stub.server).run()
@@ -77,7 +77,7 @@ import Testing
 
   private struct Ranked: ServerTask { let priority: Int }
 
-  @Test func `expectTask accepts listed other properties`() async throws {
+  @Test func `expectTask accepts properties listed in otherProperties`() async throws {
     let expected = ExpectedRequest(.get, "/", headers: ["Accept": "*/*"])
     await #expect(throws: TaskExpectationError.self) { try await expectTask(Ranked(priority: 1), sends: expected) }
     try await expectTask(Ranked(priority: 1), sends: expected, otherProperties: ["priority"])

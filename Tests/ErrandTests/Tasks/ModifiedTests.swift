@@ -29,7 +29,7 @@ import Testing
     #expect(once.plan.taskTag == "Login", "a modifier leaves the task that it was called on alone")
   }
 
-  @Test func `hooks see the unmodified task`() async throws {
+  @Test func `hooks receive the unmodified task`() async throws {
     let seen = Counter()
     let stub = StubServer(.widget) {
       $0.preflight = { task, _ in if task is Login { seen.add() } }
@@ -49,7 +49,7 @@ import Testing
     #expect(try await limits(PlainTask()).idle == .seconds(2))
   }
 
-  @Test func `the last modifier of a kind wins`() async throws {
+  @Test func `the last modifier of a property takes precedence`() async throws {
     #expect(try await limits(PlainTask().timeout(.seconds(5)).timeout(.seconds(6))).attempt == .seconds(6))
   }
 

@@ -55,7 +55,7 @@ import Testing
     let path = "search"
   }
 
-  @Test func `omits parameters that are nil`() async throws {
+  @Test func `omits nil parameters`() async throws {
     let stub = StubServer()
     try await Maybe(parameters: nil).on(stub.server).run()
     try await Maybe(parameters: ["q": "a"]).on(stub.server).run()

@@ -21,7 +21,7 @@ import Testing
     (ByteRange(2..<5), "bytes 2-4/10", "234"), (ByteRange(7...), "bytes 7-9/10", "789"),
     (.last(2), "bytes 8-9/10", "89"), (ByteRange(8..<20), "bytes 8-9/10", "89"),
     (ByteRange(2..<5), "bytes 2-4/*", "234"),
-  ]) func `downloads the requested part in memory and to a file`(range: ByteRange, contentRange: String, part: String)
+  ]) func `downloads the requested part into memory and to a file`(range: ByteRange, contentRange: String, part: String)
     async throws
   {
     let task = PlainTask().range(range).on(server(.partialContent, contentRange, part))
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `accepts the whole body for a full range, and does not check a stream`() async throws {
+  @Test func `accepts the complete body for a full range, and does not check a stream`() async throws {
     let whole = server(.ok, nil, "0123456789")
     #expect(try await PlainTask().range(ByteRange(0...)).on(whole).downloadData() == Self.body)
     let streamed = try await PlainTask().range(.first(3)).on(whole).stream()
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `reads no more of an unexpected whole than maximumErrorBodySize`() async throws {
+  @Test func `reads no more of an unexpected complete body than maximumErrorBodySize`() async throws {
     let read = Counter()
     let transport = StubTransport { request in
       HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(EndlessBody(read: read)))

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SendTests {
   private struct Remove: ServerDELETETask { let path = "w/7" }
 
-  @Test func `a task with a payload returns it, and any other the response`() async throws {
+  @Test func `a task with a payload returns the payload, and any other task returns the response`() async throws {
     let stub = StubServer(.widget)
     let payload = try await stub.server.send(GetWidget(id: 7))
     #expect(payload == Widget())
@@ -17,7 +17,7 @@ import Testing
     #expect(stub.requests.map(\.method) == [.get, .post, .delete])
   }
 
-  @Test func `a task sends itself to its own server`() async throws {
+  @Test func `a task is sent to its own server`() async throws {
     let stub = StubServer(.widget)
     #expect(try await GetWidget().on(stub.server).send() == Widget())
     #expect(try await Remove().on(stub.server).send().status == .ok)
@@ -28,7 +28,7 @@ import Testing
     #expect(stub.requests.map(\.method) == [.get, .delete, .post, .delete])
   }
 
-  @Test func `a server replaces the server of the task, and keeps its modifiers`() async throws {
+  @Test func `a server replaces the task's server and keeps the task's modifiers`() async throws {
     let (stub, other) = (StubServer(.widget), StubServer(.widget))
     let task = GetWidget().header("X", "1").on(other.server).query("a", "b")
     #expect(try await stub.server.send(task) == Widget())
@@ -36,7 +36,7 @@ import Testing
     #expect(other.requests.isEmpty)
   }
 
-  @Test func `a generic task is sent by what it declares`() async throws {
+  @Test func `a generic task is sent according to its declaration`() async throws {
     let stub = StubServer(.widget)
     func payload<Described: PayloadDownloadingTask>(_ task: Described) async throws -> Described.DownloadPayload {
       try await stub.server.send(task)
@@ -55,7 +55,7 @@ import Testing
     #expect(await taskError { let _: Widget = try await stub.server.send(.get("x")) }?.status == 404)
   }
 
-  @Test func `the body is returned as it is`() async throws {
+  @Test func `returns the body unchanged`() async throws {
     let stub = StubServer(.data(Data("hi".utf8), .plainText))
     #expect(try await GetWidget().on(stub.server).data() == Data("hi".utf8))
     #expect(try await URLTask(.known("https://shop.test/x")).on(stub.server).send() == Data("hi".utf8))
@@ -63,7 +63,7 @@ import Testing
 
   // MARK: Endpoints
 
-  @Test func `an endpoint's payload is inferred from the left side`() async throws {
+  @Test func `infers an endpoint's payload from context`() async throws {
     let stub = StubServer(.widget)
     let widget: Widget = try await stub.server.send(.get("w/7", query: ["a": "b"]))
     let none: Widget? = try await stub.server.send(.get("w/7"))
@@ -147,7 +147,7 @@ import Testing
 
   // MARK: Synonyms
 
-  @Test func `the names of other libraries do the same`() async throws {
+  @Test func `other libraries' method names have the same effect`() async throws {
     let stub = StubServer(.widget)
     #expect(try await GetWidget().on(stub.server).download() == Widget())
     #expect(try await AddWidget().on(stub.server).upload().status == .ok)

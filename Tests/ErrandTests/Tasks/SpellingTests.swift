@@ -74,14 +74,14 @@ import Testing
   }
 
   @Test(arguments: ["a?info_hash=%00%00%12", "a?b=%00%00", "v\(segment: "\0\0x")"])
-  func `sends NUL characters unless they are a whole segment`(path: String) async throws {
+  func `sends NUL characters unless they form an entire segment`(path: String) async throws {
     let stub = StubServer()
     try await PlainTask(path: path).on(stub.server).run()
     #expect(stub.urls == ["https://shop.test/\(path)"])
   }
 
   @Test(arguments: ["files/\(segment: "").txt", "files/v\(segment: "")", "search?q=\(segment: "")"])
-  func `an empty value next to other text fails the call`(path: String) async {
+  func `an empty value fails the call even next to other text`(path: String) async {
     let stub = StubServer()
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
     #expect(error?.code == .badURL && error?.reason.contains("an empty value") == true && stub.requests.isEmpty)
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(arguments: [7, "x", [1], true] as [any Encodable & Sendable])
-  func `a query or headers without names fail the call and name the reason`(value: any Encodable & Sendable) async {
+  func `a query or headers without names fail the call with the reason`(value: any Encodable & Sendable) async {
     struct Odd<Value: Encodable & Sendable>: ServerTask {
       let query: Value
       var headers: [String: String] { [:] }

@@ -16,7 +16,7 @@
       CurlFailure(code, remark: remark, words: "in general", circumstances)
     }
 
-    @Test func `unusable custom certificates are not the server's fault`() {
+    @Test func `does not blame the server for unusable custom certificates`() {
       for code in [CCE_SSL_CACERT_BADFILE, CCE_SSL_CERTPROBLEM] {
         let failure = failure(code, "error setting certificate file: /a.pem", Self.waiting)
         #expect(failure.code == .secureConnectionFailed)
@@ -35,7 +35,7 @@
       _ = try CurlTransport(configuration)
     }
 
-    @Test func `reports unusable system authorities as an untrusted server`() {
+    @Test func `reports unusable system CA certificates as an untrusted server`() {
       let remark = "error adding trust anchors from file: /etc/ssl/certs/ca-certificates.crt"
       let failure = CurlFailure(
         CCE_SSL_CACERT_BADFILE, remark: remark, words: "",
@@ -44,7 +44,7 @@
       #expect(failure.reason == "the certificate authorities of this machine cannot be used: \(remark)")
     }
 
-    @Test func `prefers libcurl's message to the general one`() {
+    @Test func `prefers libcurl's message to the generic message`() {
       #expect(failure(CCE_RECV_ERROR, "Recv failure: Connection reset", Self.waiting).reason.contains("reset"))
       #expect(failure(CCE_RECV_ERROR, "", Self.waiting).reason == "in general")
     }
@@ -76,13 +76,13 @@
       #expect(failure.reason.contains("tls.authorities") == isOfUnknownAuthority)
     }
 
-    @Test func `several Location fields are a bad redirect`() {
+    @Test func `reports several Location fields as a bad redirect`() {
       let failure = failure(CCE_WEIRD_SERVER_REPLY, "Multiple Location headers", Self.waiting)
       #expect(failure.code == .badRedirect && failure.reason.contains("several Location fields"))
     }
 
     @Test(arguments: [(waiting, "head"), (receiving, "trailer")])
-    private func `an oversized field names the part that it is in`(circumstances: Circumstances, part: String) {
+    private func `names the part that contains an oversized field`(circumstances: Circumstances, part: String) {
       let failure = failure(CCE_TOO_LARGE, "", circumstances)
       #expect(failure.code == .badResponse && failure.reason.contains("its \(part) exceeds 256 KiB"))
     }
@@ -105,7 +105,7 @@
         (CCE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)", Self.receiving),
         (CCE_RECV_ERROR, "nghttp2 recv error -904: Flooding was detected in this HTTP/2 session", Self.receiving),
       ] as [(Int32, String, Circumstances)])
-    private func `permanent failures are a bad response`(
+    private func `reports permanent failures as a bad response`(
       code: Int32, remark: String, circumstances: Circumstances
     ) {
       #expect(failure(code, remark, circumstances).code == .badResponse)
@@ -145,7 +145,7 @@
       }
     }
 
-    @Test func `a reset without a message came before the request was sent`() {
+    @Test func `treats a reset without a message as occurring before the request was sent`() {
       let failure = failure(CCE_HTTP2_STREAM, "", Self.receiving)
       #expect(failure.code == .truncatedBody && failure.reason.contains("before the request was sent"))
     }
@@ -160,7 +160,7 @@
       #expect(shared.code == .connectionLost && shared.reason.contains("a response on the same connection"))
     }
 
-    @Test func `a refused stream is a lost connection, whatever the message`() {
+    @Test func `reports a refused stream as a lost connection, regardless of the message`() {
       let refused = Circumstances(phase: .awaitingResponse, isRefused: true)
       let failure = failure(CCE_HTTP2_STREAM, "PROTOCOL_ERROR", refused)
       #expect(failure.code == .connectionLost && failure.reason.contains("refused"))

@@ -46,7 +46,7 @@
       #expect(lines(list.pointer) == ["Expect:", "A: 1", "Expect:", "Accept:"])
     }
 
-    @Test func `overwrites only the trace context of the last list`() throws {
+    @Test func `overwrites only the trace context of the previous list`() throws {
       let handle = try makeHandle()
       func header(_ trace: String, _ value: String = "1") -> HTTPHeaders { ["A": value, "traceparent": trace] }
       let kept = try content(header("00-aa-01"))
@@ -69,7 +69,7 @@
     }
 
     @Test(arguments: [["a": "1"], ["A": "2"], ["A": "1", "B": "1"], [:]] as [HTTPHeaders])
-    func `a different name case, value or field makes another list`(headers: HTTPHeaders) throws {
+    func `creates another list for a different field, value or case of a name`(headers: HTTPHeaders) throws {
       let handle = try makeHandle()
       _ = handle.headerList(for: try content(["A": "1"]))
       let expected = headers.map { "\($0.name): \($0.value)" } + ["Accept:"]

@@ -36,7 +36,7 @@
       }
     }
 
-    @Test func `awaits the first field right after the status line`() {
+    @Test func `expects the first field directly after the status line`() {
       var lines = HeadLines()
       #expect(!lines.awaitsFirstField)
       _ = take(["HTTP/1.1 200 OK"], &lines)
@@ -45,7 +45,7 @@
       #expect(!lines.awaitsFirstField)
     }
 
-    @Test func `a stream rejects an HTTP 1.1 status line`() {
+    @Test func `rejects an HTTP 1.1 status line on a stream`() {
       let rules = HeadLines.Rules(isMultiplexed: true)
       var lines = HeadLines()
       #expect(take(["HTTP/2 200 ", "server: a", ""], &lines, rules) == [.more, .more, .complete])
@@ -56,7 +56,7 @@
       }
     }
 
-    @Test func `skips a 417 that is answered, or takes it as the head if nothing follows`() {
+    @Test func `skips a 417 that is followed by another head, and otherwise uses it as the head`() {
       var answered = HeadLines()
       let rules = HeadLines.Rules(answers417: true)
       #expect(take(["HTTP/1.1 417 Expectation Failed", ""], &answered, rules) == [.more, .answered])

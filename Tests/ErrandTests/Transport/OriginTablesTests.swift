@@ -23,7 +23,7 @@ import Testing
     #expect(accounts.left(for: last) == 9 && accounts.left(for: first) == 10)
   }
 
-  @Test func `drops an open circuit that was unused for an hour`() {
+  @Test func `drops an open circuit that has been unused for an hour`() {
     let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 1, openDuration: .seconds(20))
     var circuit = Circuit()
     guard case .permit(let permit) = circuit.enter(at: .zero, settings) else {
@@ -63,7 +63,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `retries HTTP/2 at an origin after a while and remembers few origins`() {
+    @Test func `offers HTTP/2 to an origin again after a while and remembers a limited number of origins`() {
       var origins = LoneOrigins()
       origins.learn("https://a.test:443", at: 5)
       let end = 5 + LoneOrigins.lifetime

@@ -9,7 +9,7 @@ import Testing
     return ProxyRules.environment(environment).proxy(for: origin)?.address
   }
 
-  @Test func `reads a proxy per scheme, or one for all, from the environment`() throws {
+  @Test func `reads a proxy per scheme, or one proxy for all schemes, from the environment`() throws {
     let both = ["http_proxy": "a.test:1", "HTTPS_PROXY": "https://b.test:2", "all_proxy": "socks5h://c.test"]
     #expect(try proxy(both, for: "http://shop.test") == "http://a.test:1")
     #expect(try proxy(both, for: "https://shop.test") == "https://b.test:2")
@@ -110,7 +110,7 @@ import Testing
     "other.test shop.test", "other.test\tshop.test\n", "foo,,,,,              shop.test, 10.0.0.0/8", ".shop.test.",
     "*:443", "*.shop.test:443", "SHOP.TEST:443",
   ])
-  func `exceptions are separated by commas and whitespace`(exceptions: String) throws {
+  func `exceptions can be separated by commas or whitespace`(exceptions: String) throws {
     let lines = Shared<[String]>([])
     let rules = ProxyRules.environment(
       ["https_proxy": "p.test:1", "no_proxy": exceptions], log: TextSink { line in lines.withLock { $0.append(line) } })

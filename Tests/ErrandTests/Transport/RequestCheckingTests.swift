@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPMethod.head, .trace])
-  func `rejects a body for a method that has none`(method: HTTPMethod) async throws {
+  func `rejects a body for a method that does not allow one`(method: HTTPMethod) async throws {
     let stream = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
     for body in [HTTPBody.text("x"), .bytes(Data()), stream] {
       let error = try await refusal(HTTPRequest(method, url, body: body))
@@ -64,7 +64,7 @@ import Testing
     #expect(error.code == .badRequest && error.reason.contains(name))
   }
 
-  @Test func `an invalid host fails with a reason`() async throws {
+  @Test func `rejects an invalid host with a reason`() async throws {
     let numbers = try await refusal(HTTPRequest(.get, .known("https://127.999.1.1/x")))
     #expect(numbers.code == .badURL && numbers.reason.contains("ends in a number"), "\(numbers)")
     let slash = try await refusal(HTTPRequest(.get, .known("https://a.test%2Fb/x")))

@@ -46,7 +46,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `watches a descriptor again after it was closed without notice`() {
+    @Test func `watches a descriptor again after it was closed without notification`() {
       let number: Int32 = 9002
       var watch = SocketWatch(epoll: epoll)
       var peer = connect(number)
@@ -84,7 +84,7 @@
       }
     }
 
-    @Test func `an exchange that ends early leaves an idle connection`() {
+    @Test func `an exchange that ends early leaves its connection idle`() {
       let number: Int32 = 9004
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
@@ -105,7 +105,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `an unwatched connection belongs to its multi handle`() {
+    @Test func `a connection that is not watched belongs to its multi handle`() {
       let number: Int32 = 9005
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
@@ -120,7 +120,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `watches a socket again after a write pause, even if libcurl took bytes`() {
+    @Test func `watches a socket again after a write pause, even if libcurl has accepted bytes`() {
       let number: Int32 = 9006
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)

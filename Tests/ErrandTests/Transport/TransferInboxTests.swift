@@ -21,7 +21,7 @@
       }
     }
 
-    @Test func `joins small pieces in order`() throws {
+    @Test func `joins small chunks in order`() throws {
       var inbox = TransferInbox()
       for byte in UInt8(1)...3 { #expect(receive(&inbox, 10, of: byte)) }
       #expect(try chunk(&inbox).data == Data([1, 2, 3].flatMap { [UInt8](repeating: $0, count: 10) }))
@@ -44,14 +44,14 @@
       #expect(throws: Broken.self) { try chunk(&inbox) }
     }
 
-    @Test func `an abandoned transfer yields nothing more`() throws {
+    @Test func `an abandoned transfer yields no more data`() throws {
       var inbox = TransferInbox()
       _ = receive(&inbox, 10)
       inbox.abandon(CancellationError())
       #expect(throws: CancellationError.self) { try chunk(&inbox) }
     }
 
-    @Test func `the first end wins`() throws {
+    @Test func `only the first end is reported`() throws {
       var inbox = TransferInbox()
       inbox.finish(.success(TransferTimings()))
       inbox.finish(.failure(Broken()))
@@ -95,7 +95,7 @@
       guard case .fail = empty.readHead() else { return #expect(Bool(false), "there is no head") }
     }
 
-    @Test func `reads a finished body of at most one piece as a whole`() {
+    @Test func `reads a finished body of at most one chunk at once`() {
       var inbox = TransferInbox()
       let isEarly = inbox.readWhole() != nil
       #expect(!isEarly, "more may come")

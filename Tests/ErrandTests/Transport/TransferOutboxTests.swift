@@ -8,7 +8,7 @@
   @Suite(.timeLimit(.minutes(1))) struct TransferOutboxTests {
     private struct Broken: Error {}
 
-    /// Takes data until the loop must wait or stop.
+    /// Reads data until the loop must wait or stop.
     private func drain(_ outbox: inout TransferOutbox, by size: Int = 7) -> (data: Data, last: TransferOutbox.Writing) {
       var buffer = [UInt8](repeating: 0, count: size)
       var data = Data()
@@ -19,13 +19,13 @@
       }
     }
 
-    @Test func `sends data in memory in full, whatever the buffer size`() {
+    @Test func `sends all in-memory data, regardless of the buffer size`() {
       let body = Data((0..<100).map { UInt8($0) })
       var outbox = TransferOutbox(body[10...])
       #expect(drain(&outbox) == (body[10...], .end))
     }
 
-    @Test func `joins small pieces in linear time`() {
+    @Test func `joins small chunks in linear time`() {
       var outbox = TransferOutbox(statedLength: nil)
       var fills: [Int] = []
       var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -40,7 +40,7 @@
       #expect(time < .seconds(10), "one after the other from the front, they took minutes")
     }
 
-    @Test func `is drained once the stated length is sent`() {
+    @Test func `is drained when the stated length has been sent`() {
       var outbox = TransferOutbox(statedLength: 3)
       #expect(outbox.put(Data([1, 2])) == false)
       #expect(drain(&outbox).last == .pause)
@@ -51,7 +51,7 @@
       #expect(outbox.isDrained, "its source has not ended yet")
     }
 
-    @Test func `a restart drops old data and the pause`() {
+    @Test func `a restart discards old data and the pause`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       #expect(drain(&outbox).last == .pause)
@@ -68,7 +68,7 @@
       #expect(late.put(Data([1])) == false)
     }
 
-    @Test func `an empty body ends at once`() {
+    @Test func `an empty body ends immediately`() {
       var outbox = TransferOutbox(Data())
       #expect(drain(&outbox).last == .end)
     }
@@ -83,7 +83,7 @@
       #expect(drain(&outbox).last == .end)
     }
 
-    @Test func `aborts a stream that is longer than stated before sending the surplus`() {
+    @Test func `aborts a stream that is longer than stated before sending the extra bytes`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       _ = outbox.put(Data([3, 4]))
@@ -100,7 +100,7 @@
         (outbox.failure as? TaskError)?.reason == "the body was declared to have 3 bytes, but its file or stream has 2")
     }
 
-    @Test func `a failure wakes a paused loop, and the first failure wins`() {
+    @Test func `a failure wakes a paused loop, and only the first failure is reported`() {
       var outbox = TransferOutbox(statedLength: nil)
       _ = drain(&outbox)
       #expect(outbox.fail(Broken()) == true)

@@ -13,7 +13,7 @@
       timers.next.map { ($0.timer, $0.instant / Self.second) }
     }
 
-    @Test func `nothing fires without limits`() { #expect(make(Timeouts()).next == nil) }
+    @Test func `no timer fires without limits`() { #expect(make(Timeouts()).next == nil) }
 
     @Test func `each phase has its timer`() throws {
       let limits = Timeouts(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3), attempt: .seconds(100))
@@ -41,7 +41,7 @@
       #expect(try #require(next(timers)) == (.attempt, 15))
     }
 
-    @Test func `a held transfer is not idle, but its attempt can time out`() throws {
+    @Test func `a paused transfer is not idle, but its attempt can time out`() throws {
       var timers = make(Timeouts(idle: .seconds(1), attempt: .seconds(10)))
       timers.connected(at: 6 * Self.second, sendsBody: false)
       timers.responded(at: 7 * Self.second)

@@ -9,14 +9,14 @@ nonisolated(unsafe) private let steps = UnsafeMutablePointer<Int>.allocate(capac
 @_cdecl("__sanitizer_cov_trace_pc_guard")
 public func step(_ guardian: UnsafeMutableRawPointer?) { steps.pointee &+= 1 }
 
-/// Called before the first branch. Does nothing, because guards need no numbers.
+/// Called before the first branch. Does nothing, because the guards don't need numbers.
 @_cdecl("__sanitizer_cov_trace_pc_guard_init")
 public func begin(_ start: UnsafeMutableRawPointer?, _ stop: UnsafeMutableRawPointer?) {}
 
 @main enum Steps {
   /// The size of the smaller input in bytes.
   private static let size = 8 << 10
-  /// The maximum step ratio for an input twice the size, in percent.
+  /// The maximum ratio of steps for an input of twice the size, in percent.
   private static let most = 215
 
   static func main() {

@@ -15,7 +15,7 @@ extension FuzzTarget {
       guard let cookie = SetCookie(String(bytes)) else { return }
       let size = cookie.name.utf8.count + cookie.value.utf8.count
       try holds(size > 0 && size <= SetCookie.maximumSize, "\(cookie.name) has \(size) bytes")
-      // It is sent back in a request header.
+      // The value is sent back in a request header.
       try holds(!cookie.name.breaksLine && !cookie.value.breaksLine, "\(cookie) is more than a line")
       try holds(!cookie.name.utf8.contains { ";=".utf8.contains($0) }, "\(cookie.name.debugDescription) is no name")
       try holds(!cookie.value.utf8.contains(UInt8(ascii: ";")), "\(cookie.value.debugDescription) is no value")

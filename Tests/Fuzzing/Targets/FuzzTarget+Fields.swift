@@ -68,7 +68,7 @@ extension FuzzTarget {
     let written = sound.map { one in one.argument.map { "\(one.name)=\($0.quoted)" } ?? one.name }.joined(
       separator: ",")
     try holds(CacheControl([.cacheControl: written]).directives == sound, "\(written.debugDescription) is another list")
-    // A cache that misses `no-store` keeps what it must not.
+    // A cache that misses `no-store` would store a response that it must not store.
     let words = text.split { ",;\" \t".contains($0) }
     if words.contains("no-store"), text.utf8.allSatisfy({ HTTPHeaderName.isTokenByte($0) || ", ".utf8.contains($0) }) {
       try holds(control.contains("no-store"), "no-store is overlooked")

@@ -60,7 +60,7 @@
       try holds(ResponseHead(again.bytes)?.headers == read.headers, "written again, it has other fields")
     }
 
-    /// The framing must agree with the headers, because later readers rely on those.
+    /// The framing must match the headers, because later readers rely on the headers.
     private static func checkFraming(_ framing: ResponseFraming, _ headers: HTTPHeaders) throws {
       let lengths = headers.values(for: .contentLength).flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces() }
       try holds(lengths.allSatisfy { Int64($0) == framing.contentLength }, "\(lengths) is not \(framing)")

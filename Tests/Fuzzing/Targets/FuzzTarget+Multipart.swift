@@ -13,7 +13,7 @@ extension FuzzTarget {
       repeating("\r", after: "--b\r\n\r\n"), repeating(" ", after: "--b\r\n\r\n\r\n--b"), repeating("x"),
     ],
     parse: { bytes in
-      // In pieces, because the parser must not rescan its buffer.
+      // In chunks, because the parser must not rescan its buffer.
       for size in [7, 1 << 16] {
         let pieces = stride(from: 0, to: bytes.count, by: size).map { Data(bytes[$0..<min($0 + size, bytes.count)]) }
         for isPushed in [true, false] { _ = reading(pieces, boundary: "b", isPushed: isPushed) }
@@ -92,7 +92,7 @@ extension FuzzTarget {
     try holds(again == reading, "written again, \(reading) becomes \(again)")
   }
 
-  /// A form part reads back as written, whatever its names and data.
+  /// A form part is parsed as it was written, regardless of its names and data.
   private static func checkForm(_ bytes: [UInt8], _ boundary: String) throws {
     let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map { String(Array($0)) }
     guard lines.count == 3 else { return }

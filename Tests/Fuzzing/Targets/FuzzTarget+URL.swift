@@ -63,7 +63,7 @@ extension FuzzTarget {
     try holds(HostName.written(host.text[...]) == host, "\(host) is not at its end")
   }
 
-  /// A path stays at or below its remote, and says the same as URL and as text.
+  /// A path stays at or below its remote, and is the same as a URL and as text.
   private static func checkPath(_ text: String) throws {
     guard !text.lowercased().hasPrefix("http"), let url = try? shop.url(path: text, query: ["q": text]) else { return }
     let address = url.absoluteString

@@ -1,6 +1,6 @@
 /// A parser and the properties that hold for any input. The fuzzing program and the tests share it.
 struct FuzzTarget: Sendable {
-  /// The name, also of the folder in `Corpus`.
+  /// The name, which is also the name of the folder in `Corpus`.
   let name: String
   /// Only parses the bytes, because steps are counted.
   let parse: @Sendable (_ bytes: [UInt8]) -> Void
@@ -35,7 +35,7 @@ func holds(_ property: Bool, _ words: @autoclosure () -> String) throws {
   if !property { throw FuzzFinding(description: words()) }
 }
 
-/// About `size` bytes: `text` repeated between `begin` and `end`.
+/// About `size` bytes, with `text` repeated between `begin` and `end`.
 func repeating(
   _ text: String, after begin: String = "", and end: String = ""
 ) -> @Sendable (_ size: Int) -> [UInt8] {
@@ -45,7 +45,7 @@ func repeating(
   }
 }
 
-/// About `size` bytes: texts that differ by a number.
+/// About `size` bytes of texts that differ by a number.
 func numbering(
   _ text: @escaping @Sendable (_ number: Int) -> String, between begin: String = "", and end: String = ""
 ) -> @Sendable (_ size: Int) -> [UInt8] {
@@ -53,7 +53,7 @@ func numbering(
     var bytes = Array(begin.utf8)
     var number = 0
     while bytes.count < size {
-      // All numbers have the same length, so twice the bytes are twice the texts.
+      // All numbers have the same length, so twice the size means twice as many texts.
       bytes += Array(text(1_000_000 + number).utf8)
       number += 1
     }

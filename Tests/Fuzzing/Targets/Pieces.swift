@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// Bytes split in different ways. No parser may depend on how its input is split.
 enum Pieces {
-  /// All at once, byte by byte, and split in two pseudorandom ways seeded by the bytes.
+  /// Unsplit, byte by byte, and split in two pseudorandom ways seeded by the bytes.
   static func ways(_ bytes: [UInt8]) -> [[Data]] {
     let seed = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     return [

@@ -8,7 +8,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
   let name: String
   /// The expected error code.
   let code: TaskError.Code
-  /// Words in the error's description that name the cause. Bars separate alternatives for different libcurl versions.
+  /// Words in the error's description that name the cause. Vertical bars separate alternatives for different libcurl
+  /// versions.
   let words: [String]
   /// The call that must throw.
   let run: @Sendable (World) async throws -> Void

@@ -12,12 +12,12 @@ struct BadInputTableTests {
     BadInput.uploads, BadInput.downloads,
   ].flatMap { $0 }
 
-  /// The default server stays alive, so it must not be one that the tests expect to be released.
+  /// The default server stays alive, so it must not be a server that the tests expect to be released.
   private static let first = Server(remote: .none)
 
   init() { _ = Self.first }
 
-  @Test func `there are at least two hundred bad inputs with unique names`() {
+  @Test func `contains at least two hundred bad inputs with unique names`() {
     #expect(Self.all.count >= 200 && Set(Self.all.map(\.name)).count == Self.all.count)
   }
 
@@ -49,7 +49,7 @@ struct BadInputTableTests {
     return shop.mock
   }
 
-  /// Checks that the folder is unchanged and nothing is left over.
+  /// Checks that the folder is unchanged and that nothing is left behind.
   private func checkRemains(of world: BadInput.World) async throws {
     #expect(await eventually { world.shop.isQuiet }, "a slot is held")
     #expect(try files(in: world.folder) == ["old"])

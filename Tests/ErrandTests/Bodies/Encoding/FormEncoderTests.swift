@@ -30,7 +30,7 @@ import Testing
     String(decoding: try FormEncoder(style).encode(value), as: UTF8.self)
   }
 
-  @Test func `writes properties in order, nested ones in brackets, and leaves out nil`() throws {
+  @Test func `writes properties in order, puts nested properties in brackets, and omits nil`() throws {
     let fields = try HTTPQuery(encoding: Person())
     #expect(
       fields.items.map { "\($0.name)=\($0.value ?? "nil")" } == [
@@ -102,7 +102,7 @@ import Testing
   }
 
   @Test(arguments: [1, "a", [1], ["a": Double.nan], ["a": Double.infinity]] as [any Encodable & Sendable])
-  func `throws an encoding error for a value that a form cannot hold`(value: any Encodable & Sendable) {
+  func `throws an encoding error for a value that a form can't represent`(value: any Encodable & Sendable) {
     #expect(throws: EncodingError.self) { try FormEncoder().encode(value) }
   }
 
@@ -155,12 +155,12 @@ import Testing
     #expect(several.values(for: "X-At") == Array(repeating: "Sun, 06 Nov 1994 08:49:37 GMT", count: 2))
   }
 
-  @Test func `rejects a duration because it would encode as two numbers`() {
+  @Test func `rejects a duration because it would be encoded as two numbers`() {
     #expect(throws: EncodingError.self) { try HTTPQuery(encoding: ["wait": Duration.seconds(5)]) }
     #expect(throws: EncodingError.self) { try HTTPHeaders(encoding: ["Prefer": Duration.seconds(5)]) }
   }
 
-  @Test func `rejects text as a form`() async throws {
+  @Test func `rejects a string as a form`() async throws {
     struct Login: FormUploadingTask { let uploadPayload = "a=b&c d" }
     let stub = StubServer()
     let error = await #expect(throws: TaskError.self) { try await Login().on(stub.server).upload() }

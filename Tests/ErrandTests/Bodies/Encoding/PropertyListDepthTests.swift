@@ -61,7 +61,7 @@ import Testing
     "<plist>", "<array>", "<dict><key>a</key>", "<array><!--</array>-->",
     "<array><string><![CDATA[</array>]]></string>",
     "<array><?x </array>?>", "<array</array>", "<array a=\"/\">", "<dict><key/></key>", "<!DOCTYPE plist [<array>]>",
-  ]) func `counts each level, whatever surrounds it`(level: String) {
+  ]) func `counts each level, regardless of the surrounding text`(level: String) {
     let text = "<plist version=\"1.0\">" + String(repeating: level, count: 100_000)
     #expect(refusal(Data(text.utf8))?.contains("more than 512 levels") == true)
   }
@@ -69,7 +69,7 @@ import Testing
   @Test(arguments: [
     "<plist><array><?>", "<!DOCTYPE plist <!-- ><plist>", "<!DOCTYPE <? ><plist>", "<plist><!-->",
     "<plist><array><!--->",
-  ]) func `ambiguous ends of comments and instructions hide no level`(start: String) {
+  ]) func `ambiguous ends of comments and instructions do not hide levels`(start: String) {
     let text = start + String(repeating: "<array>", count: 100_000)
     #expect(refusal(Data(text.utf8))?.contains("more than 512 levels") == true)
   }
@@ -116,14 +116,14 @@ import Testing
     #expect(refusal(binary([[0]]))?.contains("not a valid") == true)
     #expect(refusal(binary([[1], [2], [0]]))?.contains("not a valid") == true)
     #expect(refusal(binary([[9]]))?.contains("not a valid") == true)
-    // Each of 20 arrays holds the next ten times.
+    // Each of 20 arrays contains the next array ten times.
     let wide = (0..<20).map { Array(repeating: UInt8($0 + 1), count: 10) } + [[]]
     #expect(refusal(binary(wide))?.contains("values in") == true)
     #expect(throws: TaskError.self) { try decode(JSONValue.self, binary([[0]])) }
   }
 
   @Test func `rejects a binary list that is nested too deeply`() throws {
-    // `binary` writes one-byte references, which are too small for this depth.
+    // `binary` writes one-byte references, which can't represent this depth.
     indirect enum Nest: Encodable {
       case none
       case list(Nest)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Names of fields and files in forms, as this library and other clients write them.
+/// Field and file names in forms, as written by this library and other clients.
 @Suite(.timeLimit(.minutes(1))) struct FormNameTests {
   private func disposition(_ parameters: String) -> ContentDisposition? {
     ContentDisposition(ofPart: "form-data; \(parameters)")
@@ -22,7 +22,7 @@ import Testing
     "&amp;", "&#34;",
   ]
 
-  @Test func `round-trips names`() async throws {
+  @Test func `names survive encoding and parsing`() async throws {
     for name in Self.names {
       for fileName in [nil, "x", name] {
         let body = try MultipartForm([.data(name, Data("1".utf8), fileName: fileName)], boundary: "b").body()
@@ -40,7 +40,8 @@ import Testing
     }
   }
 
-  // HTML Standard, "multipart/form-data encoding algorithm": line breaks in a field name become CRLF, those in a file name stay.
+  // HTML Standard, "multipart/form-data encoding algorithm": line breaks in a field name become CRLF, and line breaks
+  // in a file name stay.
   @Test(arguments: [("a\nb", "a\r\nb"), ("a\rb", "a\r\nb"), ("\n\r", "\r\n\r\n"), ("\r\r\n\n", "\r\n\r\n\r\n")])
   func `normalizes a line break in a field name to CRLF`(name: String, read: String) {
     let head = MultipartForm.Part.data(name, Data(), fileName: name).head(after: "b")
@@ -62,18 +63,18 @@ import Testing
     (#"name="a\"; filename=\"b""#, "a\"; filename=\"b"), (#"name="\"; \"""#, "\"; \""),
     // urllib3 1 and aiohttp.
     (#"name*=utf-8''a%22%C3%A9"#, "a\"é"), (#"name="a"; name*=utf-8''b"#, "a"),
-    // Tokens, and values that are not tokens.
+    // Tokens and other values.
     (#"name=a"#, "a"), (#"NAME = a b "#, "a b"), (#"name=a%22b"#, "a%22b"), (#"name=é"#, "é"), (#"name="a"#, "a"),
     (#"x; name="a""#, "a"), (#"name="a"; name="b""#, "a"), (#"filename="; name=b"; name="a""#, "a"),
     (#"name="a" b; c=d"#, "a"),
     (#"name="""#, ""), (#"name=;"#, ""),
   ])
-  func `reads names as other clients write them`(written: String, name: String) {
+  func `parses names as other clients write them`(written: String, name: String) {
     #expect(disposition(written)?.name == name)
     #expect(disposition("filename=\"f\"; \(written)")?.name == name)
   }
 
-  @Test func `a parameter without a value has none`() {
+  @Test func `a parameter without a value has no value`() {
     #expect(disposition("name")?.name == nil && disposition("filename X; name=a")?.fileName == nil)
     #expect(disposition("\"\"; name=a")?.name == "a" && ContentDisposition(ofPart: "; name=a") == nil)
   }

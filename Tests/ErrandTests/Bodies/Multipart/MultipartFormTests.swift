@@ -12,7 +12,7 @@ import Testing
     return all.withLock { $0 }
   }
 
-  @Test func `writes parts one after the other, byte for byte`() async throws {
+  @Test func `writes parts in order, byte for byte`() async throws {
     let form = MultipartForm(
       [
         .text("title", "Sun\r\nset é"), .data("raw", Data([0, 255]), fileName: "a.bin"),
@@ -37,7 +37,7 @@ import Testing
   }
 
   // HTML Standard, "multipart/form-data encoding algorithm": 0x0A, 0x0D and 0x22 become %0A, %0D and %22.
-  @Test func `a name cannot end its line or its quotes`() async throws {
+  @Test func `a name can't break out of its line or quotes`() async throws {
     let evil = "a\"\r\nX: y\r\n\r\nb%22"
     let form = MultipartForm([.data(evil, Data(), fileName: evil, type: MediaType("x/y\r\nX: y"))], boundary: "B")
     let text = String(decoding: try await bytes(form.body()), as: UTF8.self)
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [("photo.jpg", "image/jpeg"), ("notes", nil)])
-  func `a file has the media type of its extension in every kind of body`(name: String, type: MediaType?) {
+  func `a file has its extension's media type in every kind of body`(name: String, type: MediaType?) {
     struct Send: FileUploadingTask { let uploadFile: URL }
     let file = URL(fileURLWithPath: "/tmp/\(name)")
     #expect(HTTPBody.file(file).mediaType == type && Send(uploadFile: file).uploadType == type ?? .octetStream)
@@ -79,7 +79,7 @@ import Testing
     #expect(try !MultipartForm([.text("b", ""), .body("a", once)]).body().isReplayable)
   }
 
-  @Test func `boundaries are unique and need no quotes`() {
+  @Test func `boundaries are unique and don't need quotes`() {
     let boundaries = Set((0..<100).map { _ in MultipartForm().boundary })
     #expect(boundaries.count == 100)
     #expect(
@@ -145,7 +145,7 @@ import Testing
 
     func next() async throws -> Data? {
       read.add()
-      guard read.count < 1000 else { return nil }  // Ends, so that a reader without a limit fails instead of hanging.
+      guard read.count < 1000 else { return nil }  // Ends so that an unlimited reader fails instead of hanging.
       return read.count == 1 ? Data("--b\r\n\r\none\r\n--b\r\n\r\n".utf8) : Data(repeating: 65, count: 1000)
     }
 
@@ -174,7 +174,9 @@ import Testing
     ("filename*=UTF-8''..%2F%2e%2e%2Fa%00b", "image/png", "b.png"), ("filename=\"..\"", nil, "download"),
     ("filename=\"\"", "text/plain", "download.txt"), ("name=n", nil, "download"),
     ("filename=\"report.pdf\"", "text/plain", "report.pdf"),
-  ]) func `suggests a file name that is safe in any folder`(said: String, type: String?, name: String) async throws {
+  ]) func `suggests a file name that is safe to use in any folder`(said: String, type: String?, name: String)
+    async throws
+  {
     let field = type.map { "Content-Type: \($0)\r\n" } ?? ""
     let text = "--a;b\r\nContent-Disposition: form-data; \(said)\r\n\(field)\r\none\r\n--a;b--"
     var names: [String] = []
@@ -218,7 +220,7 @@ import Testing
     #expect(largest.withLock { $0 } <= 256 << 10)
   }
 
-  @Test func `round-trips a form`() async throws {
+  @Test func `a form survives encoding and parsing`() async throws {
     let form = MultipartForm([.text("a", "--\r\n--"), .text("é", ""), .data("b", Data("\r\n".utf8), fileName: "x")])
     let body = try form.body()
     let answer = HTTPResponse(
@@ -239,7 +241,7 @@ import Testing
   }
 
   @Test(arguments: [50, 2] as [Int64])
-  func `a part with the wrong length throws, even if another part has no known length`(stated: Int64)
+  func `a part with the wrong length throws, even if another part's length is unknown`(stated: Int64)
     async throws
   {
     let form = MultipartForm([.body("s", stream(5, stated: stated)), .body("u", stream(3, stated: nil))])
@@ -260,7 +262,7 @@ import Testing
     }
   #endif
 
-  @Test func `does not compress without zlib`() throws {
+  @Test func `does not compress if zlib is missing`() throws {
     let packed = try HTTPBody.bytes(Data("x".utf8), type: nil).gzipped(by: { nil })
     #expect(packed.map(\.isEmpty) == nil)
   }
@@ -271,7 +273,7 @@ import Testing
     #expect(error?.code == .bodyLengthMismatch)
   }
 
-  @Test func `reads local files only, not the path of another URL`() async throws {
+  @Test func `reads only local files, not the paths of other URLs`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("secret.txt")
       try Data("secret".utf8).write(to: file)
@@ -292,7 +294,7 @@ import Testing
     }
   }
 
-  @Test func `an idempotent call repeats its bytes in every attempt, another call does not`() async throws {
+  @Test func `only an idempotent call sends the same bytes in every attempt`() async throws {
     let stub = StubServer(.status(503), .status(503), .status(201), .status(201))
     try await Photo().idempotency(.key).on(stub.server).upload()
     try await Photo().idempotency(.key).on(stub.server).upload()
@@ -313,7 +315,7 @@ import Testing
     #expect(Set(stub.requests.map(\.body.data)).count == 1)
   }
 
-  @Test func `the form's media type overrides the server's and yields to the task's`() async throws {
+  @Test func `the form's media type overrides the server's, and the task's overrides the form's`() async throws {
     let stub = StubServer(.status(200)) { $0.standardHeaders[.contentType] = "application/json" }
     let form = Photo().on(stub.server)
     try await form.upload()

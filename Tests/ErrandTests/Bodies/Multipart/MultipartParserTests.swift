@@ -36,7 +36,7 @@ import Testing
   }
 
   private static let bodies: [(String, [Part])] = [
-    // A longer line that starts with a delimiter is not one.
+    // A longer line that starts with a delimiter is not a delimiter.
     ("--b\r\n\r\na\r\n--b--c\r\nd\r\n--b-- \t\r\ne", [Part(body: "a\r\n--b--c\r\nd")]),
     ("--b\r\n\r\na\r\n--b--\t", [Part(body: "a")]), ("--b\r\n\r\na\r\n--b--\r", [Part(body: "a")]),
     ("--b\r\n\r\none\r\n--b--\r\n", [Part(body: "one")]),
@@ -58,7 +58,7 @@ import Testing
     ("--b--", []), ("\r\n \r\n--b--\r\n", []), ("--b\r\n\r\n\r\r\r\n\n\r\n--b--", [Part(body: "\r\r\r\n\n")]),
   ]
 
-  @Test(arguments: bodies) func `splits a body at its delimiters, however it is chunked`(
+  @Test(arguments: bodies) func `splits a body at its delimiters, regardless of how it is chunked`(
     body: (text: String, parts: [Part])
   ) throws {
     let bytes = Data(body.text.utf8)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test func `a truncated body is incomplete at every cut`() throws {
+  @Test func `a body is incomplete wherever it is truncated`() throws {
     let bytes = Data("--b\r\nA: 1\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--".utf8)
     for cut in 0..<bytes.count { #expect(try !Self.parts([bytes.prefix(cut)]).isComplete) }
   }
@@ -80,7 +80,7 @@ import Testing
     #expect(throws: TaskError.self) { try Self.parts([Data("--b\r\n\(line)\r\n\r\nx\r\n--b--".utf8)]) }
   }
 
-  @Test func `rejects a body of text without a part`() {
+  @Test func `rejects a text body that contains no parts`() {
     #expect(throws: TaskError.self) { try Self.parts([Data("text only\r\n--b--\r\n".utf8)]) }
     #expect(throws: TaskError.self) { try Self.parts([Data("--c\r\n\r\none\r\n--b--\r\n".utf8)]) }
   }
@@ -102,12 +102,12 @@ import Testing
     #expect(error?.code == .badResponse)
   }
 
-  @Test func `reads a header that is not UTF-8 as Latin-1`() throws {
+  @Test func `decodes a header that is not UTF-8 as Latin-1`() throws {
     let bytes = Data("--b\r\nA: caf".utf8) + Data([0xE9]) + Data("\r\nB: é\r\n\r\n\r\n--b--".utf8)
     #expect(try Self.parts([bytes]).parts == [Part(headers: ["A": "café", "B": "é"])])
   }
 
-  @Test func `a colon ends a name, whatever scalar follows it`() throws {
+  @Test func `a colon ends a name, regardless of the scalar that follows`() throws {
     let parts = try Self.parts([Data("--b\r\nA:\u{301}1\r\n\r\n\r\n--b--".utf8)]).parts
     #expect(parts == [Part(headers: ["A": "\u{301}1"])])
   }

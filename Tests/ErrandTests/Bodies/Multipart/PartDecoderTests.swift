@@ -26,7 +26,7 @@ import Testing
     ("Quoted-Printable", "a=\r\nb=\nc=c3=A9 \r\nd", "abcé \r\nd"), ("quoted-printable", "a=", "a"),
     ("quoted-printable", "", ""), ("8bit", "a=3D", "a=3D"), ("binary", "w6k=", "w6k="), ("x-own", "w6k=", "w6k="),
   ])
-  func `decodes an encoded part, however it is chunked`(encoding: String, body: String, content: String)
+  func `decodes an encoded part, regardless of how it is chunked`(encoding: String, body: String, content: String)
     async throws
   {
     for size in [1, 3, 1000] {

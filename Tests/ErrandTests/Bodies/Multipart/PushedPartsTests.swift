@@ -34,7 +34,7 @@ import Testing
     return reading
   }
 
-  /// The reading of a text, which must not depend on how it is chunked.
+  /// The parts of a text, which must not depend on how it is chunked.
   private static func read(_ text: String, boundary: String = "x", isPushed: Bool = true) -> Reading {
     let bytes = Data(text.utf8)
     let whole = read([bytes], boundary: boundary, isPushed: isPushed)
@@ -52,7 +52,7 @@ import Testing
       "\(boundary)\r\nA: 1\r\n\r\none\r\n\(boundary)\r\n\r\ntwo\r\n--\(boundary)\r\n\r\n\(boundary)--\r\n",
       boundary: boundary,
       isPushed: isPushed)
-    // After the first delimiter, the other form is text.
+    // After the first delimiter, the other delimiter is text.
     #expect(reading == Reading(bodies: ["one|", "two\r\n--\(boundary)\r\n|"], isComplete: true))
     let strict = Self.read(
       "--\(boundary)\r\n\r\none\r\n\(boundary)\r\n\r\ntwo\r\n--\(boundary)--\r\n", boundary: boundary,
@@ -71,7 +71,7 @@ import Testing
     ("Hello\r\nContent-Type: a/b\r\n\r\n--x\r\n\r\ntwo\r\n--x--", ["two|"]), ("--x\r\n\r\ntwo\r\n--x--", ["two|"]),
     ("\r\n--x\r\n\r\ntwo\r\n--x--", ["two|"]),
   ])
-  func `loses no part without a first delimiter`(text: String, bodies: [String]) {
+  func `does not lose a part if the first delimiter is missing`(text: String, bodies: [String]) {
     #expect(Self.read(text) == Reading(bodies: bodies, isComplete: true))
   }
 
@@ -83,7 +83,7 @@ import Testing
   }
 
   // Elsewhere, anything before the first delimiter is a preamble, even if it looks like a header (RFC 2046 §5.1.1).
-  @Test func `only a pushed stream can begin without a delimiter`() {
+  @Test func `only a pushed stream can start without a delimiter`() {
     let text = "Content-Type: text/plain\r\n\r\none\r\n--x\r\nContent-Length: 1\r\n\r\ntwo\r\n--x--"
     #expect(Self.read(text, isPushed: false) == Reading(bodies: ["two|"], isComplete: true))
   }
@@ -99,9 +99,9 @@ import Testing
       frames(("5", "one\r\n"), ("4", "two\n"), ("4", "six\r"), ("7", "\r\n--y\r\n")),
       ["one\r\n|", "two\n|", "six\r|", "\r\n--y\r\n|"]
     ),
-    // There can be no line break, or several, between the body and the delimiter.
+    // There can be any number of line breaks between the body and the delimiter.
     (frames(("3", "one--x\r\nContent-Length: 3\r\n\r\ntwo\r\n\r\n\n"), ("4", "four")), ["one|", "two|", "four|"]),
-    // If the length includes the line break before the delimiter, or is too large, the delimiter counts.
+    // If the length includes the line break before the delimiter, or is too large, the delimiter ends the part.
     (frames(("5", "one"), ("4", "two")), ["one\r\n|", "two\r|"]),
     (frames(("6", "one"), ("100", "two")), ["one|", "two|"]),
     (
@@ -109,7 +109,7 @@ import Testing
       ["one|", "two|", "three|", "four|"]
     ),
   ])
-  func `a part with a length ends there`(text: String, bodies: [String]) {
+  func `a part with a length ends after that many bytes`(text: String, bodies: [String]) {
     #expect(Self.read(text) == Reading(bodies: bodies, isComplete: true))
   }
 
@@ -119,7 +119,7 @@ import Testing
     #expect(reading.error?.contains("part 2 is longer than its Content-Length of 2 bytes") == true)
   }
 
-  @Test func `yields a picture before the next one begins`() async throws {
+  @Test func `yields a picture before the next one starts`() async throws {
     let pictures = (1...3).map { Data("picture \($0)\r\n".utf8) }
     let source = ChunkSource(
       pictures.map { Data("--frame\r\nContent-Type: image/jpeg\r\nContent-Length: \($0.count)\r\n\r\n".utf8) + $0 })

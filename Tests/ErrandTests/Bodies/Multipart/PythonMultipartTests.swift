@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// Cases of python-multipart's `tests/test_data/http`, with shorter boundaries.
+/// Test cases from python-multipart's `tests/test_data/http`, with shorter boundaries.
 @Suite(.timeLimit(.minutes(1))) struct PythonMultipartTests {
   private static let field = "--b\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\n"
 
@@ -70,7 +70,7 @@ import Testing
   ]
 
   @Test(arguments: bodies)
-  func `reads a body as python-multipart does`(body: String, parts: [[String?]]) async throws {
+  func `parses a body as python-multipart does`(body: String, parts: [[String?]]) async throws {
     #expect(try await read(Data(body.utf8), boundary: "b") == parts)
     // Browsers begin their boundaries with dashes.
     let long = body.replacing("--b", with: "------b")

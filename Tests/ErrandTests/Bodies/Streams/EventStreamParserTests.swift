@@ -38,7 +38,7 @@ import Testing
   ]
 
   @Test(arguments: streams, ["\n", "\r\n", "\r"])
-  func `parses events as the standard does, with any line ending and any chunking`(
+  func `parses events according to the standard, with any line endings and chunks`(
     stream: (text: String, events: [ServerSentEvent]), end: String
   ) throws {
     let text = stream.text.replacingOccurrences(of: "\n", with: end)
@@ -47,7 +47,7 @@ import Testing
     #expect(try text.utf8.flatMap { try parser.events(endingIn: Data([$0])) } == stream.events)
   }
 
-  @Test func `accepts a reconnection time of digits only`() throws {
+  @Test func `accepts a reconnection time only if it consists of digits`() throws {
     var parser = EventStreamParser(limit: 100)
     for (text, wait) in [("retry: 10\n", 10), ("retry: 1x\n", 10), ("retry:\n", 10), ("retry: 2500\n", 2500)] {
       _ = try parser.events(endingIn: Data(text.utf8))

@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: [
     ("a\nb\r\n\nc", ["a", "b", "", "c"], ["a", "b", "", "c"]), ("a\rb\n", ["a\rb"], ["a", "b"]),
     ("\r\r\n\n", ["\r", ""], ["", "", ""]), ("é\r🧵\r", ["é\r🧵\r"], ["é", "🧵"]), ("", [], []), ("\n", [""], [""]),
-  ]) func `splits lines at their ends, however they are chunked`(
+  ]) func `splits lines at their ends, regardless of how they are chunked`(
     text: String, byLineFeeds: [String], byAny: [String]
   ) throws {
     #expect(try lines([text]) == byLineFeeds && lines([text], .any) == byAny)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `accepts a line of up to the limit`() throws {
+  @Test func `accepts a line as long as the limit`() throws {
     var splitter = LineSplitter(.lineFeeds, limit: 3)
     #expect(try splitter.lines(endingIn: Data("abc\nabc".utf8)).count == 1)
     #expect(throws: HTTPBodyLimitError.self) { try splitter.lines(endingIn: Data("d".utf8)) }
@@ -41,7 +41,9 @@ import Testing
   }
 
   @Test(arguments: [["a\nb\nlonger\nc\n"], ["a\n", "b\nlonger\n", "c\n"], ["a\nb\nlonger"]])
-  func `yields the lines before one that is too long, however they are chunked`(pieces: [String]) async throws {
+  func `yields all lines before a line that is too long, regardless of how they are chunked`(pieces: [String])
+    async throws
+  {
     let body = HTTPResponseBody(PiecesBody(pieces.map { Data($0.utf8) }))
     var lines: [String] = []
     await #expect(throws: HTTPBodyLimitError.self) { for try await line in body.lines(upTo: 3) { lines.append(line) } }

@@ -11,7 +11,7 @@ import Testing
       ("null", nil), ("true", true), ("-7", -7), ("9223372036854775807", 9_223_372_036_854_775_807),
       ("18446744073709551615", .unsigned(.max)), ("1.5", 1.5), (#""é\u0000""#, "é\u{0}"), ("[]", []), ("{}", [:]),
       (#"{"a":[1,{"b":null}],"c":"1"}"#, ["a": [1, ["b": nil]], "c": "1"]), ("[[[\"x\"]],false]", [[["x"]], false]),
-    ] as [(String, JSONValue)]) func `round-trips each kind of value`(json: String, expected: JSONValue) throws
+    ] as [(String, JSONValue)]) func `encodes and decodes every kind of value`(json: String, expected: JSONValue) throws
   {
     let read = try value(json)
     #expect(read == expected)
@@ -26,13 +26,13 @@ import Testing
     #expect(throws: DecodingError.self) { try value("[1e400]") }
   }
 
-  @Test func `equal numbers are equal in every notation`() throws {
+  @Test func `equal numbers are equal in any notation`() throws {
     #expect(try value("1") == value("1.0") && value("1").hashValue == value("1.0").hashValue)
     #expect(JSONValue.unsigned(1) == 1 && Set<JSONValue>([1, 1.0, .unsigned(1)]).count == 1)
     #expect(JSONValue.number(1.5) != 1 && JSONValue.bool(true) != 1 && JSONValue.string("1") != 1)
   }
 
-  @Test func `finds members by key and elements by index, and nothing else`() throws {
+  @Test func `finds only members by key and elements by index`() throws {
     let order = try value(#"{"lines":[{"id":7,"price":9.5,"sold":true,"none":null}],"total":2.0}"#)
     #expect(order["lines"]?[0]?["id"]?.int == 7 && order["lines"]?[0]?["price"]?.double == 9.5)
     #expect(order["lines"]?[0]?["sold"]?.bool == true && order["lines"]?[0]?["none"]?.isNull == true)

@@ -33,7 +33,7 @@ struct Storm: Sendable {
     server = Server(
       remote: "https://shop.test", configuration: configuration,
       transport: StormTransport(seed: seed, clock: clock, ledger: ledger, tokens: tokens, perHost: limits.perHost),
-      // Nothing is added to the budget, so that it shows how many retries were paid for.
+      // Nothing is added to the budget, so it shows how many retries were charged.
       manager: TaskManager(
         limits: limits, retryBudget: RetryBudget(ratio: 0, capacity: Self.retries), clock: CallClock(clock),
         random: CallRandom(SeededGenerator(seed: seed))))
@@ -69,13 +69,13 @@ struct Storm: Sendable {
     while !condition() {
       if ledger.endedCount != ended { (ended, end) = (ledger.endedCount, .now + limit) }
       if ContinuousClock.now > end { return true }
-      try? await Task.sleep(for: .milliseconds(5))  // ends early if the test is cancelled
+      try? await Task.sleep(for: .milliseconds(5))  // returns early if the test is cancelled
       if Task.isCancelled { return true }
     }
     return false
   }
 
-  /// What is not at rest.
+  /// Descriptions of resources that have not been released and calls that have not ended.
   private var remains: [String] {
     let paid = Origin(.known("https://paid.test/")).map { Self.retries - Int(manager.retriesLeft(for: $0)) } ?? -1
     let counts = [
@@ -152,7 +152,7 @@ struct Storm: Sendable {
     for try await _ in response.body { return }
   }
 
-  /// Pauses, resumes, cancels or retries a started call, or leaves it to itself.
+  /// Pauses, resumes, cancels or retries a started call, or does nothing.
   private func follow(_ handle: TaskHandle<some Sendable>, _ operation: StormOperation) async throws {
     guard case .handle(let seed) = operation.disturbance else {
       _ = try await handle.value

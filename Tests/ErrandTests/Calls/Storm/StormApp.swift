@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// The code of the app that makes calls while it is called by the library: a cache store, steps, an authenticator.
+/// App code that makes calls while the library calls it: a cache store, steps and an authenticator.
 final class StormApp: Sendable {
   let seed: UInt64
   let clock: StormClock
@@ -17,7 +17,7 @@ final class StormApp: Sendable {
 
   func setServer(_ server: Server) { home.withLock { $0 = server } }
 
-  /// Makes a call about once in `rarity` times.
+  /// Makes a call about once every `rarity` times.
   func callSometimes(_ rarity: UInt64, _ name: String) async throws {
     let number = number.withLock { number in
       number += 1
@@ -35,12 +35,12 @@ final class StormApp: Sendable {
     try await task.authenticated(authentication).serialQueue(queue).run()
   }
 
-  /// Whether steps make calls for a request. A failed one would cost a retry, as a failed response does.
+  /// Whether steps make calls for a request. A failed call would cost a retry, like a failed response.
   static func callsSteps(_ request: HTTPRequest) -> Bool {
     !request.url.path.hasPrefix("/inner") && request.url.host != "paid.test"
   }
 
-  /// Sees attempts, and makes calls before and after some.
+  /// Runs per attempt, and makes calls before and after some attempts.
   struct AttemptStep: PerAttemptStep {
     let app: StormApp
 
@@ -53,7 +53,7 @@ final class StormApp: Sendable {
     }
   }
 
-  /// Sees calls, and makes calls before and after some.
+  /// Runs per call, and makes calls before and after some calls.
   struct CallStep: PerCallStep {
     let app: StormApp
 

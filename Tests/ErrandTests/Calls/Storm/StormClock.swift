@@ -4,8 +4,8 @@ import ErrandTesting
 
 /// A virtual clock that moves to the next sleeper when nothing else happens.
 ///
-/// Unlike `ManualClock` in its automatic mode, a timer that runs concurrently with work, such as a deadline, ends after
-/// the work that takes less virtual time.
+/// Unlike with `ManualClock` in its automatic mode, a timer that runs concurrently with work, such as a deadline, ends
+/// after work that takes less virtual time.
 final class StormClock: Clock, Sendable {
   struct Instant: InstantProtocol {
     let offset: Duration
@@ -66,7 +66,7 @@ final class StormClock: Clock, Sendable {
     }
   }
 
-  /// Moves the time until the surrounding task is cancelled.
+  /// Advances the time until the surrounding task is cancelled.
   func run() async {
     while !Task.isCancelled {
       for sleeper in due() { sleeper.resume() }
@@ -74,7 +74,8 @@ final class StormClock: Clock, Sendable {
     }
   }
 
-  /// Moves the time to the next alarm, or by at most a tick if the clock was used since. Returns the sleepers to wake.
+  /// Advances the time to the next alarm, or by at most a tick if the clock has been used since. Returns the sleepers
+  /// to wake.
   private func due() -> [CheckedContinuation<Void, any Error>] {
     state.withLock { state in
       while let first = state.alarms.first, state.sleepers[first.id] == nil { state.alarms.removeFirst() }
@@ -93,6 +94,6 @@ final class StormClock: Clock, Sendable {
 }
 
 extension Duration {
-  /// The unit of virtual time. The pauses of the library, some seconds, are not much longer than a storm's delays.
+  /// The unit of virtual time. The library's pauses of a few seconds are not much longer than a storm's delays.
   static func ticks(_ count: Int) -> Duration { .milliseconds(50 * count) }
 }

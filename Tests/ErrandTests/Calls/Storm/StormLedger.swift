@@ -5,7 +5,7 @@ import Foundation
 
 /// What happened in a storm, and what must not have happened.
 final class StormLedger: TaskObserver {
-  /// What the transport made of a request that must be sent only once.
+  /// How the transport handled a request that must be sent only once.
   enum Fate { case pending, notSent, answered(HTTPStatus) }
 
   private struct State {
@@ -46,7 +46,7 @@ final class StormLedger: TaskObserver {
   func fault(_ text: String) { state.withLock { $0.fault(text) } }
   var faults: [String] { state.withLock { $0.faults } }
 
-  /// Counts the error of a call, and notes an unexpected one.
+  /// Counts the error of a call, and records an unexpected error.
   func note(_ error: any Error, of operation: StormOperation) {
     switch error {
     case is CancellationError: count("cancelled")
@@ -75,7 +75,7 @@ final class StormLedger: TaskObserver {
     }
   }
 
-  /// Notes a request that arrives. `limit` is the maximum number of requests in a slot; 0 is none.
+  /// Records a request that arrives. `limit` is the maximum number of requests that hold a slot, or 0 for no limit.
   func arrive(_ request: HTTPRequest, limit: Int) {
     let (host, name) = (request.url.host ?? "", request.headers["X-Storm"])
     state.withLock { state in
@@ -94,7 +94,7 @@ final class StormLedger: TaskObserver {
     }
   }
 
-  /// Notes the end of a request: `nil` if it may have reached the server, but got no response.
+  /// Records the end of a request: `nil` if the request may have reached the server but received no response.
   func leave(_ request: HTTPRequest, _ fate: Fate?) {
     let host = request.url.host ?? ""
     state.withLock { state in
@@ -102,12 +102,12 @@ final class StormLedger: TaskObserver {
       let isSent = if case .notSent = fate { false } else { true }
       guard let name = request.headers["X-Storm"] else { return }
       if let fate, Self.isOnceOnly(request) { state.fates[name] = fate }
-      // The first request of a call is free.
+      // The first request of a call costs no retry.
       if isSent, host == "paid.test", !state.begun.insert(name).inserted { state.paid += 1 }
     }
   }
 
-  /// Whether the request must not be sent twice. The GET that a redirect makes of a POST can be.
+  /// Whether the request must not be sent twice. If a redirect changes a POST to a GET, the GET can be sent twice.
   private static func isOnceOnly(_ request: HTTPRequest) -> Bool {
     guard let methods = request.headers["X-Once"] else { return false }
     return methods == "any method" || request.method == .post

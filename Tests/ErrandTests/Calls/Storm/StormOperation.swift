@@ -1,7 +1,7 @@
 import Errand
 import ErrandTesting
 
-/// One operation of the storm. Its settings are drawn by the seed and its number alone.
+/// An operation of the storm. Its settings depend only on the seed and its number.
 struct StormOperation: Sendable {
   /// What the transport does with the request, and the first segment of its path.
   enum Feature: String {
@@ -17,7 +17,7 @@ struct StormOperation: Sendable {
     case digest
     /// Often takes longer than the delay of a hedge.
     case slow
-    /// Is sent to a host that fails at times, and opens its circuit.
+    /// Is sent to a host that sometimes fails, which opens its circuit.
     case weak
     /// Is sent to a host whose retries are counted.
     case paid
@@ -32,7 +32,7 @@ struct StormOperation: Sendable {
     case produced
   }
 
-  /// The place that makes another call.
+  /// The part that makes another call.
   enum Nested: CaseIterable { case willStart, didStart, postProcess, postflight, didComplete }
 
   enum Disturbance {
@@ -60,7 +60,7 @@ struct StormOperation: Sendable {
   let idempotency: Idempotency
   let priority: CallPriority
   let cachePolicy: CachePolicy
-  /// How many chunks of a stream are read; `nil` for all.
+  /// How many chunks of a stream are read, or `nil` for all.
   let chunks: Int?
 
   init(_ number: Int, seed: UInt64) {
@@ -110,12 +110,12 @@ struct StormOperation: Sendable {
     chunks = pick([nil, nil, 0, 1])
   }
 
-  /// Whether its request must not reach the server twice.
+  /// Whether the request must not reach the server twice.
   var isOnceOnly: Bool {
     idempotency == .neverRepeat || method == .post && idempotency == .automatic
   }
 
-  /// Whether it holds a stream permit instead of a slot.
+  /// Whether the request holds a stream permit instead of a slot.
   var isStreamed: Bool { way == .stream || body == .produced }
 
   var tag: String { "tag \(key)" }

@@ -3,12 +3,12 @@ import Foundation
 
 @testable import Errand
 
-/// The task of an operation. Its hooks and its body may make calls.
+/// The task of an operation. Its hooks and its body can make calls.
 struct StormTask: ServerTask {
   let operation: StormOperation
   let server: Server
   let app: StormApp
-  /// The number of calls: a handle can retry.
+  /// The number of calls, because a handle can retry.
   private let calls = Shared(0)
 
   init(_ operation: StormOperation, _ server: Server, _ app: StormApp) {
@@ -50,7 +50,7 @@ struct StormTask: ServerTask {
         let (chunks, producer) = AsyncThrowingStream<Data, any Error>.makeStream()
         Task.detached {
           producer.yield(Data("storm".utf8))
-          try? await app.call()  // the chunks are what matters
+          try? await app.call()  // only the chunks matter
           producer.yield(Data("storm".utf8))
           producer.finish()
         }
@@ -61,7 +61,7 @@ struct StormTask: ServerTask {
 
   func preflight(_ request: inout HTTPRequest) async throws {
     if operation.feature == .digest { request.options.digest = Credential(user: "ann", password: "sesame") }
-    // Requests that are equal otherwise can be coalesced.
+    // Requests that are otherwise equal can be coalesced.
     if operation.feature != .cached { request.headers["X-Storm"] = "\(operation.number)/\(calls.withLock { $0 })" }
   }
 
@@ -79,7 +79,7 @@ struct StormTask: ServerTask {
     guard operation.nested == place else { return }
     app.ledger.count("hook calls")
     try await app.call()
-    // The other hooks are called before the call enters its queue, or after it.
+    // The other hooks are called before the call enters its queue or after it has left the queue.
     guard let queue = operation.queue, place == .didStart || place == .postflight else { return }
     do {
       try await app.call(.inherited, .named("queue \(queue)"))

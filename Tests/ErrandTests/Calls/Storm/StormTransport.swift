@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// Answers at random, in virtual time: decided by the seed and the number of the request.
+/// Answers at random, in virtual time. The answers depend only on the seed and the request's number.
 struct StormTransport: Transport {
   let seed: UInt64
   let clock: StormClock
@@ -92,7 +92,7 @@ struct StormTransport: Transport {
     return .status(.unauthorized, headers: [.wwwAuthenticate: value], for: request)
   }
 
-  /// A response with a body in memory, or in chunks that take time and may break.
+  /// A response with a body in memory, or in chunks that take time and may fail.
   private func whole(
     _ request: HTTPRequest, _ headers: HTTPHeaders, _ random: inout SeededGenerator
   ) -> HTTPResponse {

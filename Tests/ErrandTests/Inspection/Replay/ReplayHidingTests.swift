@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `matches a request whose secret name was learned after the recording`() async throws {
+  @Test func `matches a request even if its secret name was learned after the recording`() async throws {
     let request = HTTPRequest(.get, .known("https://shop.test/me?lateAnswerOfThisTest=42"))
     let text =
       #"{"log":{"entries":[{"request":{"method":"GET","url":"\#(request.url)"},"response":{"status":204}}]}}"#
@@ -58,7 +58,7 @@ import Testing
     #expect(try await transport.send(request).status == 204)
   }
 
-  @Test func `hides a field that authenticates the request, whatever its name`() async throws {
+  @Test func `hides a field that authenticates the request, regardless of its name`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, _) = try transport(file, .once, .status(.ok))
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `a replay leaves the app's cookies alone`() async throws {
+  @Test func `a replay does not change the app's cookies`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, _) = try transport(file, .once, .status(.ok, [.setCookie: "sid=recorded"]))
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `writes nothing of a task with a hidden URL, and only the visible parts of others`() async throws {
+  @Test func `writes nothing of a task with a hidden URL, and only the visible parts of other tasks`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let lines = Shared<[String]>([])
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `mode missing records an entry without a body again and keeps the order`() async throws {
+  @Test func `mode missing records an entry again if its body is missing, and keeps the order`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let calls = try await recordedCalls(.widget, .data(Data([0, 1, 2, 255]), .octetStream), .widget) { server in
@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  @Test func `a spool sorts entries by number and keeps the last of each`() async throws {
+  @Test func `a spool sorts entries by number and keeps the last entry of each number`() async throws {
     try await withFolder { folder in
       let calls = try await recordedCalls(.widget) { server in
         for id in 0..<4 { _ = try await GetWidget(id: id).on(server).download() }

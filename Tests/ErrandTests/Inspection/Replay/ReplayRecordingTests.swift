@@ -42,7 +42,7 @@ import Testing
 
   private static func known(_ id: Int) -> StubLog.Answer { .json(#"{"id":\#(id),"name":"w"}"#) }
 
-  /// Returns the identifiers of the widgets, nil for one that was not recorded.
+  /// Returns the identifiers of the widgets, or nil for a widget that was not recorded.
   private func ids(_ wanted: [Int], over transport: ReplayTransport) async throws -> [Int?] {
     let shop = server(transport)
     var ids: [Int?] = []
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `mode none never uses the network, and a missing file fails at once`() async throws {
+  @Test func `mode none never uses the network, and a missing file fails immediately`() async throws {
     try await withFolder { folder in
       let (file, stub) = (folder.appendingPathComponent("shop.har"), StubLog([.widget]))
       let error = await taskError { _ = try transport(file, .none, stub) }
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `does not record a broken error body, and marks an unread one as incomplete`() async throws {
+  @Test func `does not record a broken error body, and marks an unread error body as incomplete`() async throws {
     final class Pieces: HTTPBodySource {
       let count = Counter()
       let breaks: Bool
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `writes no secret, and matches requests despite hidden values`() async throws {
+  @Test func `does not write secrets, and matches requests despite hidden values`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let stub = StubLog([.json(#"{"access_token":"planted1","id":7}"#)])
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  @Test func `records binary bodies only of listed types and logs omitted ones`() async throws {
+  @Test func `records binary bodies only of listed types and logs omitted bodies`() async throws {
     try await withFolder { folder in
       let (file, lines) = (folder.appendingPathComponent("shop.har"), Shared<[String]>([]))
       let bytes = Data((0...255).map { UInt8($0) })
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test func `a file that cannot be written is logged, and the call succeeds`() async throws {
+  @Test func `a file that can't be written is logged, and the call succeeds`() async throws {
     try await withFolder { folder in
       let blocked = folder.appendingPathComponent("blocked")
       try FileManager.default.createDirectory(
@@ -271,7 +271,7 @@ import Testing
   @Test func `counts responses lost to a failing disk and logs once`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("place")
-      try Data().write(to: place)  // A file instead of a folder: nothing can be spooled.
+      try Data().write(to: place)  // A file replaces the folder, so nothing can be spooled.
       let lines = Shared<[String]>([])
       let transport = try transport(
         place.appendingPathComponent("shop.har"), .all, StubLog([.widget]),

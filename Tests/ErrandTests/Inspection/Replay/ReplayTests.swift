@@ -42,7 +42,8 @@ import Testing
     #expect(try await GetWidget().on(strict).download().id == 1)
   }
 
-  @Test func `an unrecorded request names the nearest one and the difference`() async throws {
+  @Test func `the error for an unrecorded request names the nearest recorded request and the difference`() async throws
+  {
     let calls = try await recordedCalls(.status(.ok)) { server in
       for page in 1...2 { try await PlainTask(path: "list", query: ["page": "\(page)"]).on(server).run() }
       try await PlainTask(path: "other").on(server).run()
@@ -77,7 +78,7 @@ import Testing
     #expect(error.reason.contains("X-A: 'b' instead of ''"), "\(error)")
   }
 
-  @Test func `compares JSON bodies by value and others by bytes`() async throws {
+  @Test func `compares JSON bodies by value and other bodies byte by byte`() async throws {
     func post(_ body: String, _ type: String = "application/json") -> URLTask {
       URLTask(.known("https://shop.test/a"), method: .post, headers: [.contentType: type], body: .text(body))
     }
@@ -108,7 +109,7 @@ import Testing
     #expect(refusal?.reason.contains("body: it can be read only once") == true, "\(refusal as Any)")
   }
 
-  @Test func `in recorded order, each request must be the next one`() async throws {
+  @Test func `in recorded order, each request must match the next entry`() async throws {
     let calls = try await recordedCalls(.status(.ok)) { server in
       for path in ["a", "b"] { try await PlainTask(path: path).on(server).run() }
     }

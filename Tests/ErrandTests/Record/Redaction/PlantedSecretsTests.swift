@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Plants secrets in every possible place and searches every output for them.
+/// Puts secrets in every possible place and searches all output for them.
 @Suite(.timeLimit(.minutes(1))) struct PlantedSecretsTests {
   private static let names = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Goog-Api-Key", "X-Session-Token", "X-Auth-Token",
@@ -47,7 +47,7 @@ import Testing
     return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(body.utf8)))
   }
 
-  /// Every output that is made from recorded calls.
+  /// All output created from recorded calls.
   private static func texts(of calls: [RecordedCall]) throws -> [String] {
     var texts = calls.flatMap { ["\($0)", String(reflecting: $0), $0.diagnosis?.description ?? ""] }
     texts += try calls.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  /// Bodies with characters escaped as Go, .NET and Gson do.
+  /// Bodies with characters escaped as in Go, .NET and Gson.
   private static let escapedBodies = [
     #"{"url":"https://a.test/?sp=r\u0026sig=s3cret\u0026x=1","id":7}"#,
     #"{"url":"https://a.test/?a=b\u0026code=s3cret"}"#,
@@ -174,7 +174,7 @@ import Testing
     #expect(throws: Never.self) { try JSONDecoder().decode(JSONValue.self, from: Data(shown.utf8)) }
   }
 
-  @Test func `escaped secrets leak into no recording, page, archive or echo`() async throws {
+  @Test func `escaped secrets do not leak into recordings, pages, archives or echoes`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])
       for body in Self.escapedBodies {
@@ -241,7 +241,7 @@ import Testing
     ("Password : s3cret\na : b", "Password : <redacted>\na : b"),
     ("the token\t: s3cret\nb", "the token\t: <redacted>\nb"),
     ("pwd+=s3cret&a=b", "pwd+=<redacted>&a=b"), ("a?sig%20=s3cret&a=b", "a?sig%20=<redacted>&a=b"),
-  ]) func `hides an element up to its own end, and ignores whitespace around a name`(
+  ]) func `hides an element up to its end tag, and ignores whitespace around a name`(
     text: String, shown: String
   ) {
     #expect(Redaction.standard(text: text) == shown)
@@ -275,7 +275,7 @@ import Testing
     #expect(Redaction.standard(text: text) == shown)
   }
 
-  @Test func `keeps addresses without a user`() {
+  @Test func `keeps addresses without a user name`() {
     for address in ["https://host.example:8080/a@b?c=d#e", "https://[::1]:80/a@b", "https://host.example/a:b@c"] {
       #expect(Redaction.standard(address: address) == address)
       #expect(
@@ -299,7 +299,7 @@ import Testing
     #expect(Redaction.standard.body(data, type: .plainText, limit: 1000) == "<30 bytes of text/plain>")
   }
 
-  @Test func `a query item hides its value as the query does`() {
+  @Test func `a query item hides its value like the query`() {
     #expect("\(HTTPQuery.Item("token", "s3cret"))" == "token=<redacted>")
   }
 }

@@ -18,7 +18,7 @@ import Testing
     var path: String { "login" }
   }
 
-  @Test func `encodes as its value, with the encoder's strategies, and omits nil`() throws {
+  @Test func `encodes only its value, with the encoder's strategies, and omits nil`() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     encoder.dateEncodingStrategy = .iso8601
@@ -39,7 +39,7 @@ import Testing
     for text in texts { #expect(!text.contains("planted-redacted") && text.contains("<redacted>"), "\(text)") }
   }
 
-  @Test func `hides headers and form fields once it has learned their name`() throws {
+  @Test func `hides headers and form fields after learning their name`() throws {
     struct Answers: Encodable { @Redacted var cornerShop = "planted-redacted" }
     let name: HTTPHeaderName = "X-Corner-Shop"
     let redaction = Redaction.standard
@@ -109,7 +109,7 @@ import Testing
       Redaction.standard.body(body, type: .json, limit: 200) == #"{"quizAnswers":{"<redacted>":"<redacted>"},"q17":1}"#)
   }
 
-  @Test func `limits the names learned from a peer, but not declared ones`() throws {
+  @Test func `limits the names learned from a peer, but not declared names`() throws {
     struct Late: Codable { @Redacted var lateAnswer = "planted-redacted" }
     let keys = (0..<1500).map { "\"peerskey\($0)\":\"a\"" }.joined(separator: ",")
     let values = try JSONDecoder().decode([String: Redacted<String>].self, from: Data("{\(keys)}".utf8))

@@ -96,7 +96,7 @@ import Testing
     ("https://a.test/https%253A%252F%252Fu%253As3cret%2540b.test", "https://a.test/<redacted>"),
     ("https://a.test/https%3A%2F%2Fu%3As3cret%40b.test%2F%E9", "https://a.test/<redacted>"),
   ])
-  func `hides users, passwords and secret query values in a URL`(url: String, expected: String) throws {
+  func `hides user names, passwords and secret query values in a URL`(url: String, expected: String) throws {
     #expect(redaction(try #require(URL(string: url))) == expected)
   }
 
@@ -122,7 +122,7 @@ import Testing
     #"{"secret":[["s3cret"],{"a":"s3cret"}"#,
     #"{"pass\u0077ord":"s3cret"}"#, "{\"password\":\n\t[ \"s3cret\" ]}",
   ])
-  func `hides all content of a secret member, however its name is written`(body: String) {
+  func `hides all content of a secret member, regardless of how its name is written`(body: String) {
     #expect(!text(body).contains("s3cret"))
   }
 
@@ -145,7 +145,7 @@ import Testing
     #expect(own.body(Data(#"{"pin":1}"#.utf8), type: .json, limit: 100) == #"{"pin":0}"#)
   }
 
-  @Test func `the empty redaction hides only the user in a URL`() throws {
+  @Test func `the empty redaction hides only the user name in a URL`() throws {
     #expect(Redaction.none(["Authorization": "a"])["Authorization"] == "a")
     #expect(Redaction.none.body(Data(#"{"password":"a"}"#.utf8), type: .json, limit: 100) == #"{"password":"a"}"#)
     let url = try #require(URL(string: "https://u:s3cret@a.test/?token=b#key=c"))
@@ -166,7 +166,7 @@ import Testing
     let end = " \"password\":\"s3cret\""
     let small = time(String(repeating: piece, count: 1000) + end)
     let large = time(String(repeating: piece, count: 16_000) + end)
-    // Linear time is 16 times as long, quadratic time 256 times.
+    // Linear time would be 16 times as long, and quadratic time 256 times.
     #expect(large < max(small, .microseconds(100)) * 100, "\(small) and \(large)")
   }
 
@@ -178,7 +178,7 @@ import Testing
   ]) func `scans repeated markers in linear time`(piece: String) {
     let small = time(String(repeating: piece, count: 250))
     let large = time(String(repeating: piece, count: 2000))
-    // Linear time is 8 times as long, quadratic time 64 times.
+    // Linear time would be 8 times as long, and quadratic time 64 times.
     #expect(large < max(small, .microseconds(500)) * 25, "\(small) and \(large)")
   }
 
@@ -261,7 +261,7 @@ import Testing
     #expect(Redaction.none.body(Data(words.utf8), type: .plainText, limit: 1000) == words)
   }
 
-  @Test func `looks into JSON in a form and in a query`() throws {
+  @Test func `redacts JSON in a form and in a query`() throws {
     let json = "%7B%22password%22%3A%22hunter2%22%7D"
     #expect(text("a=\(json)&b=c", .form) == "a=<redacted>&b=c")
     #expect(text("password%3Dhunter2&b=c", .form) == "<redacted>&b=c")
@@ -310,7 +310,7 @@ import Testing
     ("see 100% of https%3A%2F%2Fa.test now", "see 100% of https%3A%2F%2Fa.test now"),
     ("GET /proxy/https%3A%2F%2Fme%3As3(cret%40b.test x", "GET /proxy/<redacted> x"),
     ("at https%3A%2F%2Fa.test%2Fcb%3Fcode=s3cret&x=1", "at <redacted>&x=1"),
-  ]) func `an encoded URL hides its own secrets and no others`(words: String, shown: String) {
+  ]) func `an encoded URL hides only its own secrets`(words: String, shown: String) {
     #expect(redaction(text: words) == shown)
   }
 
@@ -340,19 +340,19 @@ import Testing
   }
 
   @Test(arguments: ["\n ", "\r ", "\n {", "\n \"", "\n  [ "])
-  func `scans an unterminated string once`(line: String) {
+  func `scans an unterminated string only once`(line: String) {
     let text = "@\"x" + String(repeating: line, count: 100_000) + "\"token\": \"s3cret\""
     #expect(!redaction(text: text).contains("s3cret"))
   }
 
-  @Test func `scans a name with many parts once`() {
+  @Test func `scans a name with many parts only once`() {
     let name = String(repeating: "a.", count: 40_000) + "s" + String(repeating: ".code", count: 40_000)
     #expect(redaction.kind(of: name) == .code && redaction.kind(of: name + ".pwd") == .secret)
     let escaped = String(repeating: "%3A%2F%2F", count: 30_000)
     #expect(redaction(text: escaped) == escaped)
   }
 
-  @Test func `hides a code in a form, but not the code of something else`() {
+  @Test func `hides an OAuth code in a form, but not other codes`() {
     for body in [#"{"error.code":"E7"}"#, #"{"http.status.code":200}"#] { #expect(text(body) == body) }
     let fault = "<env:Code><env:Value>env:Sender</env:Value></env:Code>"
     #expect(text(fault, "application/soap+xml") == fault)

@@ -14,7 +14,7 @@ import Testing
   ]
 
   @Test(arguments: 0..<20)
-  func `text that the filter clears is unchanged by a full redaction`(_ seed: Int) {
+  func `text that the filter clears is not changed by a full redaction`(_ seed: Int) {
     var chance = SeededGenerator(seed: UInt64(seed))
     let policies = [
       Redaction.standard, .none, Redaction(headers: [], fields: ["name", "x1"], fragments: ["ret", "ses_sion"]),
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `clears common text, but not text with secret names`() {
-    guard LearnedSecrets.count == 0 else { return }  // Names learned in other tests are searched for in full.
+    guard LearnedSecrets.count == 0 else { return }  // Text with names learned in other tests gets a full search.
     for text in [
       "https://shop.test/widgets/7?page=2&sort=price", "Mon, 23 Nov 2026 01:46:16 GMT", "text/html; charset=utf-8",
       #"{"id":1,"name":"widget","price":9.99,"tags":["a","b"],"active":true}"#, "GetWidget", "Errand/0.1 (Linux)",
@@ -47,7 +47,7 @@ import Testing
     for text in ["key", "a.key=1", "X-Api_Key", "subscription-key", "me@test", "50%", "\\", "é", "oAuthTOKENs"] {
       #expect(!Redaction.standard.names.clears(text), "\(text)")
     }
-    // It clears nothing if it cannot search for a custom name.
+    // The filter clears nothing if it can't search for a custom name.
     #expect(!Redaction(headers: [], fields: ["a b"]).names.clears("x"))
     #expect(!Redaction(headers: [], fields: [], fragments: ["k"]).names.clears("x"))
   }

@@ -42,7 +42,7 @@ import Testing
     "zip_code", "nextPageToken", "page_token", "continuationToken", "sidebar", "sigma", "passed", "bypass",
     "cookiePolicy",
     "cookiesEnabled", "client_id", "accessKeyName",
-  ]) func `shows a name that only contains a secret one`(name: String) {
+  ]) func `does not redact a value whose name merely contains a secret name`(name: String) {
     let body = #"{"\#(name)":"value1","a":{"\#(name)":3},"b":[{"\#(name)":[true]}]}"#
     #expect(json(body) == body)
     let address = "https://a.test/?\(name)=value1"
@@ -98,7 +98,7 @@ import Testing
     #"{"code":"94107","state":"California"}"#, #"{"next":"https://a.test/countries?code=DE"}"#,
     #"{"raw":"{\"code\":\"not_found_2\"}"}"#, "<Error><Code>NoSuchKey1</Code></Error>", "code: E7", "?code=404&page=2",
     #"{"key":"PROJ-1","value":"red"}"#, #"{"key":"colour"}"#, #"{"key":7}"#, #"{"tokenId":"42"}"#,
-  ]) func `shows a code or a key of something else`(body: String) {
+  ]) func `does not redact a code or key unrelated to authentication`(body: String) {
     for type in [MediaType.json, .plainText] {
       #expect(redaction.body(Data(body.utf8), type: type, limit: 1000) == body)
     }
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: ["X-Session-Count", "X-Token-Type", "X-Secret-Level", "Password-Hint"])
-  func `shows a field that only sounds secret, but keeps it at its origin`(name: HTTPHeaderName) {
+  func `shows a field that only sounds secret, but does not send it to another origin`(name: HTTPHeaderName) {
     #expect(redaction([name: "1"])[name] == "1" && redaction.keepsHome(name))
   }
 }

@@ -39,7 +39,7 @@ import Testing
     return try #require(headers.challenges.first)
   }
 
-  // RFC 7616 §3.9.1, and the same with a session.
+  // RFC 7616 §3.9.1, without and with a session.
   @Test(arguments: [
     ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
     ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -89,7 +89,7 @@ import Testing
   }
 
   // RFC 7616 §3.4.4 and §4.
-  @Test func `hashes the user or encodes it in UTF-8, as the server asks`() throws {
+  @Test func `hashes the user name or encodes it in UTF-8, as the server requests`() throws {
     let begin = #"Digest realm="api@example.org", qop="auth", algorithm=SHA-256, nonce="n""#
     let hashed = try answer(try challenge(begin + ", charset=UTF-8, userhash=true"), user: "Jäsøn Doe")
     #expect(hashed["username"] == "5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7")
@@ -132,7 +132,7 @@ import Testing
 
   // RFC 7616 §3.4. curl and Chromium do the same.
   @Test(arguments: ["MD5", "md5", "mD5", "\"md5\"", "sha-256", "MD5-SESS"], ["auth", "AUTH", "\"aUth, auth-int\""])
-  func `spells algorithm and qop as the challenge does`(algorithm: String, qop: String) throws {
+  func `writes algorithm and qop as in the challenge`(algorithm: String, qop: String) throws {
     let begin = #"realm="http-auth@example.org", nonce="\#(Self.nonce)""#
     let challenge = try challenge("Digest \(begin), algorithm=\(algorithm), qop=\(qop)")
     let unquoted = algorithm.filter { $0 != "\"" }

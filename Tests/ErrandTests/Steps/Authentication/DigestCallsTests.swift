@@ -44,7 +44,7 @@ import Testing
     #expect(nonces(stub) == [nil, "n1", nil])
   }
 
-  @Test func `answers one more challenge if the nonce is stale, but not a third`() async throws {
+  @Test func `answers a second challenge if the nonce is stale, but not a third`() async throws {
     let stale = #"qop="auth", stale=TRUE"#
     let stub = StubServer(
       .status(401, Self.challenge("n1")), .status(401, Self.challenge("n2", stale)), .status(.ok),
@@ -126,7 +126,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "a=b"])
   }
 
-  @Test func `authenticates a same-origin redirect for its own target, but not a cross-origin one`() async throws {
+  @Test func `authenticates a same-origin redirect for its own target, but not a cross-origin redirect`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let shop = VirtualShop(
       configure: Self.signIn,
@@ -208,7 +208,7 @@ import Testing
     #expect(shop.sentCount == 4 && shop.manager.runningCount == 0)
   }
 
-  @Test func `an answer that cannot be sent does not mark the call as not sent`() async throws {
+  @Test func `an answer that can't be sent does not mark the call as not sent`() async throws {
     let stub = StubServer(.status(401, Self.challenge("n1")), .refused) {
       Self.signIn(&$0)
       $0.retryPolicy = .never
@@ -217,7 +217,7 @@ import Testing
     #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == false && stub.requests.count == 2)
   }
 
-  @Test func `observers see both requests but no credentials`() async throws {
+  @Test func `observers receive both requests but no credentials`() async throws {
     let shop = VirtualShop(
       configure: Self.signIn,
       answer: { number, request, _ in
@@ -229,7 +229,7 @@ import Testing
     #expect(moments.contains { $0.contains("401") } && !moments.contains { $0.contains("response=") })
   }
 
-  @Test func `caches a response per Digest account, regardless of the nonce`() async throws {
+  @Test func `caches responses per Digest account, regardless of the nonce`() async throws {
     let user = Shared("ann")
     let headers: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "Authorization"]
     let shop = VirtualShop(
@@ -251,7 +251,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `does not authenticate a request with a user in its URL`() throws {
+  @Test func `does not authenticate a request with a user name in its URL`() throws {
     var options = TransferOptions()
     options.digest = Self.credential
     let urls = ["https://shop.test/", "https://ann@shop.test/", "https://ann:x@shop.test/"].map { URL.known($0) }

@@ -24,7 +24,7 @@ import Testing
     memory.known(for: target, owner, hasBodyInMemory: false)
   }
 
-  @Test func `remembers an accepted session for its owner only`() throws {
+  @Test func `stores an accepted session only for its owner`() throws {
     var memory = DigestMemory()
     let (ann, bob, elsewhere) = (try owner(), try owner("bob"), try owner("ann", "https://other.test"))
     let session = memory.session(for: try challenge("n1"), ann, clientNonce: "c")
@@ -72,7 +72,7 @@ import Testing
     #expect(found == [true, true, true, false, false])
   }
 
-  @Test func `keeps a domain as path prefixes of its origin, and treats a long one as empty`() throws {
+  @Test func `stores a domain as path prefixes of its origin, and treats a long domain as empty`() throws {
     func domain(_ text: String) throws -> [String]? { try challenge("n1", #"qop="auth", domain="\#(text)""#).domain }
     #expect(try domain("/a https://SHOP.test:443/b?c https://other.test/d e") == ["/a", "/b?c"])
     #expect(try domain("https://other.test/") == [])
@@ -114,7 +114,7 @@ import Testing
     #expect(known(&memory, ann) == nil)
   }
 
-  @Test func `evicts superseded sessions before known ones`() throws {
+  @Test func `evicts superseded sessions before known sessions`() throws {
     var memory = DigestMemory()
     let (ann, bob) = (try owner(), try owner("bob"))
     memory.keep(try challenge("b"), bob, clientNonce: "c")
@@ -126,7 +126,7 @@ import Testing
     #expect(known(&memory, bob)?.challenge.nonce == "b")
   }
 
-  @Test func `sessions with an empty domain do not evict a used one`() throws {
+  @Test func `sessions with an empty domain do not evict a session that is in use`() throws {
     var memory = DigestMemory()
     let (ann, bob) = (try owner(), try owner("bob"))
     memory.accepted(memory.session(for: try challenge("n"), ann, clientNonce: "c"), ann, next: nil)

@@ -20,7 +20,7 @@ import Testing
     private let stored: String?
 
     /// With `isSigningOut`, a refresh calls `forget()`, then throws if `fails` is true, or returns `nil`.
-    /// With `leaves`, a removal calls `forget()` too.
+    /// With `leaves`, a removal also calls `forget()`.
     init(isSigningOut: Bool = false, fails: Bool = true, leaves: Bool = false, stored: String? = nil) {
       self.isSigningOut = isSigningOut
       self.fails = fails
@@ -62,7 +62,7 @@ import Testing
       })
   }
 
-  @Test func `a closure that calls forget() first still provides a new token`() async throws {
+  @Test func `a closure that first calls forget() can still return a new token`() async throws {
     let (own, asked, sent) = (Shared<Authentication?>(nil), Counter(), Shared<[String?]>([]))
     let authentication = Authentication.bearer {
       asked.add()
@@ -124,7 +124,7 @@ import Testing
     #expect(desk.removed.count == 1 && sent.withLock { $0 } == ["t1", "t2"])
   }
 
-  @Test func `forget() in a task left behind by a refresh works as elsewhere`() async throws {
+  @Test func `forget() works normally in a task that outlives its refresh`() async throws {
     let (own, signOut, may) = (Shared<Authentication?>(nil), Gate(), Gate())
     let (asked, cancelled, left) = (Counter(), Counter(), Shared<Task<Void, any Error>?>(nil))
     let authentication = Authentication.bearer {
@@ -178,7 +178,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer t", "Bearer t"])
   }
 
-  @Test func `never authenticates a refresh's own call, even after the refresh is cancelled`() async throws {
+  @Test func `never authenticates a refresh's own calls, even after the refresh is cancelled`() async throws {
     let (own, isLost, mayAnswer) = (Shared<TaskHandle<String>?>(nil), Gate(), Gate())
     let (asked, logins, server) = (Counter(), Shared<[String?]>([]), Shared<Server?>(nil))
     let shop = VirtualShop(
@@ -219,7 +219,9 @@ import Testing
     #expect(logins.withLock { $0 } == [nil, nil] && asked.count == 2)
   }
 
-  @Test func `an unauthenticated call gets no authenticated response from a task left by a refresh`() async throws {
+  @Test func `an unauthenticated call does not share an authenticated response with a task that outlives its refresh`()
+    async throws
+  {
     let (server, isSent, mayAnswer) = (Shared<Server?>(nil), Gate(), Gate())
     let left = Shared<Task<String, any Error>?>(nil)
     let shop = VirtualShop(

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// Makes the calls `names` concurrently, each with an authenticator that depends on the other one.
+  /// Makes the calls `names` concurrently, each with an authenticator that depends on the other.
   /// Returns the requests with their tokens.
   private func arriving(_ names: [String], together: Int) async -> [String] {
     let (sent, begun) = (Shared<[String]>([]), Counter())
@@ -51,7 +51,7 @@ import Testing
     #expect(await arriving(["a"], together: 1) == ["/from-b -", "/from-a b", "/a a"])
   }
 
-  @Test func `two refreshes that start concurrently do not deadlock`() async throws {
+  @Test func `two concurrent refreshes do not deadlock`() async throws {
     for _ in 0..<20 {
       let sent = Set(await arriving(["a", "b"], together: 2))
       try #require(

@@ -34,7 +34,7 @@ import Testing
     #expect(service.requests[0]["audience"] == "https://shop.test" && service.headers[0]["X-Tenant"] == "1")
   }
 
-  @Test func `falls back to the password grant when the refresh token is rejected`() async throws {
+  @Test func `falls back to the password grant if the refresh token is rejected`() async throws {
     let shop = service.shop(service.settings(.password(user: "ann", password: "pw&")))
     try await shop.task().run()
     service.revoke()
@@ -219,7 +219,7 @@ import Testing
     #expect(tries.count == 4)
   }
 
-  @Test func `accepts a token lifetime that is a string, negative, huge or missing`() async throws {
+  @Test func `accepts a token lifetime that is a string, negative, very large or missing`() async throws {
     for (member, expected) in [("\"60\"", 60.0), ("1e99", 1e9), ("-5", 0), ("60.5", 60.5)] {
       let body = Data(#"{"access_token":"a","expires_in":\#(member)}"#.utf8)
       struct Stated: Decodable { let expires_in: LenientNumber }

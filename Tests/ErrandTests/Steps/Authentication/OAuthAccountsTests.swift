@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The token that is sent if users, audiences and sign-ins share settings or a store.
+/// Tests which token is sent if users, audiences and sign-ins share settings or a store.
 @Suite(.timeLimit(.minutes(1))) struct OAuthAccountsTests {
   private let store = MemorySecretStore()
   private let sent = Shared<[[String: String]]>([])
@@ -59,7 +59,7 @@ import Testing
     #expect(sent.withLock { $0.count } == 3, "each has a token of its own")
   }
 
-  @Test func `users, audiences and scopes have separate entries in a store`() async throws {
+  @Test func `different users, audiences and scopes have separate entries in a store`() async throws {
     let billing = client(.clientCredentials) { $0.parameters = ["audience": "billing"] }
     let weather = client(.clientCredentials) { $0.parameters = ["audience": "weather"] }
     #expect(try await tokens(billing, weather, billing) == ["billing", "weather", "billing"])
@@ -73,7 +73,7 @@ import Testing
     #expect(try await tokens(client(.refreshToken("code")), client(.clientCredentials)) == ["code", "client"])
   }
 
-  @Test func `a name in the store contains no secret and ignores the order of scopes`() {
+  @Test func `a name in the store does not contain secrets or depend on the order of scopes`() {
     let one = client(.password(user: "ann@mail.test", password: "x")) {
       $0.scopes = ["a", "b"]
       $0.parameters = ["assertion": "planted"]

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RefreshMachineTests {
   private struct Failure: Error {}
 
-  /// A class, because `#expect` cannot call mutating methods.
+  /// A class, because `#expect` can't call mutating methods.
   private final class Bench {
     var machine = RefreshMachine<String>()
     func leave(_ id: Int) -> Bool { machine.leave(id) }
@@ -31,7 +31,7 @@ import Testing
     word(bench.machine.demand(beyond: version, known: known, id: id, at: now))
   }
 
-  @Test func `the first caller starts a refresh, and all waiting callers get its token`() {
+  @Test func `the first caller starts a refresh, and all waiting callers receive its token`() {
     #expect(demand(beyond: 0, id: 1) == "begin")
     #expect(demand(beyond: 0, id: 2) == "wait")
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [1, 2])
@@ -47,7 +47,7 @@ import Testing
     #expect(!bench.machine.isRefused && demand(beyond: 1) == "b 2")
   }
 
-  @Test func `only the last caller to leave cancels the refresh`() {
+  @Test func `the refresh is cancelled only when its last caller is cancelled`() {
     _ = demand(beyond: 0, id: 1)
     _ = demand(beyond: 0, id: 2)
     #expect(!bench.leave(1))
@@ -55,7 +55,7 @@ import Testing
     #expect(!bench.leave(2), "once")
   }
 
-  @Test func `a caller arriving during a cancelled refresh waits for the next one`() {
+  @Test func `a caller arriving during a cancelled refresh waits for the next refresh`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)
     #expect(demand(beyond: 0, id: 2) == "wait")
@@ -111,7 +111,7 @@ import Testing
     #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
   }
 
-  @Test func `waits before replacing a new token that is rejected at once`() {
+  @Test func `waits before replacing a new token that is rejected immediately`() {
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: false, at: .zero)
     bench.machine.refused(1)
@@ -126,7 +126,7 @@ import Testing
     #expect(demand(beyond: 3, at: .milliseconds(2_999)) == "none" && demand(beyond: 3, at: .seconds(3)) == "begin")
   }
 
-  @Test func `replaces an accepted token at once when it is rejected later`() {
+  @Test func `immediately replaces an accepted token that is rejected later`() {
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: true, at: .zero)
     bench.machine.accepted(1)

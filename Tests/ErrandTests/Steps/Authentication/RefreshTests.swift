@@ -78,12 +78,12 @@ import Testing
     shop.clock.advance(by: .seconds(3539))
     try await shop.task().run()
     #expect(tokens.replaced.isEmpty)
-    shop.clock.advance(by: .seconds(1) + .milliseconds(1))  // dates are rounded to some tenths of a microsecond
+    shop.clock.advance(by: .seconds(1) + .milliseconds(1))  // dates are rounded to a few tenths of a microsecond
     try await shop.task().run()
     #expect(tokens.replaced == [1] && shop.sentCount == 3, "nothing was refused")
   }
 
-  @Test func `sends an expiring token if the refresh fails, but not an expired one`() async throws {
+  @Test func `sends an expiring token if the refresh fails, but not an expired token`() async throws {
     let tokens = NumberedTokens()
     let shop = shop(tokens)
     tokens.end(1, at: shop.manager.dates.epoch.addingTimeInterval(3600))
@@ -127,7 +127,7 @@ import Testing
     #expect(shop.sentCount == 0 && tokens.replaced == [nil])
   }
 
-  @Test func `a cancelled caller returns at once while the refresh continues for the others`() async throws {
+  @Test func `a cancelled caller returns immediately while the refresh continues for the others`() async throws {
     let gate = Gate()
     let tokens = NumberedTokens(valid: 2, gate: gate)
     let shop = shop(tokens)
@@ -140,7 +140,7 @@ import Testing
     #expect(tokens.replaced == [1] && tokens.cancelled == 0)
   }
 
-  @Test func `cancels the refresh with its last caller, and the next call starts a new one`() async throws {
+  @Test func `cancels the refresh with its last caller, and the next call starts a new refresh`() async throws {
     let tokens = NumberedTokens(valid: 2, gate: Gate())
     let shop = shop(tokens)
     let calls = (0..<3).map { _ in Task { try await shop.task().run().status } }
@@ -173,7 +173,7 @@ import Testing
     #expect(error?.status == 401 && shop.sentCount == 1)
   }
 
-  @Test func `does not refresh again within the pause if the new token is rejected too`() async throws {
+  @Test func `does not refresh again during the delay if the new token is rejected too`() async throws {
     let tokens = NumberedTokens(valid: 1000)
     let shop = VirtualShop(
       configure: { $0.authentication = .custom(tokens) },

@@ -59,7 +59,7 @@ import Testing
     let second = Shared<Task<Int?, any Error>?>(nil)
     method.lookedAt.withLock {
       $0 = {
-        // Detached, so that it is not part of the refresh.
+        // Detached, so this call is not part of the refresh.
         let task = Task.immediateDetached { try await desk.sign(request, refused: nil, for: attempt)?.version }
         second.withLock { $0 = task }
       }
@@ -111,7 +111,7 @@ import Testing
     #expect(response.status == .ok && stub.requests.count == 2)
   }
 
-  @Test func `the error of a resent call does not say why the first one gave up`() async throws {
+  @Test func `the error of a resent call does not contain the first call's retry refusal`() async throws {
     struct AgainAsGet: PerCallStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         do { return try await next(request) } catch {

@@ -20,7 +20,7 @@ import Testing
       })
   }
 
-  @Test func `does not send a token to another origin, nor after a redirect back`() async throws {
+  @Test func `does not send a token to another origin, or after a redirect back`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = shop(tokens, log) { request in
       switch (request.url.host(), request.url.path) {
@@ -126,7 +126,7 @@ import Testing
     #expect(jar.cookies.map(\.name) == ["a", "c"])
   }
 
-  @Test func `drops a token when a redirect leaves its paths, and a 401 there does not refresh it`() async throws {
+  @Test func `drops a token when a redirect leaves its paths, after which a 401 does not refresh it`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = VirtualShop(
       configure: { $0.authentication = .custom(tokens).forPaths(below: "/admin") },
@@ -143,7 +143,7 @@ import Testing
     #expect(tokens.replaced.isEmpty)
   }
 
-  @Test func `a redirect policy that changes the origin drops token, digest and server headers`() async throws {
+  @Test func `a redirect policy that changes the origin drops the token, digest and server headers`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = VirtualShop(
       configure: {
@@ -185,7 +185,7 @@ import Testing
     #expect(log.withLock { $0.map { $0.headers[.ifNoneMatch] } } == ["\"a\"", "\"a\"", nil])
   }
 
-  @Test func `forget() changes an anonymous account but not a named one`() async throws {
+  @Test func `forget() changes an anonymous account but not a named account`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let (anonymous, named) = (
       Authentication.custom(NumberedTokens()), Authentication.custom(NumberedTokens()).forAccount("ann")

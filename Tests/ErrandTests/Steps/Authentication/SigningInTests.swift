@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SigningInTests {
   private func authorization(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
 
-  @Test func `Basic encodes user and password in Base64 (RFC 7617 §2)`() async throws {
+  @Test func `Basic encodes the user name and password in Base64 (RFC 7617 §2)`() async throws {
     let stub = StubServer(.status(.ok)) { $0.authentication = .basic(user: "Aladdin", password: "open sesame") }
     try await PlainTask().on(stub.server).run()
     try await PlainTask().authenticated(.basic(user: "test", password: "123£")).on(stub.server).run()
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [("a:b", "c"), ("a\n", "b"), ("a", "b\u{7F}")])
-  func `rejects a user or password that Basic cannot encode`(user: String, password: String) async throws {
+  func `rejects a user name or password that Basic can't encode`(user: String, password: String) async throws {
     let stub = StubServer(.status(.ok)) { $0.authentication = .basic(user: user, password: password) }
     #expect(await taskError { try await PlainTask().on(stub.server).run() }?.code == .badRequest)
     #expect(stub.requests.isEmpty)
@@ -46,7 +46,8 @@ import Testing
     ("https://shop.test/x", true), ("HTTPS://SHOP.test:443/y", true), ("https://cdn.test/x", true),
     ("https://other.test/x", false), ("https://shop.test:444/x", false), ("https://shop.test@evil.test/", false),
   ])
-  func `sends a server's token only to its own origin and trusted ones`(address: String, isSigned: Bool) async throws {
+  func `sends a server's token only to its own origin and trusted origins`(address: String, isSigned: Bool) async throws
+  {
     let stub = StubServer(.status(.ok)) {
       $0.authentication = .bearer("a")
       $0.trustedOrigins = ["https://cdn.test"]
@@ -84,7 +85,7 @@ import Testing
     #expect(authorization(stub) == [nil, "Bearer a"])
   }
 
-  @Test func `a server's token keeps an existing Authorization header, a call's token replaces it`() async throws {
+  @Test func `a server's token keeps an existing Authorization header, but a call's token replaces it`() async throws {
     let stub = StubServer(.status(.ok)) {
       $0.authentication = .bearer("server")
       $0.preflight = { task, request in
@@ -121,7 +122,7 @@ import Testing
     #expect(request.headers["X-Numbered"] == "1" && request.options.credentialHeaders == ["X-Numbered"])
   }
 
-  @Test func `returns the 401 if the token cannot be refreshed`() async throws {
+  @Test func `returns the 401 if the token can't be refreshed`() async throws {
     let body = StubLog.Answer.data(Data("no".utf8), .plainText)
     for authentication in [Authentication.bearer("a"), .basic(user: "u", password: "p")] {
       let stub = StubServer(.status(401), body) { $0.authentication = authentication }
@@ -130,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `asks a closure for a token once, and again after a 401`() async throws {
+  @Test func `calls the token closure once, and again after a 401`() async throws {
     let asked = Counter()
     let stub = StubServer(.status(.ok), .status(401), .status(.ok)) {
       $0.authentication = .bearer {
@@ -151,7 +152,7 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `equal secrets or equal names give the same account`() {
+  @Test func `equal secrets or equal names result in the same account`() {
     func account(_ authentication: Authentication) -> String? {
       authentication.source(for: .known("https://shop.test")) { _ in true }?.account
     }
@@ -163,7 +164,7 @@ import Testing
     #expect(account(.none) == nil)
   }
 
-  @Test func `per-call steps see the account before the request is authenticated`() async throws {
+  @Test func `per-call steps receive the account before the request is authenticated`() async throws {
     struct Seeing: PerCallStep {
       let seen = Shared<[String?]>([])
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

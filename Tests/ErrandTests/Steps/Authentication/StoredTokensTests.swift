@@ -38,7 +38,7 @@ import Testing
     #expect(service.requests.count == 2 && service.reused == 0)
   }
 
-  /// A store whose next reads return the value from before another process wrote.
+  /// A store whose next reads return the value from before another process wrote a new value.
   private struct LateStore: SecretStore {
     let store = MemorySecretStore()
     let old = Shared<Data?>(nil)
@@ -130,7 +130,7 @@ import Testing
     func setSecret(_ secret: Data?, named name: String) async throws { throw Full() }
   }
 
-  @Test func `uses a token that cannot be stored, and logs the failure`() async throws {
+  @Test func `uses a token that can't be stored, and logs the failure`() async throws {
     let lines = Shared<[String]>([])
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = FullStore() }
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `a response cached during forget() is not served to later calls`() async throws {
+  @Test func `a response cached during forget() is not returned to later calls`() async throws {
     let store = LastingStore()
     let authentication = Authentication.oauth2(service.settings(.clientCredentials) { $0.store = store })
     let sent = Shared<[String?]>([])

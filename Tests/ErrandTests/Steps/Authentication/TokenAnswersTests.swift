@@ -164,7 +164,7 @@ import Testing
     (#"{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT"}}"#, "INVALID_ARGUMENT", "Bad"),
     (#"{"error":401,"message":"Unauthorized"}"#, "401", "Unauthorized"),
     (#"{"error":"invalid_request","error_description":"no code"}"#, "invalid_request", "no code"),
-  ]) func `reads the error code and message of common formats`(body: String, code: String, detail: String) async throws
+  ]) func `parses the error code and message of common formats`(body: String, code: String, detail: String) async throws
   {
     let error = try await failure(.badRequest, body)
     let refusal = try #require(error.underlying as? OAuth2.Refusal)
@@ -173,7 +173,7 @@ import Testing
     #expect(error.reason.hasSuffix("set OAuth2.tokenRequest if the server expects a different request"))
   }
 
-  @Test func `reads a form-encoded response like JSON`() async throws {
+  @Test func `parses a form-encoded response like JSON`() async throws {
     let form =
       "error=bad_verification_code&error_description=The+code+is+incorrect%20or+expired.&error_uri=https%3A%2F%2Fx"
     let error = try await failure(.ok, form, type: .form)
@@ -196,7 +196,7 @@ import Testing
     (415, #"{"message":"Unsupported Media Type"}"#, "set OAuth2.tokenRequest"),
     (.ok, "<title>Welcome</title>", "set OAuth2.tokenParser"), (.ok, #"{"ok":false}"#, "set OAuth2.tokenParser"),
     (.ok, #"{"access_token":"a b"}"#, "set OAuth2.tokenParser"),
-  ]) func `every failure carries the body and names the setting to check`(
+  ]) func `every failure contains the body and names the setting to check`(
     status: HTTPStatus, body: String, advice: String
   ) async throws {
     let error = try await failure(status, body, type: body.beginsAsJSON ? .json : "text/html")
@@ -204,7 +204,7 @@ import Testing
     #expect(error.bodyText == body.replacing("a b", with: Redaction.mark))
   }
 
-  @Test func `a rejected grant carries the redacted body`() async throws {
+  @Test func `the error for a rejected grant contains the redacted body`() async throws {
     let body = #"{"error":"invalid_grant","error_description":"planted-secret is old","refresh_token":"planted-r"}"#
     let error = try await failure(.badRequest, body, grant: .refreshToken("planted-r0"))
     #expect(error.code == .signInRequired && error.status == .badRequest)
@@ -217,7 +217,7 @@ import Testing
     #expect(error.bodyText == "down until 8 o'clock")
   }
 
-  @Test func `leaves a redacted body out of the error`() async throws {
+  @Test func `omits a redacted body from the error`() async throws {
     let shop = VirtualShop(
       configure: {
         $0.authentication = .oauth2(settings(.clientCredentials))

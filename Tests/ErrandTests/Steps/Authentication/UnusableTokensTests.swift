@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Tokens that cannot be sent in a header, from any source.
+/// Tokens from any source that can't be sent in a header.
 @Suite(.timeLimit(.minutes(1))) struct UnusableTokensTests {
   /// A shop that accepts any token and records it.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>) -> VirtualShop {
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a b", "a\r\nX: 1"])
-  func `asks a closure again after the usual pause if its token was invalid`(_ bad: String) async throws {
+  func `calls the token closure again after the usual delay if its token was invalid`(_ bad: String) async throws {
     let (token, asked, sent) = (Shared(bad), Counter(), Shared<[String?]>([]))
     let shop = shop(
       .bearer {
@@ -37,7 +37,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer good", "Bearer good"] && asked.count == 2)
   }
 
-  @Test func `keeps a good token if the refresh returns an invalid one`() async throws {
+  @Test func `keeps a valid token if the refresh returns an invalid token`() async throws {
     struct Failing: Authenticator {
       let end: Shared<Date?>
       func storedToken() async throws -> String? { "good" }
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `refreshes a stored token that its authenticator cannot apply`() async throws {
+  @Test func `refreshes a stored token that its authenticator can't apply`() async throws {
     struct Empty: Error {}
     struct Key: Authenticator {
       let isRefreshable: Bool
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `keeps a token that only the first request cannot carry`(isStored: Bool) async throws {
+  func `keeps a token that can't be applied only to the first request`(isStored: Bool) async throws {
     struct Body: Error {}
     struct Bodiless: Authenticator {
       let stored: String?

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Limits on what caches keep and on what calls keep alive.
+/// Limits on the size of caches and on the objects that calls keep alive.
 @Suite(.timeLimit(.minutes(1))) struct CacheBoundsTests {
-  @Test func `releases a call with its response, whether stored, served or validated`() async throws {
+  @Test func `releases a call with its response, whether stored, cached or validated`() async throws {
     let shop = CachedShop { number, request in
       request.headers[.ifNoneMatch] == nil
         ? .text("\(number)", [.cacheControl: "max-age=60", .eTag: "\"1\""], for: request)
@@ -51,7 +51,7 @@ import Testing
           try await cache.update(entry, to: large, for: .widget(id))
         }
       }
-      // Nothing else is stored, so only the header updates can start a trim.
+      // Nothing else is stored, so only the header updates can trigger a trim.
       func kept() async -> Int {
         var count = 0
         for id in 0..<20 { count += await cache.entries(for: .widget(id)).count }

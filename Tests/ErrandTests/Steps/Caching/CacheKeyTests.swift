@@ -9,7 +9,7 @@ import Testing
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
   // The target URI has the host of the Host field (RFC 9110 §7.1), and it is the cache key (RFC 9111 §2).
-  @Test func `a different Host has its own responses`() async throws {
+  @Test func `requests with a different Host have separate stored responses`() async throws {
     let shop = CachedShop(Self.fresh)
     for _ in 1...2 {
       for (text, host) in [
@@ -38,7 +38,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; fwd=uri-miss"))
   }
 
-  @Test func `separates users in URLs, and stores no plain hash of a password`() async throws {
+  @Test func `separates users in URLs, and does not store a plain hash of a password`() async throws {
     try await withFolder { folder in
       let shop = CachedShop(try DiskCache(at: folder)) { number, request in
         .text("\(number)", Self.fresh, for: request)
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `does not coalesce calls with different users in their URLs`() async throws {
+  @Test func `does not coalesce calls with different user names in their URLs`() async throws {
     let gate = Gate()
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { _, request in
       await gate.wait()
@@ -75,7 +75,7 @@ import Testing
     for (text, call) in zip(["ann", "bob", "none"], calls) { #expect(try await call.value == text) }
   }
 
-  // The bytes that are sent differ, although both strings are equal in Swift.
+  // The bytes that are sent differ, even though both strings are equal in Swift.
   @Test func `compares values by their bytes`() async throws {
     let (one, two) = ("caf\u{E9}", "cafe\u{301}")
     let credentials = CacheCredentials(.standard)

@@ -10,7 +10,7 @@ import Testing
   private let stored = World.stored("max-age=60, must-revalidate")
 
   @Test(arguments: [CachePolicy.cacheOnly, .cacheFirst, .cacheFirst.withoutStoring])
-  func `cache-first policies serve a response of any age`(policy: CachePolicy) {
+  func `cache-first policies return a response of any age`(policy: CachePolicy) {
     for seconds in [0.0, 59, 61, 1e9] { #expect(World.decide(stored, after: seconds, policy: policy).isHit) }
     let strict = World.stored("no-cache")
     #expect(World.decide(strict, after: 1, policy: policy).isHit)
@@ -24,7 +24,7 @@ import Testing
     #expect(World.decide(stored, ["If-Range": "\"1\""], policy: .cacheOnly) == .refuse)
   }
 
-  @Test func `reload sends no validators, and validated sends those of the stored response`() {
+  @Test func `reload sends no validators, and validated sends the stored response's validators`() {
     #expect(World.decide(stored, after: 1, policy: .reload) == .ask(.request, validates: false))
     #expect(World.decide(stored, after: 1, policy: .validated) == .ask(.request, validates: true))
     #expect(World.decide(stored, after: 61, policy: .validated) == .ask(.stale, validates: true))
@@ -42,7 +42,7 @@ import Testing
     #expect(!CacheDecision.mayServe(stored, World.demand(), .none, now: World.start))
   }
 
-  @Test func `serves a range only from a whole, uncompressed body`() {
+  @Test func `returns a range only from a complete, uncompressed body`() {
     let range: HTTPHeaders = [.range: "bytes=0-1"]
     #expect(World.decide(World.stored("max-age=60"), range, after: 1).isHit)
     let packed = World.stored("max-age=60", [.contentEncoding: "gzip"])
@@ -51,7 +51,7 @@ import Testing
     #expect(World.decide(missing, range, after: 1) == .ask(.partial, validates: false))
   }
 
-  @Test func `describes what the cache did in the format of RFC 9211`() {
+  @Test func `describes the cache's decision in the format of RFC 9211`() {
     var status = CacheStatus()
     status.timeLeft = .milliseconds(59_900)
     #expect("\(status)" == "errand; hit; ttl=59")

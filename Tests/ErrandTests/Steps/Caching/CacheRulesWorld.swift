@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Errand
 
-/// A stored response and the time of a request: all that the cache rules need.
+/// The input of the cache rules: a stored response and the time of a request.
 struct CacheRulesWorld {
   /// 1 January 2024, 00:00:00 GMT.
   static let start = Date(timeIntervalSince1970: 1_704_067_200)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Errand
 
-/// Responses that a cache must not serve: another user's, another variant, or one that skips an address policy.
+/// Responses that a cache must not return, such as another user's response, another variant, or a response that
+/// bypasses an address policy.
 @Suite(.timeLimit(.minutes(1))) struct CacheSafetyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
@@ -38,7 +39,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `every credential of a request changes its hash, and hashes are repeatable`() {
+  @Test func `every credential of a request changes its hash, and equal credentials have equal hashes`() {
     let credentials = CacheCredentials(.standard)
     let headers: HTTPHeaders = ["X-Id": "1"]
     func hashes() -> [String] {
@@ -74,8 +75,8 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  // RFC 9110 §11.4: the scheme identifies a credential, whatever the field is called.
-  @Test func `separates users by a credential that only its scheme identifies`() async throws {
+  // RFC 9110 §11.4: the scheme identifies a credential, regardless of the field's name.
+  @Test func `separates users by a credential that is recognizable only by its scheme`() async throws {
     let shop = CachedShop(Self.fresh)
     for _ in 1...2 {
       for (text, value) in [("1", "Bearer alice"), ("2", "Bearer bob"), ("3", "Basic bWU6cHc="), ("4", "plain")] {
@@ -87,7 +88,7 @@ import Testing
 
   @Test func `a call with its own address policy neither uses nor stores cached responses`() async throws {
     let shop = CachedShop { number, request in
-      // Fail like a transport that rejects the address.
+      // Fails like a transport that rejects the address.
       guard request.options.addressPolicy.allowsAll else {
         throw TaskError(.badRequest, "not allowed", phase: .connecting)
       }
@@ -103,7 +104,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `does not serve a stored response if a preflight changes the address policy`() async throws {
+  @Test func `does not return a stored response if a preflight changes the address policy`() async throws {
     let rules = [AddressPolicy.allowing { _, _ in true }, .allowing { _, _ in true }]
     let isOther = Shared(false)
     let shop = CachedShop(configure: {
@@ -143,7 +144,7 @@ import Testing
   }
 
   @Test func `checks each of two concurrent attempts against its own request`() async throws {
-    // Only the first attempt is authenticated. The second is sent before the first is answered.
+    // Only the first attempt is authenticated. The second attempt is sent before the first one is answered.
     struct Signing: PerAttemptStep {
       let count = Shared(0)
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -201,7 +202,7 @@ import Testing
 
   // RFC 9111 §5.2.2.4: these fields require another validation.
   @Test(arguments: [HTTPMethod.get, .head])
-  func `does not store fields that no-cache names in a 304 or a HEAD response`(
+  func `does not store header fields that no-cache names in a 304 or a HEAD response`(
     method: HTTPMethod
   ) async throws {
     let shop = CachedShop { number, request in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// The behavior that the memory and the disk store share.
+/// The common behavior of the memory and disk stores.
 @Suite(.timeLimit(.minutes(1))) struct CacheStoreTests {
   enum Kind: CaseIterable, Sendable {
     case memory, disk
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `returns a response unchanged once it is committed`(kind: Kind) async throws {
+  @Test(arguments: Kind.allCases) func `returns a response unchanged after it is committed`(kind: Kind) async throws {
     let headers: HTTPHeaders = ["Date": "x", "X-A": "1", "x-a": "2", "Ünicode": "ä\u{0}\r", "": ""]
     let response = StoredResponse(
       status: 404, headers: headers, requestTime: CacheRulesWorld.start + 0.25,
@@ -62,7 +62,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `reads back bodies of every size, whole and in part`(kind: Kind) async throws {
+  @Test(arguments: Kind.allCases) func `reads back bodies of every size, entirely and in parts`(kind: Kind) async throws
+  {
     try await withStore(kind) { store in
       var random = SystemRandomNumberGenerator()
       for size in [0, 1, 39, 8 << 10, 65_535, 65_536, 65_537, 131_072, 200_000, 1_000_000] {
@@ -89,7 +90,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `an open body can be read to its end after it is replaced or removed`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `an open body can be read after its response is replaced or removed`(kind: Kind)
     async throws
   {
     try await withStore(kind) { store in
@@ -138,7 +139,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `separates credentials, and removes a URL for every credential`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `separates credentials, and invalidates a URL for all users`(kind: Kind)
     async throws
   {
     try await withStore(kind) { store in

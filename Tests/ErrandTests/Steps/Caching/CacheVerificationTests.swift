@@ -31,7 +31,7 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  @Test func `a call's verification does not fail calls that share its request`() async throws {
+  @Test func `a failed verification does not fail other calls that share the request`() async throws {
     let gate = Gate()
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { number, request in
       await gate.wait()

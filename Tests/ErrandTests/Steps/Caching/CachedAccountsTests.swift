@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Caching of authenticated and of redirected calls.
+/// Caching of authenticated calls and of redirected calls.
 @Suite(.timeLimit(.minutes(1))) struct CachedAccountsTests {
   private func shop(_ tokens: NumberedTokens) -> CachedShop {
     CachedShop(configure: { $0.authentication = .custom(tokens) }) { number, request in
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test func `stores a response for its account, whatever the token`() async throws {
+  @Test func `stores a response for its account, regardless of the token`() async throws {
     let tokens = NumberedTokens()
     let shop = shop(tokens)
     #expect(try await shop.get() == ("1", "errand; fwd=uri-miss; stored"))
@@ -59,7 +59,7 @@ import Testing
     #expect(try await shop.get("widgets/7", .cacheOnly).text == "3")
   }
 
-  @Test func `separates accounts from each other and from unauthenticated calls`() async throws {
+  @Test func `separates the responses of different accounts and of unauthenticated calls`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     func get(_ authentication: Authentication) async throws -> String {
       try await shop.get(shop.task().authenticated(authentication)).text
@@ -97,7 +97,7 @@ import Testing
     #expect(try await shop.get() == ("user=bob", "errand; fwd=uri-miss"), "alice's request, sent as bob's")
   }
 
-  @Test func `does not coalesce calls of different accounts`() async throws {
+  @Test func `does not coalesce calls from different accounts`() async throws {
     let gate = Gate()
     let shop = CachedShop(
       configure: {
@@ -116,7 +116,7 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  /// Redirects `/old` to `/new` and a POST to its result. The text of other responses is the number of the request.
+  /// Redirects `/old` to `/new`, and a POST to its result. The text of all other responses is the request's number.
   private func redirecting(
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) -> CachedShop {
@@ -142,7 +142,7 @@ import Testing
   }
 
   // RFC 9111 §4.4: a 3xx is not an error.
-  @Test func `a redirected POST removes what is stored for its URL and its target`() async throws {
+  @Test func `a redirected POST removes the stored responses for its URL and its target`() async throws {
     let shop = redirecting()
     for path in ["widgets", "widgets/8", "widgets/9"] { _ = try await shop.get(path) }
     let made = try await CachedTask(path: "widgets", httpMethod: .post).on(shop.server).response()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Bodies that every verb writes to a cache and reads from it.
+/// Bodies that each verb writes to a cache and reads from it.
 @Suite(.timeLimit(.minutes(1))) struct CachedBodyTests {
   enum Kind: CaseIterable, Sendable {
     case memory, disk
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `every verb stores a response and is served from the cache`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `every verb stores a response and can be answered from the cache`(kind: Kind)
     async throws
   {
     let answer: @Sendable (HTTPRequest) -> HTTPResponse = {

@@ -6,7 +6,7 @@ import Testing
 
 /// How calls use their server's cache.
 @Suite(.timeLimit(.minutes(1))) struct CachedCallTests {
-  @Test func `serves a fresh response with its age, without sending a request`() async throws {
+  @Test func `returns a fresh response with its age, without sending a request`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60", "X-Own": "1"])
     #expect(try await shop.get() == ("1", "errand; fwd=uri-miss; stored"))
     shop.clock.advance(by: .seconds(10))
@@ -93,7 +93,7 @@ import Testing
     #expect(other.status == .notModified && shop.requests.last?.headers[.ifNoneMatch] == "\"9\"")
   }
 
-  @Test func `stale-while-revalidate serves the stale response and validates it once for all calls`() async throws {
+  @Test func `stale-while-revalidate returns the stale response and validates it once for all calls`() async throws {
     let arrived = Gate()
     let shop = CachedShop { number, request in
       if number > 1 { await arrived.wait() }
@@ -109,7 +109,7 @@ import Testing
     #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
-  @Test func `stale-if-error serves a stale response on a server error or without a connection`() async throws {
+  @Test func `stale-if-error returns a stale response after a server error or without a connection`() async throws {
     let failing = Shared(HTTPStatus(503))
     let shop = CachedShop { number, request in
       guard number > 1 else { return .text("1", [.cacheControl: "max-age=10, stale-if-error=30"], for: request) }
@@ -150,7 +150,7 @@ import Testing
     #expect(shop.sentCount == 10)
   }
 
-  @Test func `the cache's files contain no secret of the request`() async throws {
+  @Test func `the cache's files contain none of the request's secrets`() async throws {
     try await withFolder { folder in
       let shop = CachedShop(try DiskCache(at: folder), configure: { $0.redaction = .none }) { _, request in
         .text("1", [.cacheControl: "max-age=60", .vary: "Authorization, X-Api-Key"], for: request)
@@ -190,7 +190,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-  func `an unsafe method removes what is stored for its URL and its Location`(
+  func `an unsafe method removes the stored responses for its URL and its Location`(
     method: HTTPMethod
   ) async throws {
     let shop = CachedShop { number, request in
@@ -205,7 +205,7 @@ import Testing
     #expect(try await shop.get("widgets/9").text == "3")
   }
 
-  @Test func `a HEAD is served from a stored GET, updates it or removes it`() async throws {
+  @Test func `a HEAD is answered from a stored GET, updates it or removes it`() async throws {
     let tag = Shared("\"1\"")
     let shop = CachedShop { number, request in
       let headers: HTTPHeaders = [.eTag: tag.withLock { $0 }, .cacheControl: "max-age=60", "X-Number": "\(number)"]
@@ -225,7 +225,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty)
   }
 
-  @Test func `serves a range from a stored whole, and does not store a part as the whole`() async throws {
+  @Test func `returns a range of a complete stored body, and does not store a part as a complete body`() async throws {
     let shop = CachedShop { _, request in
       guard request.headers.contains(.range) else {
         return .text("0123456789", [.cacheControl: "max-age=60", .contentLength: "10"], for: request)
@@ -282,7 +282,7 @@ import Testing
     #expect(log.withLock { $0 } == ["verify", "postflight", "verify", "postflight"])
   }
 
-  @Test func `removes what the first attempt stored if the retry's response is not stored`() async throws {
+  @Test func `removes the response that the first attempt stored if the retry's response is not stored`() async throws {
     let shop = CachedShop(
       configure: { $0.retryPolicy = .fixed(retries: 1, delay: .zero) },
       answer: { number, request in
@@ -296,7 +296,7 @@ import Testing
     #expect(try await shop.get().text == "3")
   }
 
-  @Test func `a stream served from the cache has received no bytes`() async throws {
+  @Test func `a stream from the cache reports no received bytes`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     for expected in [1, 0] {
       let response = try await shop.task().stream()

@@ -11,7 +11,7 @@ struct CachedShop: Sendable {
   let server: Server
   private let log = Shared<[HTTPRequest]>([])
 
-  /// A server whose requests are answered by `answer`, which gets the number of the request, starting at 1.
+  /// A server whose requests are answered by `answer`, which receives the request's number, starting at 1.
   init(
     _ cache: any CacheStore = MemoryCache(), configure: (inout ServerConfiguration) -> Void = { _ in },
     answer: @escaping @Sendable (_ number: Int, _ request: HTTPRequest) async throws -> HTTPResponse

@@ -60,7 +60,7 @@ import Testing
     #expect(shop.requests.last?.headers.values(for: .cacheControl) == ["no-transform"])
   }
 
-  @Test func `a background validation may be answered by a shared cache`() async throws {
+  @Test func `a background validation can be answered by a shared cache`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=1, stale-while-revalidate=60", .eTag: "\"1\""])
     _ = try await shop.get()
     shop.clock.advance(by: .seconds(2))
@@ -86,7 +86,7 @@ import Testing
     #expect(try await shop.get("widgets/7", .standard.withoutStoring).text == "3")
   }
 
-  @Test func `networkFirst serves the stored response if the network fails`() async throws {
+  @Test func `networkFirst returns the stored response if the network fails`() async throws {
     let isUp = Shared(true)
     let shop = CachedShop { number, request in
       guard isUp.withLock({ $0 }) else {
@@ -102,7 +102,7 @@ import Testing
     #expect(await taskError { _ = try await shop.get("widgets/7", .standard) }?.code == .offline)
   }
 
-  @Test func `networkFirst serves the stored response when its limit expires`() async throws {
+  @Test func `networkFirst returns the stored response when its limit expires`() async throws {
     let shop = CachedShop { number, request in
       if number > 1 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // forever
       return .text("\(number)", for: request)

@@ -20,7 +20,7 @@
       return process
     }
 
-    /// Kills a process. It must still be running, because it exits if it reads a wrong byte.
+    /// Kills a process, which must still be running. The process exits if it reads a wrong byte.
     private func end(_ process: pid_t) throws {
       var ending: Int32 = 0
       try #require(waitpid(process, &ending, WNOHANG) == 0, "it ended by itself, with \(ending)")
@@ -48,7 +48,7 @@
     }
 
     @Test
-    func `killing two writers twenty times leaves no torn response and no wrong byte`() async throws {
+    func `killing two writers twenty times leaves no partial response or wrong byte`() async throws {
       var random = SeededGenerator(seed: 7)
       try await withFolder { folder in
         let cache = try DiskCache(at: folder, sizeLimit: 16 << 20)

@@ -11,7 +11,7 @@ import Testing
     try DiskCache(at: folder, sizeLimit: sizeLimit, ageLimit: ageLimit) { [clock] in clock.now }
   }
 
-  /// The files in the subfolders of `folder`, so without the trim lock.
+  /// The files in the subfolders of `folder`, which excludes the trim lock.
   private func files(below folder: URL) -> [String] {
     let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return all.filter { $0.contains("/") }.sorted()
@@ -28,7 +28,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
   }
 
-  @Test func `the next process reads what was stored`() async throws {
+  @Test func `the next process reads the stored responses`() async throws {
     try await withFolder { folder in
       try await open(folder).put("abc", for: .widget(7, "secret"))
       #expect(try await open(folder).texts(.widget(7, "secret")) == ["abc"])
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `throws .fileNotWritable with the path if the folder cannot be created`() async throws {
+  @Test func `throws .fileNotWritable with the path if the folder can't be created`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data().write(to: file)
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a file of another URL or anything but a regular file is a miss`() async throws {
+  @Test func `a file of another URL, or one that is not a regular file, is a miss`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("eight", for: .widget(8))
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `evicts the least recently used responses beyond the size limit`() async throws {
+  @Test func `above the size limit, evicts the least recently used responses`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, sizeLimit: 80_000)
       try await whileLocked(folder.appendingPathComponent("trimming")) {  // like another process that is trimming
@@ -206,7 +206,7 @@ import Testing
     }
   }
 
-  @Test func `removes leftover files, but not those that are being written`() async throws {
+  @Test func `removes leftover files, but not files that are being written`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("abc")
@@ -225,7 +225,7 @@ import Testing
     }
   }
 
-  @Test func `leaves unrelated files in the folder alone`() async throws {
+  @Test func `does not change unrelated files in the folder`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, sizeLimit: 0)
       let shard = folder.appendingPathComponent("abc")
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test func `two caches on one folder see each other's changes`() async throws {
+  @Test func `two caches in one folder see each other's changes`() async throws {
     try await withFolder { folder in
       let (one, other) = (try open(folder), try open(folder))
       try await one.put("1", after: 1)
@@ -250,7 +250,7 @@ import Testing
     }
   }
 
-  @Test func `throws when storing, and reads nothing, once the folder is removed`() async throws {
+  @Test func `after the folder is removed, storing throws and reading returns nothing`() async throws {
     try await withFolder { parent in
       let folder = parent.appendingPathComponent("cache")
       let cache = try open(folder)

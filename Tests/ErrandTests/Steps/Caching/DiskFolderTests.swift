@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DiskFolderTests {
   private let name = DiskName(.widget(), number: 7)
 
-  @Test func `never mistakes a file that is being written for a leftover`() async throws {
+  @Test func `does not remove a file that is being written as a leftover`() async throws {
     try await withFolder { url in
       let folder = try DiskFolder(url)
       let (isOver, hasEnded, counts) = (Shared(false), Shared(false), Shared(0))
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give away a link"))
-  func `rejects a folder linked by another user and leaves it unchanged`() async throws {
+  func `rejects a folder that another user has linked, and leaves it unchanged`() async throws {
     try await withFolder { url in
       let target = url.appendingPathComponent("target")
       let link = url.appendingPathComponent("link")

@@ -20,8 +20,9 @@ import Testing
     #expect(lifetime("max-age=\"60\"") == .seconds(60))
   }
 
-  // §4.2.1: "If the cache is shared and the s-maxage response directive is present, use its value". This one is private.
-  @Test func `ignores s-maxage, which is for shared caches`() {
+  // §4.2.1: "If the cache is shared and the s-maxage response directive is present, use its value". This cache is
+  // private.
+  @Test func `ignores s-maxage, which applies only to shared caches`() {
     #expect(lifetime("s-maxage=1000, max-age=5") == .seconds(5) && lifetime("s-maxage=1000") == .zero)
   }
 
@@ -35,7 +36,7 @@ import Testing
   }
 
   // §4.2: "a cache recipient SHOULD match the field value case-insensitively".
-  @Test func `ignores the case of a date`() {
+  @Test func `parses a date case-insensitively`() {
     #expect(lifetime(nil, [.date: World.date(0), .expires: World.date(60).lowercased()]) == .seconds(60))
     #expect(lifetime(nil, [.date: World.date(0).uppercased(), .expires: World.date(60)]) == .seconds(60))
   }
@@ -56,7 +57,7 @@ import Testing
 
   // §4.2.2: "If the response has a Last-Modified header field (...), caches are encouraged to use a heuristic expiration
   // value (...). A typical setting of this fraction might be 10%."
-  @Test func `without either, the lifetime is a tenth of the age since Last-Modified, up to a week`() {
+  @Test func `without max-age and Expires, the lifetime is a tenth of the time since Last-Modified, up to a week`() {
     #expect(lifetime(nil, [.lastModified: World.date(-1000)]) == .seconds(100))
     #expect(lifetime(nil, [.lastModified: World.date(1000)]) == .zero)
     #expect(lifetime(nil, [.lastModified: World.date(-1e9)]) == .seconds(7 * 86_400))
@@ -67,7 +68,7 @@ import Testing
   // stored response. (...) heuristics can only be used on responses without explicit freshness whose status codes are
   // defined as heuristically cacheable (...) and on responses without explicit freshness that have been marked as
   // explicitly cacheable (e.g., with a public response directive)."
-  @Test func `uses the heuristic only without an explicit lifetime, and only for some statuses`() {
+  @Test func `uses the heuristic only for some statuses without an explicit lifetime`() {
     let modified: HTTPHeaders = [.lastModified: World.date(-1000)]
     #expect(lifetime("max-age=0", modified) == .zero)
     for code in [302, 303, 307, 400, 500, 599] {
@@ -117,12 +118,12 @@ import Testing
 
   // §4.2.4: "A cache MUST NOT generate a stale response unless it is disconnected or doing so is explicitly permitted by the
   // client or origin server".
-  @Test func `does not serve a stale response by default`() {
+  @Test func `does not return a stale response by default`() {
     #expect(World.decide(World.stored("max-age=60"), after: 61) == .ask(.stale, validates: true))
     #expect(World.decide(World.stored(), after: 0) == .ask(.stale, validates: true))
   }
 
-  @Test func `huge lifetimes and ages do not overflow`() {
+  @Test func `very large lifetimes and ages do not overflow`() {
     let largest = "99999999999999999999"
     let stored = World.stored("max-age=\(largest), stale-while-revalidate=\(largest)", [.age: largest])
     #expect(World.decide(stored, ["Cache-Control": "max-stale=\(largest)"], after: 1e9).isHit)

@@ -33,7 +33,7 @@ import Testing
     #expect(cache.count == 2)
   }
 
-  @Test func `limits pending bodies to the size of the cache, and releases their share`() async throws {
+  @Test func `limits pending bodies to the cache's size, and releases their share`() async throws {
     let cache = MemoryCache(byteLimit: 100_000)
     await #expect(throws: (any Error).self, "its length says so") {
       _ = try await cache.store(.made([.contentLength: "25001"]), for: .widget(1))
@@ -55,7 +55,7 @@ import Testing
     #expect(cache.count > 0)
   }
 
-  @Test func `a cache without capacity stores nothing`() async throws {
+  @Test func `a cache with a capacity of zero stores nothing`() async throws {
     for limit in [0, -1, 10] {
       let cache = MemoryCache(byteLimit: limit)
       try await cache.put(.made(), [], for: .widget(1))

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// After an unsafe call has ended, no call gets an older response.
+/// After an unsafe call has ended, no call receives an older response.
 @Suite(.timeLimit(.minutes(1))) struct ReadYourWritesTests {
   private let gate = Gate()
 
-  /// A shop that holds its first response until the gate opens, so that it is older than any change.
+  /// A shop that holds back its first response until the gate opens, so the response is older than any change.
   private func shop(_ configure: (inout ServerConfiguration) -> Void = { _ in }) -> CachedShop {
     CachedShop(configure: configure) { [gate] number, request in
       if number == 1 { await gate.wait() }
@@ -57,7 +57,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
   }
 
-  @Test func `tracks changes up to a limit, and beyond it treats all earlier requests as outdated`() {
+  @Test func `tracks a limited number of changes, and beyond it treats all earlier requests as outdated`() {
     let desk = InvalidationLog()
     let start = desk.count
     desk.note("a")
@@ -87,7 +87,7 @@ import Testing
     #expect(cache.count == 0)
   }
 
-  @Test func `a redirected POST removes what it changed, even if the next hop fails`() async throws {
+  @Test func `a redirected POST removes the responses that it changed, even if the next hop fails`() async throws {
     let shop = CachedShop { number, request in
       if request.method == .post {
         return .status(303, headers: [.location: "https://shop.test:443/made"], for: request)
@@ -103,7 +103,7 @@ import Testing
   }
 
   // The deadline belongs to each caller, not to the shared request.
-  @Test func `a call that joins late has its full deadline`() async throws {
+  @Test func `a call that joins late keeps its full deadline`() async throws {
     let shop = shop { configuration in
       configuration.coalescesRequests = true
       configuration.timeouts.call = .seconds(10)

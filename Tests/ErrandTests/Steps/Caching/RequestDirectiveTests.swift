@@ -82,7 +82,7 @@ import Testing
   }
 
   // §4: "the request method associated with the stored response allows it to be used for the presented request".
-  @Test func `serves only GET and HEAD without a body`() {
+  @Test func `answers only GET and HEAD requests without a body`() {
     #expect(World.decide(stored, method: .head, after: 1).isHit)
     for method in [HTTPMethod.post, .put, .patch, .delete, .options, .query, "PURGE"] {
       #expect(World.decide(stored, method: method, after: 1) == .ask(.method, validates: false))

@@ -18,7 +18,7 @@ import Testing
   // §5.2.2.4: "The qualified form of the no-cache response directive (...) indicates that a cache MUST NOT use the response
   // to satisfy a subsequent request, subject to any other restrictions on caching, if the listed header fields are excluded
   // from the subsequent response or (...) successfully revalidated": the fields are left out, and the rest is used.
-  @Test func `no-cache with field names omits those fields and requires no validation`() {
+  @Test func `no-cache with field names omits these fields and requires no validation`() {
     let control = "max-age=60, no-cache=\"Set-Cookie, x-id\""
     #expect(World.decide(World.stored(control), after: 1).isHit)
     let kept = StoredHeader.stored(
@@ -28,7 +28,7 @@ import Testing
 
   // §5.2.2.2: "The must-revalidate response directive indicates that once the response has become stale, a cache MUST NOT
   // reuse that response to satisfy another request until it has been successfully validated by the origin".
-  @Test func `must-revalidate forbids stale use but not fresh use`() {
+  @Test func `must-revalidate forbids using a stale response but not a fresh response`() {
     let stored = World.stored("max-age=60, must-revalidate, stale-while-revalidate=60, stale-if-error=60")
     #expect(World.decide(stored, after: 1).isHit)
     #expect(World.decide(stored, [.cacheControl: "max-stale"], after: 61) == .ask(.stale, validates: true))
@@ -57,7 +57,7 @@ import Testing
 
   // RFC 5861 §3: "caches MAY serve the response (...) after it becomes stale, up to the indicated number of seconds. (...)
   // If delta-seconds passes without the cached entity being revalidated, it SHOULD NOT continue to be served stale".
-  @Test func `stale-while-revalidate allows stale use for its duration, with a background validation`() {
+  @Test func `stale-while-revalidate allows using a stale response for its duration, with a background validation`() {
     let stored = World.stored("max-age=600, stale-while-revalidate=30")
     #expect(World.decide(stored, after: 599).isHit)
     #expect(
@@ -69,7 +69,7 @@ import Testing
 
   // RFC 5861 §4: "when an error is encountered, a cached stale response MAY be used to satisfy the request, regardless of
   // other freshness information", during the stated time after it became stale.
-  @Test func `stale-if-error in a response or request allows stale use for its duration`() {
+  @Test func `stale-if-error in a response or request allows using a stale response for its duration`() {
     func mayServe(_ control: String, _ request: HTTPHeaders = [:], after seconds: Double) -> Bool {
       CacheDecision.mayServe(
         World.stored(control), World.demand(request), .standard, now: World.start + seconds)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// The responses, and the headers of a response, that are stored (RFC 9111 §3).
+/// The responses and headers that are stored (RFC 9111 §3).
 @Suite(.timeLimit(.minutes(1))) struct StoringTests {
   private typealias World = CacheRulesWorld
 
@@ -42,8 +42,8 @@ import Testing
 
   private static let aboutExchange = [401, 407, 408, 421, 425, 428, 429, 431, 511]
 
-  // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache", and those with 429, 431 and 511. The
-  // others concern the credentials or the connection of one request.
+  // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache", also 429, 431 and 511. The
+  // other statuses concern the credentials or the connection of a single request.
   @Test(arguments: aboutExchange) func `never stores a status that concerns a single exchange`(code: Int) {
     for control in ["max-age=3600", "public", "private, max-age=1", "must-understand, max-age=60"] {
       #expect(!World.allows(HTTPStatus(code), [.cacheControl: control]), "\(control)")
@@ -52,7 +52,7 @@ import Testing
   }
 
   // §3: "the no-store cache directive is not present in the response", and §5.2.2.5.
-  @Test func `does not store a response with no-store, however it is written`() {
+  @Test func `does not store a response with no-store, regardless of its spelling`() {
     let hidden = ["max-age=60, x=\"a, no-store", "\"a, no-store, max-age=60", "max-age=60, x=\"a,no-store\"b"]
     for control in ["no-store", "max-age=60, No-Store", "no-store=x", "no-store, max-age=60"] + hidden {
       #expect(!World.allows(.ok, [.cacheControl: control]), "\(control)")
@@ -62,14 +62,14 @@ import Testing
   }
 
   // §5.2.2.3: "a cache that implements must-understand SHOULD ignore the no-store directive when present with it, if the
-  // status code is one that it understands"; and must not store one that it does not.
+  // status code is one that it understands"; and must not store a status that it does not understand.
   @Test func `must-understand overrides no-store`() {
     #expect(World.allows(.ok, [.cacheControl: "must-understand, no-store, max-age=60"]))
     #expect(!World.allows(299, [.cacheControl: "must-understand, max-age=60"]))
   }
 
   // RFC 9110 §13.1.1 and §14.2: a response to a condition or a range does not answer a plain request.
-  @Test func `does not store a response to a condition, nor one to a range unless it is the whole`() {
+  @Test func `does not store a response to a conditional request, or to a range request unless it is complete`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     for code in [412, 416] { #expect(!World.allows(HTTPStatus(code), fresh)) }
     for name in [HTTPHeaderName.ifMatch, .ifUnmodifiedSince, .ifRange] {
@@ -103,13 +103,13 @@ import Testing
   }
 
   // §4.1: "A stored response with a Vary header field value containing a member "*" always fails to match."
-  @Test func `does not store a response that varies by anything`() {
+  @Test func `does not store a response with Vary *`() {
     #expect(!World.allows(.ok, [.cacheControl: "max-age=60", .vary: "Accept, *"]))
   }
 
   // §3.1: "Caches MUST include all received response header fields -- including unrecognized ones -- when storing a
   // response", with the exceptions of Connection and the fields that it names, those of proxies, and those of no-cache.
-  @Test func `stores all headers except those of the connection`() {
+  @Test func `stores all headers except connection headers`() {
     let headers: HTTPHeaders = [
       "X-Own": "1", "X-Own": "2", "Connection": "X-Hop, close", "X-Hop": "1", "Keep-Alive": "1",
       "Transfer-Encoding": "chunked", "Proxy-Authenticate": "Basic", "Upgrade": "h2c", "TE": "x", "Trailer": "x",
@@ -121,7 +121,7 @@ import Testing
 
   // RFC 9110 §6.6.1: "A recipient with a clock that receives a response message without a Date header field MUST record the
   // time it was received and append a corresponding Date header field to the message's header section if it is cached".
-  @Test(arguments: [HTTPHeaders(), ["Date": "yesterday"]]) func `adds a missing or invalid Date`(headers: HTTPHeaders) {
+  @Test(arguments: [HTTPHeaders(), ["Date": "yesterday"]]) func `sets a missing or invalid Date`(headers: HTTPHeaders) {
     #expect(StoredHeader.stored(headers, responseTime: World.start)[.date] == World.date(0))
   }
 }

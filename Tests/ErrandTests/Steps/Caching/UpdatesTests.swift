@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// `updates()` yields the stored response, then the server's.
+/// `updates()` yields the stored response, then the server's response.
 @Suite(.timeLimit(.minutes(1))) struct UpdatesTests {
   private func texts(_ task: some PayloadDownloadingTask) async throws -> [String] {
     var texts: [String] = []
@@ -12,7 +12,7 @@ import Testing
     return texts
   }
 
-  @Test func `yields the stored response first, then the server's`() async throws {
+  @Test func `yields the stored response first, then the server's response`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     #expect(try await texts(shop.task()) == ["1"])
     #expect(try await texts(shop.task()) == ["1", "2"])
@@ -94,7 +94,7 @@ import Testing
     #expect(names == ["Cog"])
   }
 
-  @Test func `yields one response if the policy uses only the cache or only the network`() async throws {
+  @Test func `yields a single response if the policy uses only the cache or only the network`() async throws {
     let shop = CachedShop([:])
     _ = try await shop.get()
     #expect(try await texts(shop.task().caching(.cacheOnly)) == ["1"])

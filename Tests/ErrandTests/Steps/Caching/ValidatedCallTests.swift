@@ -61,7 +61,7 @@ import Testing
     #expect(try await shop.get(german) == ("in de", "errand; hit; ttl=60"))
   }
 
-  @Test func `removes a stored response if a 304 says that it varies by anything`() async throws {
+  @Test func `removes a stored response if a 304 has Vary *`() async throws {
     let shop = CachedShop { number, request in
       guard request.headers[.ifNoneMatch] != nil else {
         return .text("\(number)", [.eTag: "\"1\"", .cacheControl: "max-age=0"], for: request)
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "identity", "utf-8"])
-  func `serves a range from the cache if the stored body has an unknown coding`(coding: String) async throws {
+  func `returns a range from the cache if the stored body has an unknown coding`(coding: String) async throws {
     let shop = CachedShop { _, request in
       .text("0123456789", [.contentEncoding: coding, .cacheControl: "max-age=60"], for: request)
     }

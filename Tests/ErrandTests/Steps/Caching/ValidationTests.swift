@@ -20,7 +20,7 @@ import Testing
     #expect(Validation.conditions([:], for: useless).isEmpty && !useless.hasValidator)
   }
 
-  @Test func `does not use an entity tag that makes the request too large`() {
+  @Test func `does not use an entity tag that would make the request too large`() {
     let tag = "\"\(String(repeating: "e", count: 61_500))\""
     #expect(!World.stored(nil, [.eTag: tag]).hasValidator)
     let both = World.stored(nil, [.eTag: tag, .lastModified: World.date(-100)])
@@ -38,7 +38,7 @@ import Testing
 
   // §4.3.4: "If the new response contains one or more strong validators, then each of those strong validators identifies a
   // selected representation for update. (...) If none (...) match, then the cache MUST NOT use the new response to update".
-  @Test func `a 304 applies only to the response that its validators match`() {
+  @Test func `a 304 applies only to a response that matches its validators`() {
     let strong = World.stored(nil, [.eTag: "\"1\"", .lastModified: World.date(-100)])
     #expect(Validation.isAbout(strong, [.eTag: "\"1\""]) && Validation.isAbout(strong, [.eTag: "W/\"1\""]))
     let unquoted = World.stored(nil, [.eTag: "1"])
@@ -56,7 +56,7 @@ import Testing
 
   // §3.2: "the cache MUST add each header field in the provided response to the stored response, replacing field values that
   // are already present", with the exceptions of §3.1, of Content-Length, and of what the body was processed by.
-  @Test func `merges the headers of a 304 into those of the stored response`() {
+  @Test func `merges a 304's headers into the stored response's headers`() {
     let stored: HTTPHeaders = [
       "A": "1", "B": "1", "B": "2", "Content-Length": "5", "Content-Encoding": "gzip", "Content-Type": "text/plain",
       "Age": "30", "Date": World.date(0), "Cache-Control": "max-age=1",
@@ -73,7 +73,7 @@ import Testing
     #expect(merged[.cacheControl] == "max-age=60" && merged[.date] == World.date(100))
   }
 
-  @Test func `a validated response has the lifetime and the age of the 304`() {
+  @Test func `a validated response has the 304's lifetime and age`() {
     let stored = World.stored("max-age=60", [.eTag: "\"1\"", .age: "30"])
     let updated = Validation.updated(
       stored, by: [.eTag: "\"1\"", .cacheControl: "max-age=10"], for: [:], requestTime: World.start + 99,
@@ -98,7 +98,7 @@ import Testing
 
   // §4.4: "A cache MUST invalidate the target URI (...) when it receives a non-error status code in response to an unsafe
   // request method (including methods whose safety is unknown)."
-  @Test func `an unsafe request invalidates its URL and its same-origin locations`() throws {
+  @Test func `an unsafe request invalidates its URL and locations at the same origin`() throws {
     func urls(_ method: HTTPMethod, _ status: HTTPStatus, _ headers: HTTPHeaders = [:]) -> [String] {
       Invalidation.urls(HTTPRequest(method, World.url), World.response(status, headers))
     }

@@ -27,7 +27,7 @@ import Testing
     #expect(!stored.fits(["Accept": "a, b", "Accept-Language": ""], unpacks: true))
   }
 
-  @Test func `keeps only the request fields named by Vary`() {
+  @Test func `stores only the request fields named by Vary`() {
     let stored = stored("Accept", for: ["Accept": "a", "X-Secret": "s"])
     #expect(stored.selecting == ["Accept": "a"])
   }
@@ -40,7 +40,7 @@ import Testing
     #expect(!stored("X", for: ["Accept": "a"]).supersedes(first) && !first.supersedes(stored("X", for: [:])))
   }
 
-  @Test func `a compressed body matches only callers that decompress it themselves`() {
+  @Test func `a compressed body matches only requests that decompress it themselves`() {
     let packed = stored("X", for: [:], [.contentEncoding: "gzip"], unpacks: false)
     #expect(packed.fits([:], unpacks: false) && !packed.fits([:], unpacks: true))
     let plain = stored("X", for: [:], unpacks: false)

@@ -23,7 +23,7 @@ import Testing
     #expect(stub.server.cookieJar?.cookies.map(\.name) == ["a", "b"])
   }
 
-  @Test func `each server has its own jar unless servers share one`() async throws {
+  @Test func `each server has its own jar unless servers share a jar`() async throws {
     let (one, two) = (StubServer(Self.sets("a=1")), StubServer(.status(.ok)))
     try await PlainTask().on(one.server).run()
     try await PlainTask().on(two.server).run()
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test func `a server's fixed cookies stay at its origin, even if a step changes the URL`() async throws {
+  @Test func `a server's fixed cookies are sent only to its origin, even if a step changes the URL`() async throws {
     let stub = StubServer(.status(.ok)) { $0.cookiePolicy = .sending(["k": "s3cret"]) }
     try await PlainTask().on(stub.server).run()
     try await URLTask(.known("https://other.test/")).on(stub.server).run()
@@ -82,7 +82,7 @@ import Testing
     #expect(sent(stub) == ["k=s3cret", nil, nil, "own=1"])
   }
 
-  @Test func `sends the cookies of the URL that a step chooses`() async throws {
+  @Test func `sends the cookies for the URL that a step chooses`() async throws {
     let stub = StubServer(Self.sets("a=1"), .status(.ok, [.setCookie: "b=2"]), .status(.ok))
     try await PlainTask().on(stub.server).run()
     await stub.server.update { $0.perAttemptSteps = [Elsewhere()] }
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `steps see the jar's cookies`() async throws {
+  @Test func `steps receive the jar's cookies`() async throws {
     let seen = Shared<[String?]>([])
     let stub = StubServer(Self.sets("a=1"), Self.sets("a=2"), .status(.ok)) {
       $0.perCallSteps = [Sees(seen: seen)]
@@ -176,7 +176,7 @@ import Testing
     #expect(sent(stub) == [nil, "a=1", "a=1; b=2"])
   }
 
-  @Test func `cookies expire by the manager's clock`() async throws {
+  @Test func `cookies expire according to the manager's clock`() async throws {
     let stub = StubServer(Self.sets("a=1; Max-Age=60"), .status(.ok), clock: .manual)
     try await PlainTask().on(stub.server).run()
     stub.clock.advance(by: .seconds(59))

@@ -18,7 +18,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
   }
 
-  @Test func `another process reads the cookies except session cookies`() async throws {
+  @Test func `another process reads all cookies except session cookies`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("a/b/cookies.json")
       let first = try jar(file)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `applies every one of many pending removals`() async throws {
+  @Test func `applies all of many pending removals`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let (mine, theirs) = (try jar(file), try jar(file))
@@ -245,7 +245,7 @@ import Testing
     }
   }
 
-  @Test func `rejects a file with other content and leaves it unchanged`() async throws {
+  @Test func `rejects a file that is not a cookie file and leaves it unchanged`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       for text in ["{", "[]", #"{"version":2,"cookies":[]}"#, "# Netscape HTTP Cookie File"] {
@@ -287,7 +287,7 @@ import Testing
     }
   }
 
-  @Test func `logs a write failure once and writes the cookies later`() async throws {
+  @Test func `logs a write failure once and retries writing the cookies later`() async throws {
     try await withFolder { folder in
       let log = Shared<[String]>([])
       let place = folder.appendingPathComponent("place")

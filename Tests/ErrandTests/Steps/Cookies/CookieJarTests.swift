@@ -26,14 +26,14 @@ import Testing
     ("a=1; Domain=other.test", "its domain does not match the host"), ("a=\u{1}", "control character"),
     ("a=1; Domain=com", "its domain does not match the host"), ("__Host-a=1", "__Host-"),
     ("a=1; Domain=test", "public suffix"),
-  ]) func `rejects a cookie that the server cannot set, with the reason`(line: String, reason: String) {
+  ]) func `rejects a cookie that the server is not allowed to set, with the reason`(line: String, reason: String) {
     let jar = CookieJar()
     let error = #expect(throws: TaskError.self) { try jar.set(line, from: shop) }
     #expect(error?.code == .badRequest && error?.reason.contains(reason) == true && jar.cookies.isEmpty)
     #expect(error?.reason.hasPrefix("the cookie from 'https://www.shop.test/login' was rejected: ") == true)
   }
 
-  @Test func `cookies expire by the jar's clock`() throws {
+  @Test func `cookies expire according to the jar's clock`() throws {
     let clock = ManualClock()
     let jar = CookieJar(clock: CallClock(clock))
     try jar.set("a=1; Max-Age=60", from: shop)

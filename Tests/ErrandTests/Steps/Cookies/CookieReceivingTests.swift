@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CookieReceivingTests {
   // Step 10: "If the canonicalized request-host does not domain-match the domain-attribute: Abort this algorithm and ignore the
   // cookie entirely. Otherwise: Set the cookie's host-only-flag to false." Without one: "Set the cookie's host-only-flag to true."
-  @Test func `accepts a cookie for its host or a parent domain only`() throws {
+  @Test func `accepts a cookie only for its host or a parent domain`() throws {
     var world = CookieWorld()
     #expect(world.set("a=1", at: "https://www.shop.test/") == nil)
     #expect(world.set("b=1; Domain=shop.test", at: "https://www.shop.test/") == nil)
@@ -31,7 +31,7 @@ import Testing
     #expect(world.only?.isHostOnly == true && world.line("https://shop.co.test/") == "")
   }
 
-  // Step 8. Without a list, the domain may be a public suffix.
+  // Step 8. Without a list, the domain might be a public suffix.
   @Test(arguments: [
     ("ngrok.io", "evil.ngrok.io", "victim.ngrok.io"),
     ("s3.amazonaws.com", "evil.s3.amazonaws.com", "v.s3.amazonaws.com"),
@@ -57,7 +57,7 @@ import Testing
   }
 
   // Step 9: "If the domain-attribute contains a character that is not in the range of [USASCII] characters, abort".
-  @Test func `accepts an internationalized domain in its ASCII form only`() {
+  @Test func `accepts an internationalized domain only in its ASCII form`() {
     var world = CookieWorld()
     #expect(world.set("a=1; Domain=bücher.test", at: "https://b%C3%BCcher.test/") == .notASCII)
     #expect(world.set("a=1; Domain=XN--bcher-kva.test", at: "https://b%C3%BCcher.test/") == nil)
@@ -87,7 +87,7 @@ import Testing
 
   // §5.5: "this limit SHOULD NOT be greater than 400 days (34560000 seconds) in the future."
   @Test(arguments: ["Max-Age=34560001", "Max-Age=99999999999999999999", "Expires=6 Nov 9999 00:00:00"])
-  func `no cookie lasts longer than 400 days`(attribute: String) {
+  func `limits the lifetime of a cookie to 400 days`(attribute: String) {
     var world = CookieWorld()
     world.set("a=1; \(attribute)", at: "https://shop.test/")
     #expect(world.only?.expiry == world.now.addingTimeInterval(34_560_000))
@@ -95,7 +95,7 @@ import Testing
 
   // §5.6.2: "If delta-seconds is less than or equal to zero (0), let expiry-time be the earliest representable date and time."
   @Test(arguments: ["Max-Age=0", "Max-Age=-1", "Expires=6 Nov 1994 08:49:37"])
-  func `an expired cookie removes the existing one`(attribute: String) {
+  func `an expired cookie removes the existing cookie`(attribute: String) {
     var world = CookieWorld()
     world.set("a=1; Path=/; Max-Age=60", at: "https://shop.test/")
     world.set("a=2; Path=/x; \(attribute)", at: "https://shop.test/")
@@ -119,7 +119,7 @@ import Testing
   // if the cookie store contains one or more cookies that meet all of the following criteria: Their name matches …; Their
   // secure-only-flag is true; Their domain domain-matches …, or vice-versa; The path of the newly created cookie path-matches the
   // path of the existing cookie."
-  @Test func `a cookie set over plain HTTP cannot shadow a Secure cookie`() {
+  @Test func `a cookie set over plain HTTP can't shadow a Secure cookie`() {
     var world = CookieWorld()
     world.set("a=good; Secure; Path=/login; Domain=shop.test", at: "https://shop.test/")
     #expect(world.set("a=evil; Path=/login", at: "http://shop.test/") == .shadowsSecure)
@@ -132,7 +132,7 @@ import Testing
     #expect(world.set("a=new; Path=/login; Domain=shop.test", at: "https://shop.test/") == nil, "TLS may")
   }
 
-  @Test func `a domain cookie set over plain HTTP cannot shadow a subdomain's Secure cookie`() {
+  @Test func `a domain cookie set over plain HTTP can't shadow a subdomain's Secure cookie`() {
     var world = CookieWorld()
     world.set("a=good; Secure; Path=/", at: "https://www.shop.test/")
     #expect(world.set("a=evil; Path=/; Domain=shop.test", at: "http://shop.test/") == .shadowsSecure)
@@ -168,7 +168,7 @@ import Testing
   // Step 22: "If the cookie-name is empty and … the cookie-value begins with a case-insensitive match for the string "__Secure-"
   // [or] "__Host-"", ignore the cookie: it would be sent with that name.
   @Test(arguments: ["=__Secure-a=1", "__Host-a", "=__host-a=1; Secure; Path=/", "__SECURE-"])
-  func `rejects a nameless value that looks like a prefix`(line: String) {
+  func `rejects a cookie without a name whose value starts with a prefix`(line: String) {
     var world = CookieWorld()
     #expect(world.set(line, at: "https://shop.test/") == .namelessPrefix)
   }

@@ -17,7 +17,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  /// With a step, cookies are added earlier, so that the step sees them.
+  /// With a step, cookies are added earlier, so the step receives them.
   private static func steps(_ has: Bool) -> [any PerAttemptStep] { has ? [Passing()] : [] }
 
   @Test(arguments: [false, true]) func `sends a redirect's cookie with the next hop`(hasSteps: Bool) async throws {
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `sends another origin its own cookies and those shared by its domain`(hasSteps: Bool) async throws {
+  func `sends another origin its own cookies and cookies shared within its domain`(hasSteps: Bool) async throws {
     let stub = StubServer(
       .status(.ok, [.setCookie: "host=1; Path=/", "Set-Cookie": "all=2; Path=/; Domain=shop.test"]),
       Self.to("https://cdn.shop.test/x"), Self.to("https://idp.test/y", sets: "cdn=3; Path=/"),
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `withholds strict cookies if the call began at another site`(hasSteps: Bool) async throws {
+  func `omits strict cookies if the call started at another site`(hasSteps: Bool) async throws {
     let stub = StubServer(
       .status(.ok, [.setCookie: "strict=1; SameSite=Strict", "Set-Cookie": "lax=2; SameSite=Lax"]),
       Self.to("https://shop.test/"), .status(.ok), Self.to("https://shop.test/", 307), .status(.ok),
@@ -60,7 +60,7 @@ import Testing
     #expect(sent(stub).suffix(3) == ["strict=1; lax=2", nil, "strict=1; lax=2"], "it began at home")
   }
 
-  @Test func `a task's own Cookie header does not leave its origin`() async throws {
+  @Test func `a task's own Cookie header is not sent to another origin`() async throws {
     let stub = StubServer(
       Self.to("/b", sets: "jar=1; Path=/"), Self.to("https://other.test/"), Self.to("https://shop.test/c"), .status(.ok)
     )

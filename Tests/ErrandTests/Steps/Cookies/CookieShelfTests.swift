@@ -37,7 +37,7 @@ import Testing
   }
 
   // §5.8.3, step 4: "If the cookies' name is not empty, output the cookie's name followed by the %x3D ("=") character."
-  @Test func `sends a nameless cookie as its value`() {
+  @Test func `sends only the value of a cookie without a name`() {
     var world = CookieWorld()
     world.set("abc", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "abc")
@@ -56,7 +56,7 @@ import Testing
 
   // §5.8.3, step 1: "If the cookie's same-site-flag is not "None" and the retrieval's same-site status is "cross-site", then
   // exclude the cookie unless … The same-site-flag is "Lax" or "Default" [and] the HTTP request … uses a "safe" method".
-  @Test func `sends no strict cookies cross-site, and lax ones only with safe methods`() {
+  @Test func `does not send strict cookies cross-site, and sends lax cookies only with safe methods`() {
     var world = CookieWorld()
     for line in ["s=1; SameSite=Strict", "l=2; SameSite=Lax", "d=3", "n=4; SameSite=None; Secure"] {
       world.set(line, at: "https://shop.test/")
@@ -72,7 +72,7 @@ import Testing
   // §5.7: "a predetermined upper bound (such as 50 cookies)" of a domain; "excess cookies … in the following priority order:
   // 1. Expired cookies. 2. Cookies whose secure-only-flag is false, and which share a domain field with more than a predetermined
   // number of other cookies. 3. Cookies which share a domain field … 4. All cookies."
-  @Test func `evicts a full domain's expired cookies first, then those that are not secure`() {
+  @Test func `evicts a full domain's expired cookies first, then cookies that are not secure`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 100))
     world.set("s1=1; Secure", at: "https://shop.test/")
     world.pass(1)
@@ -93,7 +93,7 @@ import Testing
 
   // §5.7: "If two cookies have the same removal priority, the user agent MUST evict the cookie with the earliest last-access-time
   // first."
-  @Test func `evicts the least recently used of equal cookies`() {
+  @Test func `among equal cookies, evicts the least recently used`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 4))
     for path in ["x", "y", "z"] {
       world.set("\(path)=1; Path=/\(path)", at: "https://shop.test/")
@@ -158,7 +158,7 @@ import Testing
     #expect(world.shelf.isEmpty)
   }
 
-  @Test func `limits the number of pending changes, and keeps those of stored cookies`() throws {
+  @Test func `limits the number of pending changes, and keeps changes to stored cookies`() throws {
     var shelf = CookieShelf(.init(perDomain: 5, overall: 10), isJournaled: true)
     let target = try #require(CookieTarget(.known("https://shop.test/")))
     for number in 0..<1000 {

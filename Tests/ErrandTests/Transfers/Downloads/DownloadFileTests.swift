@@ -23,7 +23,7 @@ import Testing
 
   private func part(_ url: URL) -> String { url.deletingLastPathComponent().path + "/.file.errand-part" }
 
-  @Test func `leaves no folders behind if the file cannot be created`() async throws {
+  @Test func `leaves no folders behind if the file can't be created`() async throws {
     try await inFolder { (url, names) throws in
       let folder = url.deletingLastPathComponent()
       let long = String(repeating: "x", count: 300)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `the next file resumes where the last one ended`() async throws {
+  @Test func `the next download resumes where the previous one stopped`() async throws {
     try await inFolder { (url, names) throws in
       let first = try DownloadFile(for: url)
       try first.begin(version)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a journal never counts bytes of another version`() async throws {
+  @Test func `a journal never includes bytes of another version`() async throws {
     try await inFolder { (url, _) throws in
       let file = try DownloadFile(for: url)
       try file.begin(version)
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the mode of a replaced file and uses the default mode for a new one`() async throws {
+  @Test func `keeps the mode of a replaced file and uses the default mode for a new file`() async throws {
     try await inFolder { (url, _) throws in
       func publish() throws {
         let file = try DownloadFile(for: url)
@@ -286,7 +286,7 @@ import Testing
 
   // MARK: Disk failures
 
-  @Test(arguments: [true, false]) func `keeps written bytes if the file cannot be extended`(
+  @Test(arguments: [true, false]) func `keeps written bytes if the file can't be extended`(
     isEmpty: Bool
   ) async throws {
     try await inFolder { (url, names) throws in
@@ -311,7 +311,7 @@ import Testing
     }
   }
 
-  @Test func `after a failed flush, drops bytes that were not synchronized`() async throws {
+  @Test func `discards bytes that were not synchronized after a failed flush`() async throws {
     try await inFolder { (url, _) throws in
       let fails = Shared(false)
       let disk = DownloadDisk(flush: { _ in
@@ -347,7 +347,7 @@ import Testing
     }
   }
 
-  @Test func `does not resume from bytes that were taken back, even if they were synchronized`() async throws {
+  @Test func `does not resume from bytes that were removed, even if they were synchronized`() async throws {
     try await inFolder { (url, _) throws in
       let stream = try DownloadFile(for: url)
       try stream.begin(version)

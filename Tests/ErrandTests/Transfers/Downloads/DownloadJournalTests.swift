@@ -5,7 +5,7 @@ import Testing
 
 /// The journal of a partial file.
 @Suite(.timeLimit(.minutes(1))) struct DownloadJournalTests {
-  @Test func `a strong tag is a validator, a weak or malformed one is not`() {
+  @Test func `a strong tag is a validator, but a weak or malformed tag is not`() {
     #expect(DownloadValidator([.eTag: #""a""#])?.text == #""a""#)
     for tag in [#"W/"a""#, "a", "", #""a"#] { #expect(DownloadValidator([.eTag: tag]) == nil) }
     #expect(DownloadValidator([:]) == nil)
@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: [
     ("Sun, 06 Nov 1994 08:50:37 GMT", true), ("Sun, 06 Nov 1994 08:50:36 GMT", false),
     ("Sun, 06 Nov 1994 08:49:37 GMT", false), ("yesterday", false), (nil, false),
-  ]) func `a date is a validator once it is a minute old by the server's clock`(now: String?, isStrong: Bool) {
+  ]) func `a date is a validator if it is at least a minute old by the server's clock`(now: String?, isStrong: Bool) {
     var headers: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT"]
     if let now { headers[.date] = now }
     #expect((DownloadValidator(headers) != nil) == isStrong)
@@ -22,7 +22,7 @@ import Testing
     #expect(DownloadValidator(headers) == nil, "a date is none beside a tag")
   }
 
-  @Test func `reads equal validators as one and ignores different ones`() {
+  @Test func `treats equal validators as one and ignores different validators`() {
     let same: HTTPHeaders = [.eTag: #""a""#, "etag": #""a""#]
     #expect(DownloadValidator(same)?.text == #""a""# && DownloadValidator(same)?.isOf(same) == true)
     #expect(DownloadValidator([.eTag: #""a""#, "etag": #""b""#]) == nil)
@@ -40,11 +40,11 @@ import Testing
     return journal
   }
 
-  @Test func `after a process crash, all written bytes count`() {
+  @Test func `after a process crash, keeps all written bytes`() {
     #expect(journal().usable(of: 60, boot: "now") == 60)
   }
 
-  @Test func `after a system crash, only synchronized bytes count`() {
+  @Test func `after a system crash, keeps only synchronized bytes`() {
     #expect(journal().usable(of: 60, boot: "later") == 40)
     #expect(journal().usable(of: 60, boot: nil) == 40)
     #expect(journal { $0.boot = nil }.usable(of: 60, boot: nil) == 40)
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `reads Repr-Digest for any response and Content-Digest only for a whole one`() {
+  @Test func `uses Repr-Digest of any response and Content-Digest only of a complete response`() {
     let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     let hexadecimal = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     #expect(TransferDigest.stated(in: [.reprDigest: "sha-256=:\(digest):"], isWhole: false) == hexadecimal)
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000])
-  func `a hash does not depend on how the data is chunked`(
+  func `a hash does not depend on the chunks of the data`(
     size: Int
   ) {
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }

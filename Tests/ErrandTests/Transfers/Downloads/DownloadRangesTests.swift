@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// The ranges of a file, the workers that fetch them, and the step after a response.
+/// The ranges of a file, the workers that fetch them, and the next step after a response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadRangesTests {
   private func ranges(
     _ total: Int64 = 100, head: Int64 = 10, isThere: Bool = false, count: Int = 4, smallest: Int64 = 10
@@ -13,7 +13,7 @@ import Testing
 
   private func bounds(_ ranges: DownloadRanges?) -> [Int64]? { ranges.map { [0] + $0.parts.map(\.end) } }
 
-  @Test func `splits the rest into ranges of equal length, not below the minimum`() {
+  @Test func `splits the rest into ranges of equal length, at least the minimum`() {
     #expect(bounds(ranges()) == [0, 10, 33, 56, 78, 100])
     #expect(bounds(ranges(count: 100)) == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
     #expect(bounds(ranges(39)) == [0, 10, 25, 39])
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test func `restores ranges from marks and falls back to synchronized ones`() throws {
+  @Test func `restores ranges from marks and falls back to synchronized marks`() throws {
     let synced = try #require(ranges(isThere: true))
     var written = synced
     written.add(7, to: 2)
@@ -59,7 +59,7 @@ import Testing
 
   // MARK: Workers
 
-  @Test func `each range has one worker, and idle workers leave`() throws {
+  @Test func `each range has one worker, and idle workers end`() throws {
     var ranges = try #require(self.ranges())
     var crew = DownloadCrew(for: ranges, most: 3, hasFirst: true)
     #expect(crew.size == 3)
@@ -71,7 +71,7 @@ import Testing
     #expect(DownloadCrew(for: ranges, most: 9, hasFirst: false).size == 4)
   }
 
-  @Test func `a worker yields a busy range to the others, unless it is the last one`() throws {
+  @Test func `a worker gives up a busy range to other workers, unless it is the last worker`() throws {
     let ranges = try #require(self.ranges())
     var crew = DownloadCrew(for: ranges, most: 2, hasFirst: false)
     #expect(crew.take(of: ranges)?.index == 0 && crew.take(of: ranges)?.index == 1)
@@ -87,7 +87,7 @@ import Testing
     #expect(taken?.index == 1 && taken?.refusal?.moment == .seconds(1))
   }
 
-  @Test func `a worker yields a range after a local queue error`() throws {
+  @Test func `a worker gives up a range after a local queue error`() throws {
     var crew = DownloadCrew(for: try #require(self.ranges()), most: 3, hasFirst: false)
     let (full, late) = (
       TaskError(.queueFull, "", phase: .waiting), TaskError.timeout(.queue, after: .seconds(1), phase: .waiting)
@@ -133,13 +133,13 @@ import Testing
     .after(status, headers, asked: DownloadStep.Asked(offset: 0, end: 4))
   }
 
-  @Test func `splits after a first range with a strong tag and a length`() throws {
+  @Test func `splits the rest after a first range with a strong tag and a length`() throws {
     let validator = try #require(DownloadValidator(Self.tag))
     #expect(first(206, part("bytes 0-3/10")) == .split(validator, end: 4, total: 10))
     #expect(first(206, part("bytes 0-2/3")) == .split(validator, end: 3, total: 3))
   }
 
-  @Test func `falls back to one stream after any other first response`() {
+  @Test func `does not split unless the first response is a usable range`() {
     let dated: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 09:50:37 GMT"]
     let packed: HTTPHeaders = [.eTag: #""one""#, .contentEncoding: "gzip"]
     for headers in [

@@ -2,11 +2,11 @@ import Testing
 
 @testable import Errand
 
-/// The step of a download after a response.
+/// The next step of a download after a response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadStepTests {
   private static let tag: HTTPHeaders = [.eTag: #""one""#]
 
-  /// Asks for the rest of a ten-byte file after its first seven bytes.
+  /// Requests the rest of a ten-byte file after its first seven bytes.
   private static func asked(
     offset: Int64 = 7, total: Int64? = 10, of headers: HTTPHeaders = tag, isOther: Bool = false
   ) -> DownloadStep.Asked {
@@ -63,7 +63,7 @@ import Testing
     #expect(step(206, same, asked) == .restart)
   }
 
-  @Test func `replaces existing bytes by the whole file`() {
+  @Test func `replaces existing bytes with the entire file`() {
     #expect(step(200, [.contentLength: "12"]) == .replace(length: 12))
     #expect(step(200, [.contentLength: "12"], Self.asked(offset: 0)) == .replace(length: 12))
     #expect(step(200) == .replace(length: nil))
@@ -82,7 +82,7 @@ import Testing
   }
 
   // RFC 9110 §14.4: Content-Range has no meaning in a 200.
-  @Test func `restarts after a 200 that carries only a part`() {
+  @Test func `restarts after a 200 that contains only a part`() {
     let slice: HTTPHeaders = [.contentLength: "3", .contentRange: "bytes 7-9/10", .eTag: #""one""#]
     #expect(step(200, slice) == .restart)
     #expect(step(200, slice, DownloadStep.Asked(offset: 0, end: 5)) == .restart)
@@ -116,7 +116,7 @@ import Testing
     #expect(step(HTTPStatus(status)) == .fail)
   }
 
-  @Test func `refuses a response that is not the resource itself`() {
+  @Test func `rejects a response that is not the resource itself`() {
     func isRefused(_ step: DownloadStep) -> Bool {
       if case .refuse = step { true } else { false }
     }

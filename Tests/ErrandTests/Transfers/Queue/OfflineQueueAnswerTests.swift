@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Server responses and hooks, and whether the task leaves the queue.
+/// How server responses and hooks determine whether the task leaves the queue.
 @Suite(.timeLimit(.minutes(1))) struct OfflineQueueAnswerTests {
-  @Test func `sends a non-repeatable task once per delivery`() async throws {
+  @Test func `sends a .neverRepeat task once per delivery`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { _ in .serviceUnavailable }
       let queue = try OfflineQueue(in: folder, on: remote.server, types: [Queued.Payment.self])
@@ -18,7 +18,7 @@ import Testing
 
   private struct Unwritable: Error {}
 
-  @Test(arguments: [false, true]) func `does not resend an accepted task after its hook fails`(
+  @Test(arguments: [false, true]) func `does not resend an accepted task if its hook fails`(
     isNested: Bool
   ) async throws {
     try await withFolder { folder in
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a failing hook after a sign-in redirect keeps the task, a cancelled hook does not`(
+  func `a failing hook after a sign-in redirect keeps the task, but a cancelled hook does not`(
     strays: Bool
   ) async throws {
     try await withFolder { folder in
@@ -107,7 +107,7 @@ import Testing
           && error.reason.hasPrefix("GET https://shop.test/ping, which this call depends on: 404"))
       #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
       isBroken.withLock { $0 = false }
-      remote.clock.advance(by: .seconds(3600))  // A token source that failed is not asked again for a while.
+      remote.clock.advance(by: .seconds(3600))  // A token source that failed is not called again for a while.
       #expect(try await queue.deliver().map(\.hasLeft) == [true])
       let left = try Queued.files(in: folder)
       #expect(remote.bodies.count == 1 && left.isEmpty)
@@ -115,7 +115,8 @@ import Testing
   }
 
   @Test(arguments: [(301, false), (302, false), (303, true), (307, true)])
-  func `a 301 or 302 redirect does not deliver the task, a 303 or 307 does`(status: Int, isDelivered: Bool) async throws
+  func `a 301 or 302 redirect does not deliver the task, but a 303 or 307 does`(status: Int, isDelivered: Bool)
+    async throws
   {
     try await withFolder { folder in
       let remote = QueueRemote { request, _ in

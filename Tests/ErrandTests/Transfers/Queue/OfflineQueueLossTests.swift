@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// No task that was added is lost.
+/// Checks that no added task is lost.
 @Suite(.timeLimit(.minutes(1))) struct OfflineQueueLossTests {
-  @Test func `sets aside refused and expired tasks, and restores a file that is moved back`() async throws {
+  @Test func `sets aside rejected and expired tasks, and restores a file that is moved back`() async throws {
     try await withFolder { folder in
       let isRefused = Shared(true)
       let remote = QueueRemote { _ in isRefused.withLock { $0 } ? 422 : .created }
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `rejects a second delivery and keeps the first one running`() async throws {
+  @Test func `rejects a second delivery while the first one keeps running`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote()
       let queue = try remote.queue(folder)
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled delivery keeps its reports for the next one`() async throws {
+  @Test func `a cancelled delivery keeps its reports for the next delivery`() async throws {
     try await withFolder { folder in
       let reached = AsyncStream<Void>.makeStream()
       let isStuck = Shared(true)
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `foreign files in the folder do not block the queue`() async throws {
+  @Test func `unrelated files in the folder do not block the queue`() async throws {
     try await withFolder { folder in
       _ = try QueueRemote().queue(folder)
       for name in ["9223372036854775807.task", "99999999999999999999.task", "7.task", "-00000000001.task"] {
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test func `a manual delivery sends a held task once, however long it takes`() async throws {
+  @Test func `a manual delivery sends a held task once, regardless of how long it takes`() async throws {
     try await withFolder { folder in
       let clock = Shared<ManualClock?>(nil)
       let remote = QueueRemote { request, body in

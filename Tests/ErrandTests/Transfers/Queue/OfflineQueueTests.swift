@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a held key does not hold others`() async throws {
+  @Test func `a held key does not delay other keys`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `reports a refused task and sends the next one`() async throws {
+  @Test func `reports a rejected task and sends the next one`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 422 : .created }
       let queue = try remote.queue(folder)
@@ -130,13 +130,13 @@ import Testing
   @Test(arguments: [
     (401, true), (408, true), (425, true), (429, true), (500, true), (503, true), (400, false), (403, false),
     (404, false), (409, false), (422, false), (302, true), (200, false),
-  ]) func `a status decides whether a task stays`(status: Int, stays: Bool) {
+  ]) func `the status determines whether a task stays`(status: Int, stays: Bool) {
     var error = TaskError(.badStatus, "", phase: .finishing)
     error.status = HTTPStatus(status)
     #expect(QueueRules.stays(after: error) == stays)
   }
 
-  @Test func `an error decides whether a task stays`() {
+  @Test func `the error determines whether a task stays`() {
     func stays(_ code: TaskError.Code) -> Bool { QueueRules.stays(after: TaskError(code, "", phase: .sending)) }
     #expect(stays(.offline) && stays(.timedOut) && stays(.signInRequired) && stays(.untrustedServer))
     #expect(stays(.insecureScheme) && stays(.unknownRemote), "a later release of the app mends them")
@@ -145,7 +145,7 @@ import Testing
     #expect(QueueRules.stays(after: POSIXError(.EPERM)), "of a hook, as one that cannot read a key")
   }
 
-  @Test func `a task expires by the clock of its server`() async throws {
+  @Test func `a task expires according to its server's clock`() async throws {
     try await withFolder { folder in
       let remote = Remote()
       let queue = try remote.queue(folder)
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test func `a running queue delivers new tasks and retries held ones`() async throws {
+  @Test func `a running queue delivers new tasks and retries held tasks`() async throws {
     try await withFolder { folder in
       let isBusy = Shared(true)
       let remote = Remote { _ in isBusy.withLock { $0 } ? 503 : .created }
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `rejects two types of one name, but not a repeated type`() async throws {
+  @Test func `rejects two types with the same name, but not a repeated type`() async throws {
     try await withFolder { folder in
       let error = #expect(throws: TaskError.self) {
         try OfflineQueue(in: folder, on: Remote().server, types: [Note.self, Other.self, NewNote.self])

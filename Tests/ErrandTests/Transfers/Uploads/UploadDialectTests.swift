@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// The upload protocols, and how a file is split into pieces.
+/// The upload protocols, and how a file is split into chunks.
 @Suite(.timeLimit(.minutes(1))) struct UploadDialectTests {
   private static let url = URL(fileURLWithPath: "/")
   private let source = UploadSource(fileName: "a b.txt", length: 10, type: .plainText)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `splits into pieces of the requested size, in whole granules, without a small rest`() {
+  @Test func `splits into chunks of the requested size, rounded to the granularity, without a small rest`() {
     #expect(pieces(199_000, 75_000) == [75_000, 75_000, 49_000])
     #expect(pieces(199_000, 75_000, 66_666) == [66_666, 66_666, 65_668])
     #expect(pieces(0, 75_000) == [0])
@@ -38,7 +38,7 @@ import Testing
       UploadAnswer(status, headers: headers, url: Self.url), after: query ? nil : piece)
   }
 
-  @Test func `tus starts with the length and the metadata`() throws {
+  @Test func `tus sends the length and metadata first`() throws {
     let request = TusUpload(metadata: ["secret": ""]).begin(source)
     #expect(request.method == .post && request.headers["Tus-Resumable"] == "1.0.0")
     #expect(request.headers["Upload-Length"] == "10")
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test func `tus uses the offset of the server`() {
+  @Test func `tus uses the server's offset`() {
     #expect(
       tus(204, ["Upload-Offset": "10"]) == .at(10)
         && tus(200, ["Upload-Offset": "3"], query: true) == .at(3))
@@ -75,7 +75,7 @@ import Testing
       UploadAnswer(status, headers: headers, url: Self.url), after: piece)
   }
 
-  @Test func `google's commands describe the piece`() {
+  @Test func `google's commands describe the chunk`() {
     let session = UploadSession(location: Self.url)
     func command(_ count: Int64, isLast: Bool) -> String? {
       let request = GoogleUpload().send(
@@ -94,7 +94,7 @@ import Testing
     #expect(GoogleUpload().cancel(session)?.headers["X-Goog-Upload-Command"] == "cancel")
   }
 
-  @Test func `google's status gives the progress`() {
+  @Test func `google's status contains the progress`() {
     #expect(google(200, ["X-Goog-Upload-Status": "active"]) == .at(10))
     #expect(
       google(200, ["X-Goog-Upload-Status": "active", "X-Goog-Upload-Size-Received": "7"]) == .at(7))
@@ -119,7 +119,7 @@ import Testing
     return IETFUpload().position(UploadAnswer(status, headers: headers, url: Self.url), after: piece)
   }
 
-  @Test func `the IETF draft's responses give the progress and a rejection`() {
+  @Test func `the IETF draft's responses contain the progress or a rejection`() {
     #expect(
       ietf(200, ["Upload-Complete": "?1"]) == .finished
         && ietf(204, ["Upload-Complete": "?1"], isLast: nil) == .finished)
@@ -132,7 +132,7 @@ import Testing
     #expect(ietf(409) == .unknown && ietf(404) == .gone && ietf(410, isLast: nil) == .gone && ietf(500) == .failed)
   }
 
-  @Test func `reads equal header lines as one and ignores different ones`() {
+  @Test func `treats equal header lines as one and ignores different lines`() {
     #expect(
       tus(204, ["Upload-Offset": "10", "upload-offset": "10"]) == .at(10)
         && tus(204, ["Upload-Offset": "10, 10"]) == .at(10))
@@ -146,7 +146,7 @@ import Testing
     #expect(ietf(204, ["Upload-Offset": "7", "upload-offset": "7"], isLast: nil) == .at(7))
   }
 
-  @Test func `a standstill backs off from zero to eight seconds, then ends`() {
+  @Test func `without progress, the delay grows from zero to eight seconds before the upload fails`() {
     var standstill = UploadStandstill()
     let delays: [Duration?] = [.zero, .seconds(1), .seconds(2), .seconds(4), .seconds(8), nil, nil]
     #expect(delays.map { _ in standstill.detour() } == delays)
@@ -154,7 +154,7 @@ import Testing
     #expect(standstill.detour() == .zero)
   }
 
-  @Test func `checksums match RFC 3174, however the data is chunked`() {
+  @Test func `checksums match RFC 3174, regardless of how the data is chunked`() {
     func sha1(_ bytes: [UInt8], by count: Int) -> String {
       var hash = UploadChecksum.sha1.hash
       for start in stride(from: 0, to: bytes.count, by: count) {
