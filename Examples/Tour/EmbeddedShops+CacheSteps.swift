@@ -24,7 +24,8 @@ extension EmbeddedShops {
         page.say("\(answer.headers[.cacheStatus] ?? "no Cache-Status"), \(answer.metrics.elapsed.inWords)")
       }
       try check(second.payload == first.payload && shop.requestCount == 1, "\(shop.requestCount) requests were sent")
-      try check(second.headers[.cacheStatus]?.hasPrefix("errand; hit") == true, "the second response was not a cache hit")
+      try check(
+        second.headers[.cacheStatus]?.hasPrefix("errand; hit") == true, "the second response was not a cache hit")
     }
   }
 }

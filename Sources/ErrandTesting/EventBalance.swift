@@ -25,7 +25,9 @@ struct EventBalance {
   /// Checks an event. The events of a call must be passed in order.
   mutating func note(_ event: TaskEvent) {
     let call = event.call
-    guard !ended.contains(call) else { return faults.append("call \(call): '\(event.moment)' was reported after the call ended") }
+    guard !ended.contains(call) else {
+      return faults.append("call \(call): '\(event.moment)' was reported after the call ended")
+    }
     var open = calls.removeValue(forKey: call) ?? Open()
     if let bracket = Bracket(event.moment), let fault = bracket.change(&open.brackets, &open.begun) {
       faults.append("call \(call): \(fault)")

@@ -47,7 +47,8 @@ public func expectTask(
   } catch is RequestWasSent {
   }
   guard let (request, body) = sent.withLock({ $0 }) else {
-    throw TaskExpectationError(description: "\(task.plan.taskName) sent no request: a step of its server returned a response")
+    throw TaskExpectationError(
+      description: "\(task.plan.taskName) sent no request: a step of its server returned a response")
   }
   let differences =
     TaskSpelling.problems(of: task.unmodified, ignoring: otherProperties)

@@ -88,7 +88,9 @@ import Testing
     let shop = try shop()
     shop.mock.route("/orders") { Self.answer($0) == nil ? Self.challenge("n1") : .text("in") }
     let error = await #expect(throws: TaskError.self) { try await OnceOrder().on(shop.server).run() }
-    #expect(error?.status == 401 && error?.retryRefusal == "the request body can only be read once", "\(String(describing: error))")
+    #expect(
+      error?.status == 401 && error?.retryRefusal == "the request body can only be read once",
+      "\(String(describing: error))")
     #expect(sent(to: shop) == ["POST once"])
     #expect(try await OnceOrder().on(shop.server).run().status == .ok)
     #expect(sent(to: shop) == ["POST once", "POST once"])

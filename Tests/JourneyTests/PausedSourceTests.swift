@@ -52,7 +52,8 @@
         try await upload(length, verb, idle: Self.short) { $0.waitForHangUp() }
       }
       #expect(error?.timer == .idle && error?.phase == .sending, "\(error.map { "\($0)" } ?? "")")
-      #expect(error?.reason.hasSuffix("the source of its body provided no data") == true && error?.awaitedSource == true)
+      #expect(
+        error?.reason.hasSuffix("the source of its body provided no data") == true && error?.awaitedSource == true)
     }
 
     @Test(arguments: lengths, Verb.allCases)

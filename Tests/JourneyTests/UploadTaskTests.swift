@@ -59,7 +59,8 @@ import Testing
         try await ResumableUpload(of: file, with: task, by: .tus).run()
       }
       #expect(
-        error?.code == .unreadableBody && error?.reason.contains("changed during") == true, "\(String(describing: error))")
+        error?.code == .unreadableBody && error?.reason.contains("changed during") == true,
+        "\(String(describing: error))")
     }
   }
 

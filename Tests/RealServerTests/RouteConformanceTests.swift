@@ -115,7 +115,8 @@
       (
         .squid,
         [
-          "sends any method unchanged", unknownLength, "returns the refusal of a body with Expect: 100-continue", trailers,
+          "sends any method unchanged", unknownLength, "returns the refusal of a body with Expect: 100-continue",
+          trailers,
         ]
       ),
       (.nginx, ofPromptHeads + [asksFirst, trailers, "skips interim responses"]),

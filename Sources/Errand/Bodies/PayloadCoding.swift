@@ -117,7 +117,8 @@ enum PayloadCoding {
         } ?? "the value is invalid")
     case DecodingError.valueNotFound(_, let context):
       shownPath(context.codingPath)
-        + (context.debugDescription.hasSuffix("is at end.") ? "the array ends before it" : "found null instead of a value")
+        + (context.debugDescription.hasSuffix("is at end.")
+          ? "the array ends before it" : "found null instead of a value")
     case DecodingError.dataCorrupted(let context):
       shownPath(context.codingPath)
         + (unreadable.contains(context.debugDescription) ? context.debugDescription : "the value is invalid")

@@ -49,6 +49,7 @@ final class CircuitRegistry: Sendable {
   private static func refusal(of host: Origin, for time: Duration) -> TaskError {
     let until = time > .zero ? "for another \(time.formattedSeconds)" : "until the current probe succeeds"
     return TaskError(
-      .circuitOpen, "the circuit breaker of \(host) is open: nothing is sent to it \(until)", phase: .waiting, isSurelyNotSent: true)
+      .circuitOpen, "the circuit breaker of \(host) is open: nothing is sent to it \(until)", phase: .waiting,
+      isSurelyNotSent: true)
   }
 }

@@ -42,7 +42,9 @@ struct CurlContent {
 
   private mutating func add(file name: Word.SubSequence) throws(Refusal) {
     guard name.elementsEqual("-".utf8) else { return file = String(decoding: name, as: UTF8.self) }
-    guard let input else { throw Refusal(reason: "it reads the standard input, which is not available: write the data") }
+    guard let input else {
+      throw Refusal(reason: "it reads the standard input, which is not available: write the data")
+    }
     append(input)
   }
 
@@ -85,7 +87,8 @@ struct CurlContent {
     guard !isPadded, !text.contains("\""), options.hasPrefix(mark), isType(type) else {
       throw Refusal(
         reason:
-          "curl interprets quotes, ';' and whitespace around the text of '-F name=text': use --form-string, or a single ';type='")
+          "curl interprets quotes, ';' and whitespace around the text of '-F name=text': use --form-string, or a single ';type='"
+      )
     }
     return .body(name, .bytes(Data(content.utf8), type: MediaType(String(type))))
   }

@@ -56,7 +56,8 @@ enum CurlOption: Sendable, Equatable {
     "location-trusted": "credentials are only sent to their origin: use ServerConfiguration.trustedOrigins",
     "digest": "set TransferOptions.digest", "anyauth": "choose an authentication scheme",
     "ntlm": "this authentication scheme is not supported",
-    "negotiate": "this authentication scheme is not supported", "aws-sigv4": "this authentication scheme is not supported",
+    "negotiate": "this authentication scheme is not supported",
+    "aws-sigv4": "this authentication scheme is not supported",
     "continue-at": "set a range, or resume the download as a task",
     "time-cond": "set If-Modified-Since with a header",
   ]

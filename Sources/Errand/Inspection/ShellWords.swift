@@ -52,7 +52,9 @@ struct ShellWords {
         isEnded = true
       case UInt8(ascii: "#"): while let byte = next, byte != 0x0A { position += 1 }
       default:
-        if isEnded, !words.isEmpty { throw Refusal(reason: "a line is continued without a backslash before the line break") }
+        if isEnded, !words.isEmpty {
+          throw Refusal(reason: "a line is continued without a backslash before the line break")
+        }
         words.append(try word())
         isEnded = false
       }

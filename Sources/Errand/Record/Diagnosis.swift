@@ -170,7 +170,10 @@ extension Diagnosis {
       case .slowUpload:
         ("the request could not be sent in time", "raise the time limit for large bodies, or check the network")
       case .slowServer:
-        ("the server did not respond in time", "check what the server was doing; raise the time limit if it needs longer")
+        (
+          "the server did not respond in time",
+          "check what the server was doing; raise the time limit if it needs longer"
+        )
       case .slowBody:
         (
           "the response began, then stalled or took too long",
@@ -231,7 +234,10 @@ extension Diagnosis {
       case .clientFault: ("the server rejects the request", "its response may say more")
       case .serverFault: ("the server failed", "check its log around this time; its response may say more")
       case .badGateway:
-        ("a proxy or gateway got no valid response from the server behind it", "check that the server behind it is running")
+        (
+          "a proxy or gateway got no valid response from the server behind it",
+          "check that the server behind it is running"
+        )
       case .overloaded: ("the server is overloaded or down for maintenance", "retry with backoff; respect Retry-After")
       case .gatewayTimeout:
         (
@@ -264,7 +270,10 @@ extension Diagnosis {
           "check the path; a proxy, a login page or a captive portal may have responded"
         )
       case .emptyBody:
-        ("the body is empty, but a payload is expected", "call run() if the response has no payload, or make the payload optional")
+        (
+          "the body is empty, but a payload is expected",
+          "call run() if the response has no payload, or make the payload optional"
+        )
       case .wrongFormat:
         (
           "the body is not in the format that the decoder reads, or ends early",
@@ -275,7 +284,10 @@ extension Diagnosis {
       case .bodyTooLarge:
         ("the body exceeds the limit for bodies in memory", "use download(to:) or stream(), or raise maximumBodySize")
       case .bodyConsumed:
-        ("the body was read again after a loop over it ended early", "continue with the same iterator, or collect() the body")
+        (
+          "the body was read again after a loop over it ended early",
+          "continue with the same iterator, or collect() the body"
+        )
       case .digestMismatch: ("the file does not match its digest", "run the download again, then check the digest")
       case .transferInUse: ("the same transfer is already running", "wait for it, or cancel it")
       case .fileNotWritable: ("the file cannot be written", "check the path, the permissions and the free space")

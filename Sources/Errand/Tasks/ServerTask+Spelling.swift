@@ -51,7 +51,9 @@ extension ServerTask where TaskQuery: Encodable {
 
 extension ServerTask {
   /// Unavailable: `query` has an unsupported type.
-  @available(*, unavailable, message: "a query must be an HTTPQuery, a dictionary, pairs of String, or Encodable with keys")
+  @available(
+    *, unavailable, message: "a query must be an HTTPQuery, a dictionary, pairs of String, or Encodable with keys"
+  )
   public var plannedQuery: HTTPQuery { HTTPQuery() }
 }
 
@@ -80,7 +82,9 @@ extension ServerTask where TaskHeaders: Encodable {
 
 extension ServerTask {
   /// Unavailable: `headers` has an unsupported type.
-  @available(*, unavailable, message: "headers must be HTTPHeaders, a dictionary, pairs of String, or Encodable with keys")
+  @available(
+    *, unavailable, message: "headers must be HTTPHeaders, a dictionary, pairs of String, or Encodable with keys"
+  )
   public var plannedHeaders: HTTPHeaders { HTTPHeaders() }
 }
 
@@ -262,7 +266,9 @@ extension PathSegments {
       if segment.isEmpty {
         throw refusal(index, "is empty and would be skipped: for a trailing slash, write the path as a String")
       }
-      if segment == "." || segment == ".." { throw refusal(index, "is '\(segment)', which would refer to another folder") }
+      if segment == "." || segment == ".." {
+        throw refusal(index, "is '\(segment)', which would refer to another folder")
+      }
     }
     return segments.map(HTTPQuery.escaped).joined(separator: "/")
   }

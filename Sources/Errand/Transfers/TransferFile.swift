@@ -14,7 +14,8 @@ struct TransferPlace: Sendable {
   init(_ file: URL, name suffix: String? = nil) throws {
     guard file.isFileURL else {
       throw TaskError(
-        .fileNotWritable, "'\(Redaction.standard(file).shortened)' is not a file URL: create one with URL(fileURLWithPath:)",
+        .fileNotWritable,
+        "'\(Redaction.standard(file).shortened)' is not a file URL: create one with URL(fileURLWithPath:)",
         phase: .preparing, isSurelyNotSent: true)
     }
     self.file = file

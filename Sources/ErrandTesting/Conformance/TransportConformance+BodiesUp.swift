@@ -108,8 +108,9 @@ extension TransportConformance {
       try await refuse(with: .unauthorized, on: trial)
     },
     // If the connection stays open, the request is sent again without the expectation (RFC 9110 §10.1.1).
-    Check("returns a 417 that closes the connection for a body with Expect: 100-continue", needs: [.refusals, .connections])
-    {
+    Check(
+      "returns a 417 that closes the connection for a body with Expect: 100-continue", needs: [.refusals, .connections]
+    ) {
       try await refuse(with: 417, on: $0)
     },
   ]

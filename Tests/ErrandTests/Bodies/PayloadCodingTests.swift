@@ -57,7 +57,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("no-such", [0x41], "the charset 'no-such' is unknown"), ("utf-8", [0x41, 0xFF], "the bytes are not valid UTF-8"),
+      ("no-such", [0x41], "the charset 'no-such' is unknown"),
+      ("utf-8", [0x41, 0xFF], "the bytes are not valid UTF-8"),
       ("euc-kr", [0x41, 0xFF], "the bytes from 1 on are not valid text in 'euc-kr'"),
     ] as [(String, [UInt8], String)])
   func `throws if text is invalid in its declared charset`(

@@ -57,7 +57,8 @@ import Testing
     await other.server.update { $0.authentication = .bearer { try await failing.task().download() } }
     let nested = try #require(await taskError { _ = try await other.task().download() })
     #expect(
-      nested.reason.components(separatedBy: "which this call depends on").count == 2 && nested.isOfAnotherCall, "\(nested.reason)")
+      nested.reason.components(separatedBy: "which this call depends on").count == 2 && nested.isOfAnotherCall,
+      "\(nested.reason)")
   }
 
   @Test func `errors and responses of a shared request carry its record`() async throws {

@@ -86,7 +86,8 @@ import Testing
     let body = HTTPBody.once(AsyncStream<Data> { $0.finish() })
     let upload = URLTask(.known("https://shop.test/x"), method: .put, body: body).on(stub.server)
     let once = try #require(await taskError { try await upload.run() })
-    #expect(once.description.contains("gave up after 1 of 3 attempts: the request body can only be read once"), "\(once)")
+    #expect(
+      once.description.contains("gave up after 1 of 3 attempts: the request body can only be read once"), "\(once)")
     // A 404 is never retried, so the error does not explain it.
     let missing = StubServer(.status(404))
     let plain = try #require(await taskError { try await AddWidget().on(missing.server).run() })

@@ -38,7 +38,9 @@ import Testing
     shop.clock.advance(by: .seconds(12))
     let error = try #require(await taskError { try await shop.task(method: .post).run() })
     #expect(error.code == .circuitOpen && error.isSurelyNotSent && !error.isRetryable)
-    #expect(error.reason == "the circuit breaker of https://shop.test:443 is open: nothing is sent to it for another 18.000 s")
+    #expect(
+      error.reason == "the circuit breaker of https://shop.test:443 is open: nothing is sent to it for another 18.000 s"
+    )
     #expect(shop.manager.circuit(of: host) == .open(for: .seconds(18)))
   }
 

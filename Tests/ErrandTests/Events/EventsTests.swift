@@ -14,7 +14,8 @@ import Testing
       recorder.moments() == [
         "call started", "attempt 1 started", "GET https://shop.test/widgets/7", "503 Service Unavailable",
         "body of 0 bytes",
-        "attempt 1 ended: 503 Service Unavailable", "waiting 2.000 s to retry: 503 Service Unavailable", "finished waiting",
+        "attempt 1 ended: 503 Service Unavailable", "waiting 2.000 s to retry: 503 Service Unavailable",
+        "finished waiting",
         "attempt 2 started", "GET https://shop.test/widgets/7", "200 OK", "body of 26 bytes", "attempt 2 ended: 200 OK",
         "decoded", "call succeeded with 200 OK",
       ])
@@ -94,7 +95,9 @@ import Testing
     _ = try await first.value
     let moments = shop.events.moments()
     #expect(moments.contains("no slot after 0.000 s"))
-    #expect(moments.contains("waiting for the serial queue 'till'") && moments.contains("finished waiting for the serial queue"))
+    #expect(
+      moments.contains("waiting for the serial queue 'till'")
+        && moments.contains("finished waiting for the serial queue"))
     #expect(shop.events.problems == [])
   }
 

@@ -52,7 +52,10 @@ import Testing
     (
       error(.secureConnectionFailed, "\(TaskError.certificatesReason): no such file", .preparing), .unusableCertificates
     ),
-    (error(.badStatus, "200 OK: the server sent the whole content: it does not support Range").ofStatus(200), .rangeIgnored),
+    (
+      error(.badStatus, "200 OK: the server sent the whole content: it does not support Range").ofStatus(200),
+      .rangeIgnored
+    ),
     (status(416), .unsatisfiableRange), (error(.bodyConsumed), .bodyConsumed), (unread, .wrongFormat),
     (error(.untrustedServer, "certificate has expired"), .certificateExpired),
     (error(.untrustedServer, "no alternative certificate subject name matches target host name"), .certificateName),

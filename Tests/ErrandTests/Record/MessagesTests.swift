@@ -16,7 +16,8 @@ import Testing
   }
 
   @Test func `a bad status quotes the header fields that explain it`() async throws {
-    #expect(try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: the URL allows PUT, PATCH")
+    #expect(
+      try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: the URL allows PUT, PATCH")
     let challenge = #"Bearer realm="shop", error="invalid_token", Basic realm="shop""#
     #expect(
       try await refusal(401, ["WWW-Authenticate": challenge]).reason
@@ -249,7 +250,8 @@ import Testing
     }
     let stub = StubServer(.json(#"{"id":null,"name":1}"#))
     let reason = try await error { _ = try await GetWidget().on(stub.server).recording(.url).download() }.reason
-    #expect(reason.contains("found null instead of a value") || reason.contains("String but found a number"), "\(reason)")
+    #expect(
+      reason.contains("found null instead of a value") || reason.contains("String but found a number"), "\(reason)")
     let short = StubServer(.json("[1]"))
     let ended = try await self.error {
       _ = try await Endpoint<Void, Pair>.get("x").on(short.server).recording(.url).download()
@@ -379,7 +381,8 @@ import Testing
     #expect(
       lines.withLock { $0 } == [
         "#1 Odd 0.000 s: call started", "#1 Odd 0.001 s: name looked up",
-        "#1 Odd 0.566 s: no response yet: starting attempt 2 concurrently", "#1 Odd 0.566 s: TLS handshake done (at 0.002 s)",
+        "#1 Odd 0.566 s: no response yet: starting attempt 2 concurrently",
+        "#1 Odd 0.566 s: TLS handshake done (at 0.002 s)",
         "#1 Odd 0.566 s: request sent", "#1 Odd 0.600 s: decoded",
       ])
   }

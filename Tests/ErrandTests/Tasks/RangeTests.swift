@@ -43,8 +43,14 @@ import Testing
       (HTTPStatus.partialContent, "bytes 3-5/10", "345", TaskError.Code.badStatus, "Content-Range is 'bytes 3-5/10'"),
       (.partialContent, nil, "234", .badStatus, "Content-Range is missing"),
       (.partialContent, "bytes 2-9/10", "23456789", .badStatus, "different part than requested"),
-      (.partialContent, "bytes 2-4/10", "23", .truncatedBody, "the part has 2 bytes, but 3 according to its Content-Range"),
-      (.partialContent, "bytes 2-4/10", "2345", .badResponse, "the part has 4 bytes, but 3 according to its Content-Range"),
+      (
+        .partialContent, "bytes 2-4/10", "23", .truncatedBody,
+        "the part has 2 bytes, but 3 according to its Content-Range"
+      ),
+      (
+        .partialContent, "bytes 2-4/10", "2345", .badResponse,
+        "the part has 4 bytes, but 3 according to its Content-Range"
+      ),
       (.ok, nil, "0123456789", .badStatus, "the server sent the whole content instead of bytes=2-4"),
       (416, "bytes */2", "", .badStatus, "416"),
     ] as [(HTTPStatus, String?, String, TaskError.Code, String)])

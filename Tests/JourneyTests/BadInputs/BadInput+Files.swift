@@ -65,7 +65,9 @@ extension BadInput {
     upload("a form with a file that is not there", .unreadableBody, "missing") {
       try MultipartForm([.text("a", "b"), .file("c", $0.missing)]).body()
     },
-    upload("a form with a folder", .unreadableBody, "regular file") { try MultipartForm([.file("c", $0.folder)]).body() },
+    upload("a form with a folder", .unreadableBody, "regular file") {
+      try MultipartForm([.file("c", $0.folder)]).body()
+    },
     upload("a stream that is too short", .bodyLengthMismatch, "10") { _ in chunks(["hello"], length: 10) },
     upload("a stream that is too long", .bodyLengthMismatch, "3") { _ in chunks(["hello"], length: 3) },
     upload("a stream of nothing", .bodyLengthMismatch, "3") { _ in chunks([], length: 3) },

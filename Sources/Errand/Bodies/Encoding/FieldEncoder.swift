@@ -139,7 +139,8 @@ extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
   fileprivate func encodeInOrder(to scope: FieldScope) throws {
     // Dictionaries with other keys encode keys and values alternately in one list.
     guard Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type else {
-      throw scope.problem(self, "a key of type \(Key.self) can't be used as a name: conform it to CodingKeyRepresentable")
+      throw scope.problem(
+        self, "a key of type \(Key.self) can't be used as a name: conform it to CodingKeyRepresentable")
     }
     let fields = try scope.fields { try encode(to: $0) }.enumerated()
     scope.sink.items += fields.sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
@@ -187,7 +188,9 @@ private struct FieldList: UnkeyedEncodingContainer {
   mutating func encodeNil() { count += 1 }
 
   mutating func encode<Value: Encodable>(_ value: Value) throws {
-    guard scope.name != nil else { throw scope.problem(value, "an array has no names: encode it as the value of a key") }
+    guard scope.name != nil else {
+      throw scope.problem(value, "an array has no names: encode it as the value of a key")
+    }
     try next().encode(value)
   }
 

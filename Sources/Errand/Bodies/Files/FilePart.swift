@@ -21,7 +21,8 @@ extension HTTPBody {
     }
     guard range.isValid, let part = range.positions(of: Int(clamping: length)) else {
       throw TaskError(
-        .unreadableBody, "range \(range) is outside of \(path), which has \(length) bytes", phase: .preparing, isSurelyNotSent: true)
+        .unreadableBody, "range \(range) is outside of \(path), which has \(length) bytes", phase: .preparing,
+        isSurelyNotSent: true)
     }
     return .composed(length: Int64(part.count), isReplayable: true, type: type, isProduced: false) { sink in
       let descriptor = try open(url)

@@ -18,7 +18,8 @@ struct PartialFile: Sendable {
   init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
     guard url.isFileURL else {
       throw TaskError(
-        .fileNotWritable, "'\(Redaction.standard(url).shortened)' is not a file URL: create one with URL(fileURLWithPath:)",
+        .fileNotWritable,
+        "'\(Redaction.standard(url).shortened)' is not a file URL: create one with URL(fileURLWithPath:)",
         phase: .finishing)
     }
     place = url

@@ -173,7 +173,9 @@ actor MultipartBodyReader {
   }
 
   private func nextEvent() async throws -> MultipartParser.Event? {
-    guard !isReading else { throw Self.refusal("two tasks read the multipart body concurrently: read one part after the other") }
+    guard !isReading else {
+      throw Self.refusal("two tasks read the multipart body concurrently: read one part after the other")
+    }
     isReading = true
     defer { isReading = false }
     do {

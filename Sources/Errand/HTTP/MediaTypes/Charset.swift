@@ -16,7 +16,9 @@ enum Charset {
       throw Problem(words: "the charset '\(shown)' is unknown")
     }
     if name == "UTF-8" {
-      guard let text = String(data: data, encoding: .utf8) else { throw Problem(words: "the bytes are not valid UTF-8") }
+      guard let text = String(data: data, encoding: .utf8) else {
+        throw Problem(words: "the bytes are not valid UTF-8")
+      }
       return text
     }
     return try converted(data, from: name, shown)

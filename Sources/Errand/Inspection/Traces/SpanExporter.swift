@@ -125,7 +125,8 @@ private struct SpanFile {
     guard fstat(descriptor, &status) == 0 else { throw failure(errno) }
     guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
       throw TaskError(
-        .fileNotWritable, "can't write spans to \(file.path): it is not a regular file owned by this user", phase: .finishing)
+        .fileNotWritable, "can't write spans to \(file.path): it is not a regular file owned by this user",
+        phase: .finishing)
     }
     if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o600) != 0 { throw failure(errno) }
     let count = bytes.withUnsafeBytes { Descriptor.count(putting: $0, into: descriptor) }

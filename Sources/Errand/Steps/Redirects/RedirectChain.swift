@@ -73,7 +73,8 @@ struct RedirectChain {
     if response.headers.contains(.setCookie) { seen = [] }
     guard seen.insert(Key(next)).inserted else {
       throw failure(
-        .tooManyRedirects, "\(response.status) in a redirect loop: '\(shown(next.url))' was already requested", response)
+        .tooManyRedirects, "\(response.status) in a redirect loop: '\(shown(next.url))' was already requested", response
+      )
     }
     redirects.append(Redirect(request.method, request.url, response.status, headers: response.headers))
     request = next
@@ -90,7 +91,8 @@ struct RedirectChain {
     guard next.body.isReplayable else {
       throw failure(
         .bodyNotReplayable,
-        "\(refused): the body would be sent again, but can only be read once: use HTTPBody.stream with a closure", response)
+        "\(refused): the body would be sent again, but can only be read once: use HTTPBody.stream with a closure",
+        response)
     }
     return target
   }

@@ -65,7 +65,8 @@ public actor OfflineQueue {
         entries.append(task)
       } else {
         let aside = try folder.setAside(name)
-        untold.append(QueueReport(fileName: aside, task: nil, outcome: .setAside(reason: "the file does not contain a task")))
+        untold.append(
+          QueueReport(fileName: aside, task: nil, outcome: .setAside(reason: "the file does not contain a task")))
       }
     }
   }
@@ -318,7 +319,8 @@ public actor OfflineQueue {
     } catch {
       return .failure(Unknown(words: "\(queued.typeName) cannot be restored: \(error)"))
     }
-    let known = types[queued.typeName].map { "the current version is \($0.version)" } ?? "it is not one of the queue's types"
+    let known =
+      types[queued.typeName].map { "the current version is \($0.version)" } ?? "it is not one of the queue's types"
     return .failure(
       Unknown(words: "\(queued.typeName) was stored in version \(queued.version), but \(known): provide a migration"))
   }

@@ -27,7 +27,8 @@ public struct GoogleUpload: UploadDialect {
     let status = answer.headers.single(Self.status)?.lowercased() ?? "active"
     guard status == "active" else {
       throw TaskError(
-        .badResponse, "the server did not start an upload: \(answer.status) with X-Goog-Upload-Status \(status.shortened)",
+        .badResponse,
+        "the server did not start an upload: \(answer.status) with X-Goog-Upload-Status \(status.shortened)",
         phase: .finishing)
     }
     guard let location = try answer.url(in: "X-Goog-Upload-URL") else {

@@ -145,7 +145,8 @@ public struct UploadAnswer: Sendable {
     do {
       return try LinkedURL.target(of: field, in: headers, from: url)
     } catch {
-      throw TaskError(.badResponse, "the server did not start an upload: \(status), and \(error.reason)", phase: .finishing)
+      throw TaskError(
+        .badResponse, "the server did not start an upload: \(status), and \(error.reason)", phase: .finishing)
     }
   }
 }

@@ -16,7 +16,8 @@
       guard expected.isDisjoint(with: shown) else { return nil }
       let list = shown.isEmpty ? "no readable key" : shown.map { "sha256/\($0)" }.joined(separator: ", ")
       return TaskError(
-        .pinMismatch, "no pin of \(space.host) matches; the server presented \(list)", phase: .connecting, isSurelyNotSent: true)
+        .pinMismatch, "no pin of \(space.host) matches; the server presented \(list)", phase: .connecting,
+        isSurelyNotSent: true)
     }
 
     private static func pins(of trust: SecTrust) -> [String] {

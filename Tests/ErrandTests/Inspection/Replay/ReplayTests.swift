@@ -36,7 +36,8 @@ import Testing
     let strict = server(playing: transport)
     for _ in 0..<2 { _ = try await GetWidget().on(strict).download() }
     let error = try #require(await taskError { _ = try await GetWidget().on(strict).download() })
-    #expect(error.code == .notRecorded && error.reason.contains("all 2 recorded responses to it were played"), "\(error)")
+    #expect(
+      error.code == .notRecorded && error.reason.contains("all 2 recorded responses to it were played"), "\(error)")
     transport.rewind()
     #expect(try await GetWidget().on(strict).download().id == 1)
   }

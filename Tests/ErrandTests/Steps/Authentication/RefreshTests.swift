@@ -159,7 +159,8 @@ import Testing
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() })
     let task = URLTask(.known("https://shop.test/up"), method: .put, body: once).on(shop.server)
     let error = await taskError { try await task.run() }
-    #expect(error?.status == 401 && error?.retryRefusal == "the request body can only be read once" && shop.sentCount == 1)
+    #expect(
+      error?.status == 401 && error?.retryRefusal == "the request body can only be read once" && shop.sentCount == 1)
     #expect(error?.bodyText == #"{"error":"token"}"#, "what the server said is kept")
     #expect(tokens.replaced.isEmpty)
     #expect(try await shop.task().run().status == .ok)

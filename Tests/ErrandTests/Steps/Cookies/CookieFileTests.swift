@@ -253,7 +253,8 @@ import Testing
         let error = #expect(throws: TaskError.self) { _ = try jar(file) }
         #expect(error?.code == .fileNotWritable)
         #expect(
-          error?.reason == "can't store cookies in \(file.path): it contains something other than cookies: move it elsewhere")
+          error?.reason
+            == "can't store cookies in \(file.path): it contains something other than cookies: move it elsewhere")
         #expect(try String(contentsOf: file, encoding: .utf8) == text)
       }
     }

@@ -102,7 +102,9 @@ import Testing
       guard case .stays(let error as TaskError) = try await queue.deliver().first?.outcome else {
         throw TaskError(.internal, "the task has left", phase: .finishing)
       }
-      #expect(error.code == .badStatus && error.reason.hasPrefix("GET https://shop.test/ping, which this call depends on: 404"))
+      #expect(
+        error.code == .badStatus
+          && error.reason.hasPrefix("GET https://shop.test/ping, which this call depends on: 404"))
       #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
       isBroken.withLock { $0 = false }
       remote.clock.advance(by: .seconds(3600))  // A token source that failed is not asked again for a while.

@@ -254,7 +254,8 @@ import Testing
         try OfflineQueue(in: folder, on: Remote().server, types: [Note.self, Other.self, NewNote.self])
       }
       #expect(error?.code == .encodingFailed)
-      #expect(error?.reason.contains("Note and NewNote have the same typeName 'note'") == true, "\(error?.reason ?? "")")
+      #expect(
+        error?.reason.contains("Note and NewNote have the same typeName 'note'") == true, "\(error?.reason ?? "")")
       _ = try OfflineQueue(in: folder, on: Remote().server, types: [Note.self, Note.self])
     }
   }

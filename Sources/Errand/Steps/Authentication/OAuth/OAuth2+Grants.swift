@@ -119,7 +119,8 @@ extension OAuth2 {
     let base = endpoint.absoluteString
     guard let url = URL(string: base + (base.contains("?") ? "&" : "?") + query.encoded) else {
       throw TaskError(
-        .badURL, "'\(Redaction.standard(endpoint).shortened)' is not a URL that a query can be added to", phase: .preparing
+        .badURL, "'\(Redaction.standard(endpoint).shortened)' is not a URL that a query can be added to",
+        phase: .preparing
       )
     }
     return url

@@ -17,7 +17,8 @@ struct TokenEndpoint: Sendable {
     // An invalid token would be stored and then fail every call.
     guard token.value.isBearerToken else {
       throw answer.failure(
-        "its access_token is empty or contains a character that is invalid in a header: set OAuth2.tokenParser to read another field")
+        "its access_token is empty or contains a character that is invalid in a header: set OAuth2.tokenParser to read another field"
+      )
     }
     return token
   }

@@ -31,7 +31,9 @@
       case CCE_SSL_CACERT_BADFILE where circumstances.lackOfAuthorities != nil:
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
       case CCE_SSL_CACERT_BADFILE where circumstances.trustsSystem:
-        (self.code, reason) = (.untrustedServer, "the certificate authorities of this machine cannot be used: \(remark)")
+        (self.code, reason) = (
+          .untrustedServer, "the certificate authorities of this machine cannot be used: \(remark)"
+        )
       case CCE_SSL_CACERT_BADFILE, CCE_SSL_CERTPROBLEM:
         (self.code, reason) = (.secureConnectionFailed, "\(TaskError.certificatesReason): \(remark)")
       case _ where circumstances.phase == .receiving && Self.isOfField(remark):

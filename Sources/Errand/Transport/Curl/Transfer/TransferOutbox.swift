@@ -117,7 +117,8 @@
     private func mismatch(_ actual: String) -> TaskError {
       TaskError(
         .bodyLengthMismatch,
-        "the body was declared to have \(statedLength ?? 0) bytes, but its file or stream has \(actual)", phase: .sending)
+        "the body was declared to have \(statedLength ?? 0) bytes, but its file or stream has \(actual)",
+        phase: .sending)
     }
   }
 #endif
