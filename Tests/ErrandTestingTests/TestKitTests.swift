@@ -94,7 +94,7 @@ import Testing
     let error = await #expect(throws: TaskExpectationError.self) {
       try await expectTask(Ask().on(api), sends: ExpectedRequest(.post, "https://api.test/graphql/"))
     }
-    #expect(error?.description.contains(#"but it is "https://api.test/graphql""#) == true)
+    #expect(error?.description.contains(#"got "https://api.test/graphql""#) == true)
   }
 
   @Test(arguments: [
@@ -151,8 +151,8 @@ import Testing
     // Not compared as a whole, because dictionaries are encoded in any order.
     #expect(lines.count == 6 && same?.description.hasPrefix("Rename sends an unexpected request:") == true)
     #expect(lines.first == "Rename sends an unexpected request:")
-    #expect(lines.contains(#"  method: expected "POST", but it is "PUT""#))
-    #expect(lines.contains(#"  header X-None: expected "3", but it is nothing"#))
+    #expect(lines.contains(#"  method: expected "POST", got "PUT""#))
+    #expect(lines.contains(#"  header X-None: expected "3", got nothing"#))
   }
 
   @Test func `throws the error of a task that can't be sent`() async {

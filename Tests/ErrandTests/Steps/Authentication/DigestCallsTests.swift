@@ -101,7 +101,7 @@ import Testing
     let stub = StubServer(.status(401, Self.challenge("n1")), .status(.ok), configure: Self.signIn)
     let task = PlainTask().on(stub.server).modified { $0.idempotency = .neverRepeat }
     let error = await taskError { try await task.run() }
-    #expect(error?.status == 401 && error?.retryRefusal?.contains("is not idempotent") == true)
+    #expect(error?.status == 401 && error?.retryRefusal?.contains("must not be sent twice") == true)
     try await task.run()
     #expect(nonces(stub) == [nil, "n1"])
   }
