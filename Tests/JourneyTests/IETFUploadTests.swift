@@ -114,7 +114,7 @@ import Testing
       shop.mock.route(.post, "/none") { _ in .status(.ok) }
       let none = ResumableUpload(of: file, with: UploadShop.AddFile(server: shop.server, path: "none"), by: .ietf)
       let error = await #expect(throws: TaskError.self) { try await none.run() }
-      #expect(error?.description.contains("no Location") == true)
+      #expect(error?.description.contains("without Location") == true)
       shop.upload.withLock { $0.script = [nil] }
       let upload = shop.upload(file, by: .ietf)
       await #expect(throws: TaskError.self) { try await upload.run() }
