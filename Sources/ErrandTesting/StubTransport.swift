@@ -16,14 +16,14 @@ public struct StubTransport: Transport {
 
   /// Creates a transport that gives the same answer to every request.
   ///
-  /// An answer that needs a connection, such as a truncated body, throws ``TaskError`` with code `.badRequest`.
+  /// An answer that needs a connection, such as a truncated body, throws `TaskError` with code `.badRequest`.
   public init(_ answer: MockAnswer) {
     self.init { request in try await answer.response(to: request) }
   }
 
   /// Creates a transport that gives one answer to each request, in this order.
   ///
-  /// A request after the last answer throws ``TaskError`` with code `.badRequest`.
+  /// A request after the last answer throws `TaskError` with code `.badRequest`.
   public init(_ answers: [MockAnswer]) {
     let left = Shared(answers[...])
     self.init { request in
