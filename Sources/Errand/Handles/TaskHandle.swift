@@ -7,25 +7,25 @@
 /// The call continues if the handle is released, unless the handle is ``scoped``. It is throttled, retried and recorded
 /// like any other call, and can be cancelled with `cancelAll()`, by tag or by type.
 public final class TaskHandle<Value: Sendable>: Sendable {
-  private let desk: HandleRegistry<Value>
+  private let work: HandleWork<Value>
   private let lifetime: TaskHandleLifetime
 
-  init(_ desk: HandleRegistry<Value>, _ lifetime: TaskHandleLifetime) {
-    self.desk = desk
+  init(_ work: HandleWork<Value>, _ lifetime: TaskHandleLifetime) {
+    self.work = work
     self.lifetime = lifetime
-    desk.retain()
+    work.retain()
   }
 
   deinit {
-    if lifetime == .scoped { desk.cancel() }
-    desk.release()
+    if lifetime == .scoped { work.cancel() }
+    work.release()
   }
 
   /// A handle to the same call that cancels the call when released. The original handle does not change.
-  public var scoped: TaskHandle<Value> { TaskHandle(desk, .scoped) }
+  public var scoped: TaskHandle<Value> { TaskHandle(work, .scoped) }
 
   /// The task's state.
-  public var state: TaskHandleState { desk.handleState }
+  public var state: TaskHandleState { work.handleState }
 
   /// The task's result, when it is available.
   ///
@@ -36,7 +36,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   public var value: Value {
     get async throws {
       defer { withExtendedLifetime(self) {} }  // keeps a scoped call running while its value is awaited
-      return try await desk.value()
+      return try await work.value()
     }
   }
 
@@ -45,7 +45,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// Every access returns a new stream. The stream begins with the earlier events (if there are more than 1,000, the
   /// first 999 and the last), and buffers the newest 1,000 unread events. It does not retain the handle: keep a
   /// ``scoped`` handle as long as its call should run.
-  public var events: AsyncStream<TaskEvent> { desk.events() }
+  public var events: AsyncStream<TaskEvent> { work.events() }
 
   /// The progress of the request and response bodies, starting with the latest update. The stream ends with the call.
   ///
@@ -54,10 +54,10 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// Updates arrive at most 20 times a second, and at the end of each body. A slow reader receives only the newest.
   /// Every access returns a new stream, which does not retain the handle. A call that shares another call's request
   /// does not report progress.
-  public var progress: AsyncStream<TransferProgress> { desk.transfers() }
+  public var progress: AsyncStream<TransferProgress> { work.transfers() }
 
   /// Cancels the call, which then throws `CancellationError`. Does nothing if the call has ended.
-  public func cancel() { desk.cancel() }
+  public func cancel() { work.cancel() }
 
   /// Pauses the call before its next attempt and while it reads the response body.
   ///
@@ -70,19 +70,19 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   ///
   /// - Returns: Whether the call was paused. `false` if it was already paused or has ended.
   @discardableResult
-  public func pause() -> Bool { desk.pause() }
+  public func pause() -> Bool { work.pause() }
 
   /// Resumes a paused call where it stopped. The next attempt's request is built only now.
   ///
   /// - Returns: Whether the call was resumed. `false` if it was not paused.
   @discardableResult
-  public func resume() -> Bool { desk.resume() }
+  public func resume() -> Bool { work.resume() }
 
   /// Runs the task again after it failed or was cancelled. The handle then refers to the new call.
   ///
   /// - Returns: Whether the task was started. `false` if it is still running or has succeeded.
   @discardableResult
-  public func retry() -> Bool { desk.retry() }
+  public func retry() -> Bool { work.retry() }
 }
 
 /// A started task's state.

@@ -57,7 +57,7 @@ extension TaskManager {
     let mayWait = { @Sendable in
       if let name = queue.name { try server.manager.serialQueues.refuseIfHeld(name) }
     }
-    let desk = HandleRegistry<Value>(of: (plan, server.manager.calls), mayWait: mayWait) { control in
+    let work = HandleWork<Value>(of: (plan, server.manager.calls), mayWait: mayWait) { control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = task.plan
         plan.control = control
@@ -65,7 +65,7 @@ extension TaskManager {
         return try await Call.perform(plan, delivery, finish: finish)
       }
     }
-    desk.start()
-    return TaskHandle(desk, lifetime)
+    work.start()
+    return TaskHandle(work, lifetime)
   }
 }

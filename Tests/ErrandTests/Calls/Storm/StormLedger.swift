@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// What happened in a storm, and what must not have happened.
+/// Records the events and requests of a storm, and the rules that they broke.
 final class StormLedger: TaskObserver {
   /// How the transport handled a request that must be sent only once.
   enum Fate { case pending, notSent, answered(HTTPStatus) }

@@ -3,7 +3,7 @@ import ErrandTesting
 
 /// An operation of the storm. Its settings depend only on the seed and its number.
 struct StormOperation: Sendable {
-  /// What the transport does with the request, and the first segment of its path.
+  /// The behavior of the transport, which is the first segment of the path.
   enum Feature: String {
     /// Succeeds or fails at random.
     case plain

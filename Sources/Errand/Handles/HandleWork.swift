@@ -1,6 +1,6 @@
 /// The work behind a handle: the current run's call, the waiters for its value and the readers of its events.
 /// ``TaskHandle/retry()`` begins another run.
-final class HandleRegistry<Value: Sendable>: Sendable {
+final class HandleWork<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
   typealias Transfers = AsyncStream<TransferProgress>
