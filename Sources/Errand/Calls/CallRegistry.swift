@@ -44,11 +44,11 @@ final class CallRegistry: ActivitySource {
   func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
 
   /// Cancels all calls and work whose plan matches, and returns how many were cancelled. Work counts once, however many
-  /// calls it makes. Internal calls are not counted.
+  /// calls it makes. Calls that belong to their waiters are left to them. Internal calls are not counted.
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {
     let (all, works) = state.withLock { (Array($0.calls.values), $0.works) }
-    let calls = all.filter { wanted($0.plan) }
+    let calls = all.filter { !$0.plan.belongsToWaiters && wanted($0.plan) }
     let ended = works.filter { wanted($0.value.plan) && $0.value.cancel() }
     for call in calls { call.cancel() }
     return ended.count

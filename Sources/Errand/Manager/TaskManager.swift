@@ -86,7 +86,7 @@ public actor TaskManager {
   /// - Returns: The number of cancelled calls. Internal calls, such as shared requests and background revalidations,
   ///   are not counted.
   @discardableResult
-  public func cancelAll() -> Int { calls.cancel { !($0.task is TokenTask) } }
+  public func cancelAll() -> Int { calls.cancel { _ in true } }
 
   /// Cancels all calls and transfers with this tag, which throw `CancellationError`. Returns how many were cancelled.
   @discardableResult
@@ -96,7 +96,7 @@ public actor TaskManager {
   /// cancelled.
   @discardableResult
   public func cancel<Described: ServerTask>(type: Described.Type) -> Int {
-    calls.cancel { $0.task is Described && !$0.isInternal }
+    calls.cancel { $0.task is Described }
   }
 
   /// Waits between two calls of a plan. Cancelling the plan's calls also cancels the wait.

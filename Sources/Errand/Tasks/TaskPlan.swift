@@ -89,8 +89,7 @@ public struct TaskPlan: Sendable {
   var isAway = false
   /// The control that pauses or cancels the call from outside.
   var control: CallControl?
-  /// Whether this is an internal call, hidden from hooks and statistics.
-  var isInternal = false
+  var role = Role.described
 
   /// Creates a plan for a task without modifiers.
   public init<Described: ServerTask>(_ task: Described) {
@@ -156,10 +155,28 @@ public struct TaskPlan: Sendable {
     retryPolicy.isInherited ? configuration.retryPolicy : retryPolicy
   }
 
+  /// Why a call is made.
+  enum Role {
+    /// The app described it.
+    case described
+    /// It requests a token, for the calls that wait for one.
+    case token
+    /// It sends the request that several calls share.
+    case shared
+    /// It validates a stored response in the background.
+    case validation
+  }
+
+  /// Whether this is an internal call, hidden from hooks and statistics.
+  var isInternal: Bool { role == .shared || role == .validation }
+
+  /// Whether other calls wait for this call, and only their cancellation can end it early.
+  var belongsToWaiters: Bool { role == .token || role == .shared }
+
   /// The plan of an internal call. It has no serial queue, control or progress.
-  var asInternal: TaskPlan {
+  func asInternal(_ role: Role) -> TaskPlan {
     var plan = self
-    plan.isInternal = true
+    plan.role = role
     plan.serialQueue = .none
     plan.control = nil
     plan.progress = nil

@@ -117,7 +117,9 @@ extension Call {
     let server = Server(
       remote: .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
       asDefault: false, environment: [:])
-    return try await Call.perform(TokenTask(server: server, request: request).plan, .memory) { $0.response }
+    var plan = TokenTask(server: server, request: request).plan
+    plan.role = .token
+    return try await Call.perform(plan, .memory) { $0.response }
   }
 }
 

@@ -13,22 +13,18 @@ extension Call {
 
   private func sharedOutcome(of request: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
     let key = FlightKey(request, of: self)
-    while true {
-      let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
-      let joined = trace.note(.joined(call: flight.call.number))
-      let start = joined - flight.call.trace.elapsed
-      let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
-      let shared = flight.call.state.withLock { $0 }
-      state.withLock { state in
-        (state.method, state.url) = (shared.method, shared.url)
-        if shared.wasPerhapsSent { state.wasPerhapsSent = true }
-        state.refusal = shared.refusal
-        state.shared.append(flight.call.trace.flightRecord.inner(since: start, notBefore: joined))
-      }
-      // The shared call was cancelled, but this one was not: join or start another flight.
-      if case .failure(is CancellationError) = result, !isCancelled, shared.life.cause != nil { continue }
-      return own(try result.get(), isFirst: isFirst)
+    let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
+    let joined = trace.note(.joined(call: flight.call.number))
+    let start = joined - flight.call.trace.elapsed
+    let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
+    let shared = flight.call.state.withLock { $0 }
+    state.withLock { state in
+      (state.method, state.url) = (shared.method, shared.url)
+      if shared.wasPerhapsSent { state.wasPerhapsSent = true }
+      state.refusal = shared.refusal
+      state.shared.append(flight.call.trace.flightRecord.inner(since: start, notBefore: joined))
     }
+    return own(try result.get(), isFirst: isFirst)
   }
 
   private func own(_ shared: Outcome, isFirst: Bool) -> Outcome {

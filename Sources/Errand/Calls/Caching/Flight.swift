@@ -81,8 +81,7 @@ final class Flight: Sendable {
 extension Call {
   /// Creates the internal call that sends the shared request. It doesn't call hooks and has no deadline.
   fileprivate convenience init(sharing call: Call) {
-    var plan = call.plan.asInternal
-    plan.tag = "errand.shared"  // cancelling by tag must hit the waiting calls, not this one
+    var plan = call.plan.asInternal(.shared)
     plan.timeouts.call = .unlimited  // `nil` would inherit the server's
     self.init(plan, .memory, idempotencyKey: call.idempotencyKey)
     let headers = call.state.withLock { $0.serverHeaders }

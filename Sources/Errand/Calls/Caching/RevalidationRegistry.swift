@@ -42,7 +42,7 @@ extension Call {
   /// Validates a stored response that was served stale, in a separate call. Only one validation runs at a time for each
   /// URL and credential. `count` is the number of validations that had ended at the time of the lookup.
   func validateAfterwards(_ key: CacheKey, since count: Int) {
-    var plan = plan.asInternal
+    var plan = plan.asInternal(.validation)
     do { plan.headers = try plan.presentHeaders } catch { return }  // the plan's header fields may be stale
     plan.cachePolicy = .validatedAfterwards
     plan.priority = .low

@@ -36,6 +36,7 @@ struct StormTask: ServerTask {
   var headers: HTTPHeaders {
     var headers = HTTPHeaders()
     if operation.isStreamed { headers["X-Streamed"] = "1" }
+    if operation.hedges > 0, operation.feature == .paid { headers["X-Hedged"] = "1" }
     if operation.isOnceOnly { headers["X-Once"] = operation.idempotency == .neverRepeat ? "any method" : "POST" }
     return headers
   }

