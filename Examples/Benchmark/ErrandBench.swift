@@ -10,12 +10,12 @@ struct ErrandBench {
     do {
       let options = try BenchOptions(Array(CommandLine.arguments.dropFirst()))
       let report = try await options.scenario.run(options)
-      TextSink.standardOutput.write("\(report)")
+      LogOutput.standardOutput.write("\(report)")
       guard !report.failures.isEmpty else { return }
-      TextSink.standardError.write("errand-bench: \(report.failures.joined(separator: "; "))")
+      LogOutput.standardError.write("errand-bench: \(report.failures.joined(separator: "; "))")
       exit(1)
     } catch {
-      TextSink.standardError.write("errand-bench: \(error)")
+      LogOutput.standardError.write("errand-bench: \(error)")
       exit(2)
     }
   }

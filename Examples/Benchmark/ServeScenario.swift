@@ -12,7 +12,7 @@ struct ServeScenario: Scenario {
     remote.route(.get, "/now", answer: .json(#"{"id":7,"name":"Widget"}"#))
     remote.route(.get, "/later", answer: .text("later").after(.milliseconds(1500)))
     remote.route(.get, "/stalled", answer: .text("never").bodyAfter(.seconds(86_400)))
-    TextSink.standardOutput.write("\(remote.url)")
+    LogOutput.standardOutput.write("\(remote.url)")
     var byte: UInt8 = 0
     while read(STDIN_FILENO, &byte, 1) > 0 {}
     remote.stop()

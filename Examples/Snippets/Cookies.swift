@@ -8,7 +8,7 @@ struct SignIn: ServerPOSTTask, PayloadUploadingTask {
   init(user: String, password: String) { uploadPayload = Form(user: user, password: password) }
 }
 
-func session(at shop: Server, secret: String, log: TextSink) async throws -> Widget {
+func session(at shop: Server, secret: String, log: LogOutput) async throws -> Widget {
   try await SignIn(user: "ada", password: secret).on(shop).run()  // 303, and Set-Cookie
   let widget = try await shop.send(GetWidget(id: 7))  // with the session
   for cookie in shop.cookieJar?.cookies ?? [] { log.write("\(cookie)") }

@@ -4,13 +4,13 @@ protocol WidgetShelf: Sendable {
   func widget(_ id: Int) -> Widget?
 }
 
-func widgetOrNone(from shop: Server, shelf: any WidgetShelf, log: TextSink) async throws -> Widget? {
+func widgetOrNone(from shop: Server, storage: any WidgetShelf, log: LogOutput) async throws -> Widget? {
   do {
     return try await shop.send(GetWidget(id: 7))
   } catch let error as TaskError where error.status == .notFound {
     return nil
   } catch let error as TaskError where error.isOffline {
-    return shelf.widget(7)
+    return storage.widget(7)
   } catch let error as TaskError {
     log.write("\(error)")
     throw error
@@ -26,7 +26,7 @@ func send(
 ) async throws {
   do {
     try await order.send()
-  } catch let error as TaskError where error.isSurelyNotSent {
+  } catch let error as TaskError where error.wasNotSent {
     outbox.keep(order)  // safe: the server saw nothing
   } catch let error as TaskError where error.status == nil && error.isRetryable {
     try await check(order)  // perhaps sent: look before it is sent again

@@ -30,25 +30,25 @@ func allOrNothing(of shop: Server) async throws -> [Widget] {
   return widgets
 }
 
-func untilOneFails(of shop: Server, on shelf: any Shelf) async throws {
+func untilOneFails(of shop: Server, on storage: any Shelf) async throws {
   try await shop.manager.withResults(of: (1...500).map { GetWidget(id: $0) }, limit: 8) { results in
     for await (_, result) in results {
-      try shelf.add(result.get())
+      try storage.add(result.get())
     }
   }
 }
 
-func aMillion(of shop: Server, on shelf: any Shelf) async throws {
+func aMillion(of shop: Server, on storage: any Shelf) async throws {
   let tasks = (1...1_000_000).lazy.map { @Sendable in GetWidget(id: $0) }
   for await (task, result) in shop.manager.results(of: tasks, limit: 16, order: .submitted) {
-    try shelf.add(result.get(), for: task)
+    try storage.add(result.get(), for: task)
   }
 }
 
-func oneByOne(of shop: Server, from file: TextFile, on shelf: any Shelf) async throws {
+func oneByOne(of shop: Server, from file: TextFile, on storage: any Shelf) async throws {
   let tasks = file.lines.compactMap { @Sendable in Int($0) }.map { @Sendable in GetWidget(id: $0) }
   for try await (task, result) in shop.manager.results(of: tasks) {
-    try shelf.add(result.get(), for: task)
+    try storage.add(result.get(), for: task)
   }
 }
 

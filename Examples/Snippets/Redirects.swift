@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-func wayOfAWidget(from shop: Server, log: TextSink) async throws {
+func wayOfAWidget(from shop: Server, log: LogOutput) async throws {
   let result = try await GetWidget(id: 7).on(shop).response()
   log.write("\(result.payload.name) came from \(result.response.url)")
   for redirect in result.response.redirects {

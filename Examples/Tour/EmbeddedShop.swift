@@ -16,42 +16,42 @@ struct EmbeddedShop: Sendable {
     server = try MockServer()
     remote = Remote(server.url, name: name, shortName: shortName)
     let stock = (1...200).map { Widget(id: $0, name: "Widget \($0)", price: Double($0) - discount) }
-    let shelf = Shared(Dictionary(uniqueKeysWithValues: stock.map { ($0.id, $0) }))
+    let storage = Shared(Dictionary(uniqueKeysWithValues: stock.map { ($0.id, $0) }))
 
     server.route(.get, "/sign") { _ in Self.answer(Sign(shop: name, text: sign)) }
     server.route(.get, "/widgets/:id") { request in
-      let widget = shelf.withLock { $0[Self.id(of: request)] }
+      let widget = storage.withLock { $0[Self.id(of: request)] }
       // Use a delay that is long enough to see the window of tasks at work.
       return Self.answer(widget).after(.milliseconds(20))
     }
     server.route(.get, "/newest") { _ in
-      let newest = shelf.withLock { $0.keys.max() ?? 0 }
+      let newest = storage.withLock { $0.keys.max() ?? 0 }
       return .status(303, headers: ["Location": "widgets/\(newest)"])
     }
     server.route(.post, "/widgets") { request in
       guard let draft: NewWidget = Self.payload(of: request) else { return .status(400) }
-      let widget = shelf.withLock { shelf in
-        let widget = Widget(id: (shelf.keys.max() ?? 0) + 1, name: draft.name, price: draft.price)
-        shelf[widget.id] = widget
+      let widget = storage.withLock { storage in
+        let widget = Widget(id: (storage.keys.max() ?? 0) + 1, name: draft.name, price: draft.price)
+        storage[widget.id] = widget
         return widget
       }
       return Self.answer(widget, status: .created)
     }
     server.route(.put, "/widgets/:id") { request in
       guard let widget: Widget = Self.payload(of: request) else { return .status(400) }
-      shelf.withLock { $0[widget.id] = widget }
+      storage.withLock { $0[widget.id] = widget }
       return Self.answer(widget)
     }
     server.route(.patch, "/widgets/:id") { request in
       guard let change: Price = Self.payload(of: request) else { return .status(400) }
       return Self.answer(
-        shelf.withLock { shelf in
-          shelf[Self.id(of: request)]?.price = change.price
-          return shelf[Self.id(of: request)]
+        storage.withLock { storage in
+          storage[Self.id(of: request)]?.price = change.price
+          return storage[Self.id(of: request)]
         })
     }
     server.route(.delete, "/widgets/:id") { request in
-      let removed = shelf.withLock { $0.removeValue(forKey: Self.id(of: request)) }
+      let removed = storage.withLock { $0.removeValue(forKey: Self.id(of: request)) }
       return .status(removed == nil ? .notFound : .noContent)
     }
   }

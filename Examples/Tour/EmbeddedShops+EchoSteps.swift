@@ -17,7 +17,7 @@ extension EmbeddedShops {
       """#
     ) { page in
       let (echoes, put) = AsyncStream.makeStream(of: String.self)
-      await shop.update { $0.log = TextSink { put.yield($0) } }
+      await shop.update { $0.log = LogOutput { put.yield($0) } }
       let task = WatchWidget(id: 7).header(.authorization, "Bearer sesame")
       let widget = try await task.send()
       put.finish()

@@ -22,12 +22,12 @@ extension EmbeddedShops {
       mock.route(.post, "/photos") { request in .status(.created, headers: ["X-Received": "\(request.body.count)"]) }
       let studio = Server(mock.url, asDefault: false)
       let photo = Data(repeating: 7, count: 4 << 20)
-      let (told, meter) = AsyncStream.makeStream(of: TransferProgress.self)
+      let (reported, meter) = AsyncStream.makeStream(of: TransferProgress.self)
       let form = MultipartForm([.text("title", "Widget 7"), .data("photo", photo, fileName: "7.png")])
       let answer = try await AddPhoto(uploadForm: form).progress { meter.yield($0) }.on(studio).send()
       meter.finish()
       var parts: [Int] = []
-      for await progress in told where progress.direction == .up {
+      for await progress in reported where progress.direction == .up {
         parts.append(Int((progress.fraction ?? 0) * 100))
         page.progress(parts.last ?? 0, of: 100, " % of \((progress.total ?? 0) >> 20) MiB")
       }

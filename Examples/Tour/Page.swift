@@ -64,7 +64,7 @@ struct Page: Sendable {
   /// Prints an error to standard error.
   func complain(_ text: String) {
     let start = isTerminal ? "\r\u{1B}[2K" : ""
-    TextSink.standardError.write("\(start)errand-tour: \(text)")
+    LogOutput.standardError.write("\(start)errand-tour: \(text)")
   }
 
   /// Exits with this code.

@@ -34,7 +34,7 @@ extension Visit {
       """
     ) { page in
       let (echoes, put) = AsyncStream.makeStream(of: String.self)
-      await server.update { $0.log = TextSink { put.yield($0) } }
+      await server.update { $0.log = LogOutput { put.yield($0) } }
       try await URLTask(url).echo().run()
       put.finish()
       await server.update { $0.log = .standardError }

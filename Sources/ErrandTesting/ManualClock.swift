@@ -129,11 +129,11 @@ public final class ManualClock: Clock, Sendable {
   }
 
   private func enter(_ sleeper: Sleeper) {
-    enum Outcome {
+    enum SleepResult {
       case due, cancelled
       case asleep([Spectator])
     }
-    let outcome = state.withLock { state -> Outcome in
+    let outcome = state.withLock { state -> SleepResult in
       if Task.isCancelled { return .cancelled }
       if sleeper.deadline <= state.now { return .due }
       state.sleepers.append(sleeper)

@@ -11,7 +11,7 @@ import Testing
     let path = "x"
   }
 
-  private func told(_ size: Int, answer: HTTPHeaders = [:]) async throws -> [TransferProgress] {
+  private func reported(_ size: Int, answer: HTTPHeaders = [:]) async throws -> [TransferProgress] {
     let all = Shared<[TransferProgress]>([])
     let transport = StubTransport { request in
       try await request.body.forEachChunk { _ in }
@@ -25,7 +25,7 @@ import Testing
 
   @Test func `copies byte counts and finishes at the end`() async throws {
     let progress = Progress(totalUnitCount: 1)
-    let up = try await told(200_000).filter { $0.direction == .up }
+    let up = try await reported(200_000).filter { $0.direction == .up }
     let first = try #require(up.first)
     progress.update(with: first)
     #expect(progress.totalUnitCount == 200_000 && progress.completedUnitCount == first.completed)
@@ -38,13 +38,13 @@ import Testing
     async throws
   {
     let progress = Progress(totalUnitCount: 1)
-    let down = try await told(0).filter { $0.direction == .down }
+    let down = try await reported(0).filter { $0.direction == .down }
     try progress.update(with: #require(down.first))
     #expect(progress.isIndeterminate)
     try progress.update(with: #require(down.last))
     #expect(progress.isFinished && progress.completedUnitCount == 500)
     let empty = Progress(totalUnitCount: 1)
-    try await empty.update(with: #require(told(0).first { $0.direction == .up }))
+    try await empty.update(with: #require(reported(0).first { $0.direction == .up }))
     #expect(empty.isFinished)
   }
 
@@ -65,6 +65,6 @@ import Testing
     let body = HTTPBody.text("hi").trailers(["X-Sum"]) { ["X-Sum": "7"] }
     let request = HTTPRequest(.put, try #require(URL(string: "http://127.0.0.1:9")), body: body)
     let error = await #expect(throws: TaskError.self) { try await URLSessionTransport().send(request) }
-    #expect(error?.code == .transportUnavailable && error?.isSurelyNotSent == true)
+    #expect(error?.code == .transportUnavailable && error?.wasNotSent == true)
   }
 }

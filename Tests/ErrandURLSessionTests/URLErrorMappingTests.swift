@@ -19,9 +19,9 @@ import Testing
   ) throws {
     let early = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
     #expect(early?.code == expected)
-    #expect(early?.isSurelyNotSent == true && early?.phase == .connecting)
+    #expect(early?.wasNotSent == true && early?.phase == .connecting)
     let late = TaskError.ofURLSession(URLError(code), phase: .sending, nothingSeen: false) as? TaskError
-    #expect(late?.isSurelyNotSent == false && late?.phase == .sending)
+    #expect(late?.wasNotSent == false && late?.phase == .sending)
   }
 
   @Test(arguments: [
@@ -32,7 +32,7 @@ import Testing
   func `reports later failures as possibly sent`(code: URLError.Code, expected: TaskError.Code) {
     let error = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
     #expect(error?.code == expected)
-    #expect(error?.isSurelyNotSent == false)
+    #expect(error?.wasNotSent == false)
   }
 
   @Test func `maps a cancelled task to CancellationError`() {

@@ -94,7 +94,7 @@ struct URLSessionTransportTests {
     #expect(server.requests.first?.body == Data("from a file".utf8))
     let missing = HTTPRequest(.put, url("a"), body: .file(URL(fileURLWithPath: "/nowhere/at/all")))
     await #expect { try await transport.send(missing) } throws: {
-      ($0 as? TaskError)?.code == .unreadableBody && ($0 as? TaskError)?.isSurelyNotSent == true
+      ($0 as? TaskError)?.code == .unreadableBody && ($0 as? TaskError)?.wasNotSent == true
     }
   }
 
@@ -137,7 +137,7 @@ struct URLSessionTransportTests {
     closed.stop()
     await #expect { try await transport.send(HTTPRequest(.post, closed.url, body: .text("x"))) } throws: {
       let error = $0 as? TaskError
-      return error?.code == .cannotConnect && error?.isSurelyNotSent == true && error?.phase == .connecting
+      return error?.code == .cannotConnect && error?.wasNotSent == true && error?.phase == .connecting
     }
   }
 
@@ -185,7 +185,7 @@ struct URLSessionTransportTests {
     let request = HTTPRequest(.get, url("a"), options: options)
     await #expect { try await transport.send(request) } throws: {
       let error = $0 as? TaskError
-      return error?.timer == .firstByte && error?.limit == .milliseconds(150) && error?.isSurelyNotSent == false
+      return error?.timer == .firstByte && error?.limit == .milliseconds(150) && error?.wasNotSent == false
     }
   }
 

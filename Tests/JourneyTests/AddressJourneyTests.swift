@@ -48,7 +48,7 @@
       }
       await server.update { $0.waitsForConnectivity = true }
       let error = try #require(await error(URLTask(url(host)).on(server)))
-      #expect(error.code == .forbiddenAddress && error.isSurelyNotSent && error.attempts.count == 1, "\(error)")
+      #expect(error.code == .forbiddenAddress && error.wasNotSent && error.attempts.count == 1, "\(error)")
       #expect(error.reason.hasPrefix("addressPolicy does not allow "), "\(error)")
       #expect(mock.connectionCount == 0)
     }
@@ -86,7 +86,7 @@
         "/a", answer: .status(302, headers: ["Location": inner.url.appendingPathComponent("b").absoluteString]))
       let policy = AddressPolicy.allowing { [port] address, _ in address.port == port }
       let error = try #require(await error(URLTask(url("127.0.0.1")).on(server(policy))))
-      #expect(error.code == .forbiddenAddress && !error.isSurelyNotSent)
+      #expect(error.code == .forbiddenAddress && !error.wasNotSent)
       #expect(mock.requestCount == 1 && inner.connectionCount == 0)
     }
 
@@ -98,7 +98,7 @@
       try await task.run()
       for _ in 0..<3 {
         let error = try #require(await error(task.addresses(.publicOnly)))
-        #expect(error.code == .forbiddenAddress && error.isSurelyNotSent, "\(error)")
+        #expect(error.code == .forbiddenAddress && error.wasNotSent, "\(error)")
       }
       #expect(mock.requestCount == 1)
       #expect(try await task.run().status == .ok)
@@ -114,7 +114,7 @@
       #expect(try await task.run().isConnectionReused == false)
       #expect(try await task.run().isConnectionReused, "an allowed connection is used again")
       isAllowed.withLock { $0 = false }
-      #expect(await error(task)?.isSurelyNotSent == true)
+      #expect(await error(task)?.wasNotSent == true)
       #expect(mock.requestCount == 2)
     }
 
@@ -146,7 +146,7 @@
         named.code == .forbiddenAddress
           && named.reason.contains("the proxy \(kind.rawValue)://127.0.0.1:\(port) resolves it"))
       let near = try #require(await error(URLTask(url("10.0.0.1")).on(server)))
-      #expect(near.code == .forbiddenAddress && near.isSurelyNotSent && near.reason.contains("RFC 1918"))
+      #expect(near.code == .forbiddenAddress && near.wasNotSent && near.reason.contains("RFC 1918"))
       #expect(mock.connectionCount == 0)
       guard kind == .http else { return }  // the mock does not speak SOCKS
       _ = try? await URLTask(url("93.184.215.14")).retry(.never).on(server).run()
@@ -160,7 +160,7 @@
     @Test func `does not send a request through a transport that can't check addresses`() async throws {
       let server = Server(remote: Remote(mock.url), transport: Unknowing())
       let error = try #require(await error(URLTask(url("127.0.0.1")).addresses(.publicOnly).on(server)))
-      #expect(error.code == .transportUnavailable && error.isSurelyNotSent)
+      #expect(error.code == .transportUnavailable && error.wasNotSent)
       #expect(try await URLTask(url("127.0.0.1")).on(server).run().status == .ok)
     }
 

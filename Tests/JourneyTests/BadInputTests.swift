@@ -25,7 +25,7 @@ import Testing
     let shop = try Shop()
     let task = URLTask(try #require(URL(string: "https://shop.invalid/x")))
     let error = try await failure(of: task, on: shop, .cannotResolveHost, naming: "https://shop.invalid/x", "GET")
-    #expect(error.isSurelyNotSent && error.isOffline)
+    #expect(error.wasNotSent && error.isOffline)
   }
 
   @Test func `a closed port throws .cannotConnect`() async throws {
@@ -34,7 +34,7 @@ import Testing
     let url = mock.url
     mock.stop()
     let error = try await failure(of: URLTask(url), on: shop, .cannotConnect, naming: url.absoluteString, "127.0.0.1")
-    #expect(error.isSurelyNotSent && error.isOffline && error.phase == .connecting)
+    #expect(error.wasNotSent && error.isOffline && error.phase == .connecting)
   }
 
   @Test func `a malformed remote throws .badURL`() async throws {

@@ -71,7 +71,7 @@
       let echo = Shared("")
       var configuration = ServerConfiguration()
       configuration.defaultTimeout = .unlimited
-      configuration.log = TextSink { text in echo.withLock { $0 = text } }
+      configuration.log = LogOutput { text in echo.withLock { $0 = text } }
       let server = Server(remote: Remote(peer.url()), configuration: configuration, environment: [:])
       try PeakMemory.forget()
       let before = try PeakMemory.bytes()

@@ -53,12 +53,12 @@
     @Test func `the queue timer runs while waiting for a connection`() async throws {
       let error = try await error(Timeouts(queue: .milliseconds(80), attempt: .milliseconds(20)))
       #expect(error.timer == .queue && error.limit == .milliseconds(80) && error.phase == .waiting, "\(error)")
-      #expect(error.isSurelyNotSent)
+      #expect(error.wasNotSent)
     }
 
     @Test func `without a queue timeout, the attempt timer runs in the waiting phase`() async throws {
       let error = try await error(Timeouts(attempt: .milliseconds(80)))
-      #expect(error.timer == .attempt && error.phase == .waiting && error.isSurelyNotSent, "\(error)")
+      #expect(error.timer == .attempt && error.phase == .waiting && error.wasNotSent, "\(error)")
     }
 
     @Test func `the connection limit covers all requests of a transport`() async throws {

@@ -43,7 +43,7 @@ struct FaultDrawTests {
     var chance = SeededGenerator(seed: UInt64(environment["ERRAND_FAULT_SEED"] ?? "") ?? 1)
     let all =
       DiagnosisTests.statuses + DiagnosisTests.bodies + DiagnosisTests.limits + DiagnosisTests.settings + Self.network
-    var told = try Self.secure(in: folder)
+    var reported = try Self.secure(in: folder)
     for fault in all {
       let shop = try Shop(limits: fault.limits) { fault.configure(&$0) }
       if let answer = fault.answer { shop.mock.route("/*", answer: answer) }
@@ -51,11 +51,12 @@ struct FaultDrawTests {
         try await fault.run(shop.server, shop.url("x"))
         Issue.record("\(fault) did not fail")
       } catch {
-        told.append(("\(fault.description); told as \((error as? TaskError)?.diagnosis?.name ?? "-")", "\(error)"))
+        reported.append(("\(fault.description); told as \((error as? TaskError)?.diagnosis?.name ?? "-")", "\(error)"))
       }
     }
     // Every fault appears once before any repeats.
-    let drawn = (told.shuffled(using: &chance) + told.shuffled(using: &chance)).prefix(60).shuffled(using: &chance)
+    let drawn = (reported.shuffled(using: &chance) + reported.shuffled(using: &chance)).prefix(60).shuffled(
+      using: &chance)
     let errors = drawn.enumerated().map { "\($0 + 1). \($1.error)" }
     let truth = drawn.enumerated().map { "\($0 + 1). \($1.cause)" }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

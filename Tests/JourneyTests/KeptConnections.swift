@@ -46,7 +46,7 @@ import Testing
       let error = await #expect(throws: TaskError.self) {
         try await AddWidget().on(shop.server).retry(upTo: 3, after: .zero).run()
       }
-      #expect(error?.code == .connectionLost && error?.isSurelyNotSent == false)
+      #expect(error?.code == .connectionLost && error?.wasNotSent == false)
       #expect(shop.mock.requestCount == 1)
     }
 
@@ -56,7 +56,7 @@ import Testing
       let transport = try CurlTransport(configuration)
       let mock = try MockServer()
       let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, mock.url)) }
-      #expect(error?.code == .transportUnavailable && error?.isSurelyNotSent == true && mock.connectionCount == 0)
+      #expect(error?.code == .transportUnavailable && error?.wasNotSent == true && mock.connectionCount == 0)
     }
   }
 #else

@@ -35,8 +35,8 @@
           try await transport.send(HTTPRequest(.get, peer.url("folded")))
         }
         // libcurl 8.1.2 rejects it itself.
-        let isTold = error.map { $0.reason.contains("folded") || $0.reason.contains("invalid line") } ?? false
-        #expect(error?.code == .badResponse && isTold, "\(error.map { "\($0)" } ?? "")")
+        let isReported = error.map { $0.reason.contains("folded") || $0.reason.contains("invalid line") } ?? false
+        #expect(error?.code == .badResponse && isReported, "\(error.map { "\($0)" } ?? "")")
       }
     }
 

@@ -45,7 +45,7 @@
     func `fails immediately if all addresses fail`(addresses: String) async throws {
       let outcome = try await outcome(addresses)
       let error = try #require(throws: TaskError.self) { try outcome.get() }
-      #expect(error.code == .cannotConnect && error.isSurelyNotSent, "\(error)")
+      #expect(error.code == .cannotConnect && error.wasNotSent, "\(error)")
     }
   }
 #endif

@@ -72,7 +72,7 @@ import Testing
         ], body: "user=a&newPassword=\(secrets[19])")
     }
 
-    func server(_ recorders: [any CallRecorder], log: TextSink, observers: [any TaskObserver]) -> Server {
+    func server(_ recorders: [any CallRecorder], log: LogOutput, observers: [any TaskObserver]) -> Server {
       var configuration = ServerConfiguration()
       configuration.cache = MemoryCache()
       (configuration.recorders, configuration.observers, configuration.log) = (recorders, observers, log)
@@ -110,7 +110,7 @@ import Testing
       let recorder = SpanRecorder(to: .spans { batch in spans.withLock { $0 += batch } })
       let toFile = SpanRecorder(to: .file(spanFile))
       let server = shop.server(
-        [calls, page], log: TextSink { line in lines.withLock { $0.append(line) } },
+        [calls, page], log: LogOutput { line in lines.withLock { $0.append(line) } },
         observers: [events, recorder, toFile])
       for _ in 0..<2 { _ = try await shop.task.on(server).download() }
       shop.count.withLock { $0 = 0 }
@@ -122,10 +122,10 @@ import Testing
       let story = response.record.description.split(separator: "\n").dropFirst().map {
         String($0).trimmingCharacters(in: .whitespaces)
       }
-      let told = ["503", "503", "401", "302", "302", "304"]
+      let reported = ["503", "503", "401", "302", "302", "304"]
       #expect(Self.landmarks(story) == Self.expected, "\(story)")
       #expect(call.moments.map { "\($0.time.inWords)  \($0.text)" } == story)
-      #expect(call.exchanges.map { "\($0.response?.status.code ?? 0)" } == told)
+      #expect(call.exchanges.map { "\($0.response?.status.code ?? 0)" } == reported)
       #expect(call.exchanges.map(\.attempt) == [1, 2, 3, 3, 3, 3])
 
       let name = try #require(try files(in: page.folder).filter { $0.hasSuffix(".txt") }.last)
@@ -133,23 +133,23 @@ import Testing
       #expect(
         text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.suffix(story.count + 1)
           .dropLast() == story[...])
-      #expect(Self.statuses(in: text) == told)
+      #expect(Self.statuses(in: text) == reported)
 
       let shown = try Self.lastCall(of: String(contentsOf: page.page, encoding: .utf8))
       let moments = (shown["timeline"] as? String ?? "").split(separator: "\n")
       #expect(moments.map { $0.trimmingCharacters(in: .whitespaces) } == story)
       let exchanges = shown["exchanges"] as? [[String: Any]] ?? []
-      #expect(exchanges.map { ($0["response"] as? String ?? "").prefix(3) } == told.map { $0[...] })
+      #expect(exchanges.map { ($0["response"] as? String ?? "").prefix(3) } == reported.map { $0[...] })
 
       let entries = HTTPArchive([call]).entries
-      #expect(entries.map { "\($0.response.status)" } == told && entries.last?.timeline == story)
+      #expect(entries.map { "\($0.response.status)" } == reported && entries.last?.timeline == story)
       #expect(entries.map(\.attempt) == [1, 2, 3, 3, 3, 3])
 
       // Observers receive more events than the record keeps.
       let observed = events.events.filter { $0.call == call.id }.map(\.moment)
       let further: Set = ["requested", "nameResolved", "connected", "requestSent"]
       #expect(observed.filter { !further.contains($0.kind) }.map(\.description) == call.moments.map(\.text))
-      #expect(observed.count(where: { $0.kind == "requested" }) == told.count)
+      #expect(observed.count(where: { $0.kind == "requested" }) == reported.count)
       for recorder in [recorder, toFile] { await recorder.flush() }
       try Self.expectStory(of: call, in: spans.withLock { $0 })
 

@@ -139,7 +139,7 @@ import Testing
   @Test func `keeps the machine awake until a stream ends`() async throws {
     let log = Shared<[String]>([])
     let shop = try Shop {
-      $0.keepAwake = { _ in
+      $0.backgroundActivity = { _ in
         log.withLock { $0.append("awake") }
         return { log.withLock { $0.append("asleep") } }
       }

@@ -27,13 +27,13 @@
       }
     }
 
-    private static let samples: [(coding: String, packed: Data)] = [
-      ("gzip", PackedSample.gzip), ("deflate", PackedSample.zlib), ("deflate", PackedSample.deflate),
-      ("br", PackedSample.brotli), ("zstd", PackedSample.zstd),
+    private static let samples: [(coding: String, compressed: Data)] = [
+      ("gzip", CompressedSample.gzip), ("deflate", CompressedSample.zlib), ("deflate", CompressedSample.deflate),
+      ("br", CompressedSample.brotli), ("zstd", CompressedSample.zstd),
     ]
 
     /// The samples that this machine can decompress.
-    private func samples() async throws -> [(coding: String, packed: Data)] {
+    private func samples() async throws -> [(coding: String, compressed: Data)] {
       let accepted = try await acceptedCodings()
       return Self.samples.filter { accepted.contains($0.coding) }
     }
@@ -57,18 +57,18 @@
     @Test(arguments: Framing.allCases)
     func `decompresses a body with any framing`(framing: Framing) async throws {
       let shop = try Shop()
-      for (coding, packed) in try await samples() {
-        #expect(try await fetch(shop, framing.answer(packed, coding)) == PackedSample.text, "\(coding)")
+      for (coding, compressed) in try await samples() {
+        #expect(try await fetch(shop, framing.answer(compressed, coding)) == CompressedSample.text, "\(coding)")
       }
     }
 
     @Test(arguments: Framing.allCases)
     func `a truncated compressed body throws .truncatedBody with any framing`(framing: Framing) async throws {
       let shop = try Shop()
-      for (coding, packed) in try await samples() {
-        for count in [1, 9, packed.count / 2, packed.count - 8, packed.count - 4, packed.count - 1] {
+      for (coding, compressed) in try await samples() {
+        for count in [1, 9, compressed.count / 2, compressed.count - 8, compressed.count - 4, compressed.count - 1] {
           let error = await #expect(throws: TaskError.self) {
-            try await fetch(shop, framing.answer(packed.prefix(count), coding))
+            try await fetch(shop, framing.answer(compressed.prefix(count), coding))
           }
           #expect(error?.code == .truncatedBody, "\(coding) after \(count) bytes: \(String(describing: error))")
         }
@@ -96,15 +96,16 @@
     }
 
     @Test(arguments: [
-      PackedSample.gzip.prefix(100), PackedSample.gzip.dropLast(), PackedSample.gzip + Data("and more".utf8),
-      PackedSample.gzip.prefix(200) + Data(repeating: 0xAA, count: 33),
+      CompressedSample.gzip.prefix(100), CompressedSample.gzip.dropLast(),
+      CompressedSample.gzip + Data("and more".utf8),
+      CompressedSample.gzip.prefix(200) + Data(repeating: 0xAA, count: 33),
     ])
-    func `a truncated or damaged body replaces no file`(packed: Data) async throws {
+    func `a truncated or damaged body replaces no file`(compressed: Data) async throws {
       try await withFolder { folder in
         let shop = try Shop()
         let file = folder.appendingPathComponent("file")
         try Data("old".utf8).write(to: file)
-        shop.mock.enqueue(Framing.close.answer(packed, "gzip"))
+        shop.mock.enqueue(Framing.close.answer(compressed, "gzip"))
         await #expect(throws: TaskError.self) {
           try await PlainTask().on(shop.server).retry(.never).download(to: file)
         }
@@ -115,7 +116,7 @@
 
     @Test func `a stream of a truncated body throws .truncatedBody`() async throws {
       let shop = try Shop()
-      shop.mock.enqueue(Framing.close.answer(PackedSample.gzip.dropLast(4), "gzip"))
+      shop.mock.enqueue(Framing.close.answer(CompressedSample.gzip.dropLast(4), "gzip"))
       let body = try await PlainTask().on(shop.server).stream().body
       let error = await #expect(throws: TaskError.self) { while try await body.next() != nil {} }
       #expect(error?.code == .truncatedBody)
@@ -125,25 +126,25 @@
       #expect(try await acceptedCodings(PlainTask().header(.range, "bytes=10-")) == ["identity"])
       let transport = try CurlTransport()
       let server = try MockServer()
-      server.enqueue(.data(PackedSample.gzip.dropFirst(10), status: 206).header(.contentEncoding, "gzip"))
+      server.enqueue(.data(CompressedSample.gzip.dropFirst(10), status: 206).header(.contentEncoding, "gzip"))
       var request = HTTPRequest(.get, server.url, headers: ["Range": "bytes=10-"])
       request.options.decodesBody = true
       let body = try await transport.send(request).body
-      #expect(try await body.collect() == PackedSample.gzip.dropFirst(10))
+      #expect(try await body.collect() == CompressedSample.gzip.dropFirst(10))
     }
 
     @Test func `if compressed downloads are off, neither requests nor decompresses compressed bodies`() async throws {
       #expect(try await acceptedCodings { $0.enableGZipDownloads = false }.isEmpty)
       let shop = try Shop { $0.enableGZipDownloads = false }
-      #expect(try await fetch(shop, Framing.length.answer(PackedSample.gzip, "gzip")) == PackedSample.gzip)
+      #expect(try await fetch(shop, Framing.length.answer(CompressedSample.gzip, "gzip")) == CompressedSample.gzip)
     }
 
     @Test func `a task that sets Accept-Encoding receives the body as sent`() async throws {
       let shop = try Shop()
       for name in ["gzip", "identity"] {
-        shop.mock.enqueue(Framing.length.answer(PackedSample.gzip, "gzip"))
+        shop.mock.enqueue(Framing.length.answer(CompressedSample.gzip, "gzip"))
         let task = PlainTask().on(shop.server).header(.acceptEncoding, name)
-        #expect(try await task.downloadData() == PackedSample.gzip)
+        #expect(try await task.downloadData() == CompressedSample.gzip)
         #expect(shop.mock.requests.last?.headers.values(for: .acceptEncoding) == [name])
       }
     }
@@ -151,7 +152,7 @@
     @Test func `returns a body with an unknown encoding as received`() async throws {
       let shop = try Shop()
       for coding in ["aes128gcm", "gzip, compress", "utf-8", "identity"] {
-        #expect(try await fetch(shop, Framing.length.answer(PackedSample.gzip, coding)) == PackedSample.gzip)
+        #expect(try await fetch(shop, Framing.length.answer(CompressedSample.gzip, coding)) == CompressedSample.gzip)
       }
     }
 
@@ -159,8 +160,8 @@
       async throws
     {
       let shop = try Shop()
-      for (packed, text) in [(PackedSample.gzip, PackedSample.text), (PackedSample.text, Data())] {
-        let answer = MockAnswer.data(packed, status: 404).header(.contentEncoding, "gzip")
+      for (compressed, text) in [(CompressedSample.gzip, CompressedSample.text), (CompressedSample.text, Data())] {
+        let answer = MockAnswer.data(compressed, status: 404).header(.contentEncoding, "gzip")
         let error = await #expect(throws: TaskError.self) { try await fetch(shop, answer) }
         #expect(error?.code == .badStatus && error?.body == text)
       }
@@ -169,15 +170,15 @@
     @Test func `a decompression bomb fails early`() async throws {
       let shop = try Shop()
       var bomb = Data()
-      for _ in 0..<130 { bomb += PackedSample.zeros }
+      for _ in 0..<130 { bomb += CompressedSample.zeros }
       let error = await #expect(throws: TaskError.self) { try await fetch(shop, Framing.length.answer(bomb, "gzip")) }
       #expect(error?.code == .bodyTooLarge && error?.reason.contains("maximumDecodingRatio") == true)
     }
 
     @Test(arguments: Framing.allCases)
     func `always ignores trailing zeros, but ignores a damaged end only when lenient`(framing: Framing) async throws {
-      let zeros = PackedSample.gzip + Data(count: 512)
-      let damaged = [PackedSample.gzip.dropLast(8), PackedSample.gzip + Data("junk".utf8)]
+      let zeros = CompressedSample.gzip + Data(count: 512)
+      let damaged = [CompressedSample.gzip.dropLast(8), CompressedSample.gzip + Data("junk".utf8)]
       for isLenient in [false, true] {
         var configuration = CurlTransport.Configuration()
         configuration.lenientDecompression = isLenient
@@ -185,11 +186,11 @@
         let server = Server(remote: Remote(mock.url), transport: try CurlTransport(configuration), environment: [:])
         let task = PlainTask().on(server).retry(.never)
         mock.enqueue(framing.answer(zeros, "gzip"))
-        #expect(try await task.downloadData() == PackedSample.text)
+        #expect(try await task.downloadData() == CompressedSample.text)
         for body in damaged {
           mock.enqueue(framing.answer(body, "gzip"))
           if isLenient {
-            #expect(try await task.downloadData() == PackedSample.text)
+            #expect(try await task.downloadData() == CompressedSample.text)
           } else {
             let error = await #expect(throws: TaskError.self) { try await task.downloadData() }
             #expect(error?.reason.contains("lenientDecompression") == true)
@@ -199,10 +200,10 @@
     }
 
     @Test func `applies maximumDecodedSize to every destination`() async throws {
-      let whole = Int64(PackedSample.text.count)
+      let whole = Int64(CompressedSample.text.count)
       for (limit, isRefused) in [(whole - 1, true), (whole, false)] {
         let mock = try MockServer()
-        mock.route("/*", answer: Framing.length.answer(PackedSample.gzip, "gzip"))
+        mock.route("/*", answer: Framing.length.answer(CompressedSample.gzip, "gzip"))
         var configuration = CurlTransport.Configuration()
         configuration.maximumDecodedSize = limit
         let server = Server(
@@ -221,7 +222,7 @@
           for verb in verbs {
             guard isRefused else {
               let body = try await verb()
-              #expect(body == PackedSample.text)
+              #expect(body == CompressedSample.text)
               continue
             }
             let error = await #expect(throws: TaskError.self) { try await verb() }
@@ -247,7 +248,7 @@
       #expect(ServerConfiguration().maximumBodySize == 256 << 20)
       let shop = try Shop { $0.maximumBodySize = 1 << 20 }
       let error = await #expect(throws: TaskError.self) {
-        try await fetch(shop, Framing.length.answer(PackedSample.zeros, "gzip"))
+        try await fetch(shop, Framing.length.answer(CompressedSample.zeros, "gzip"))
       }
       #expect(error?.code == .bodyTooLarge && error?.reason.contains("maximumBodySize") == true)
     }
@@ -257,7 +258,7 @@
       var configuration = CurlTransport.Configuration()
       configuration.maximumDecodingRatio = 2000
       let transport = try CurlTransport(configuration)
-      server.enqueue(.endless(chunk: PackedSample.zeros).header(.contentEncoding, "gzip"))
+      server.enqueue(.endless(chunk: CompressedSample.zeros).header(.contentEncoding, "gzip"))
       server.route("/tick", answer: .status(204))
       var request = HTTPRequest(.get, server.url)
       request.options.decodesBody = true

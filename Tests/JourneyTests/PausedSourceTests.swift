@@ -70,7 +70,7 @@
     @Test(arguments: lengths, Verb.allCases)
     func `a connection closed by the peer throws .connectionLost`(length: Int64?, verb: Verb) async throws {
       let error = await #expect(throws: TaskError.self) { try await upload(length, verb) { _ in } }
-      #expect(error?.code == .connectionLost && error?.isSurelyNotSent == false, "\(error.map { "\($0)" } ?? "")")
+      #expect(error?.code == .connectionLost && error?.wasNotSent == false, "\(error.map { "\($0)" } ?? "")")
     }
 
     @Test(arguments: lengths, Verb.allCases)

@@ -43,9 +43,9 @@ import Testing
       let shop = try Shop { $0.observers = [recorder] }
       let port = try #require(shop.mock.url.port)
       try await URLTask(try #require(URL(string: "http://localhost:\(port)/widgets/7"))).on(shop.server).run()
-      let told = recorder.events.map { "\($0.moment)" }
-      let requested = try #require(told.firstIndex { $0.hasPrefix("GET ") })
-      #expect(Array(told[(requested + 1)...].prefix(2)) == ["name looked up", "connected to 127.0.0.1:\(port)"])
+      let reported = recorder.events.map { "\($0.moment)" }
+      let requested = try #require(reported.firstIndex { $0.hasPrefix("GET ") })
+      #expect(Array(reported[(requested + 1)...].prefix(2)) == ["name looked up", "connected to 127.0.0.1:\(port)"])
       #expect(zip(recorder.events, recorder.events.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 

@@ -9,7 +9,9 @@ import Testing
     let path = "echo/x"
   }
 
-  private func told(_ all: Shared<[TransferProgress]>, _ direction: TransferProgress.Direction) -> [TransferProgress] {
+  private func reported(_ all: Shared<[TransferProgress]>, _ direction: TransferProgress.Direction)
+    -> [TransferProgress]
+  {
     all.withLock { $0.filter { $0.direction == direction } }
   }
 
@@ -21,9 +23,11 @@ import Testing
       .on(shop.server).downloadData()
     #expect(back == data)
     for direction in [TransferProgress.Direction.up, .down] {
-      let told = told(all, direction)
-      #expect(told.last?.isFinished == true && told.last?.completed == 1 << 20 && told.last?.total == 1 << 20)
-      #expect(told.map(\.completed) == told.map(\.completed).sorted() && told.filter(\.isFinished).count == 1)
+      let reported = reported(all, direction)
+      #expect(
+        reported.last?.isFinished == true && reported.last?.completed == 1 << 20 && reported.last?.total == 1 << 20)
+      #expect(
+        reported.map(\.completed) == reported.map(\.completed).sorted() && reported.filter(\.isFinished).count == 1)
     }
     let directions = all.withLock { $0.map(\.direction) }
     #expect(directions.lastIndex(of: .up) ?? 0 < directions.firstIndex(of: .down) ?? 0)
@@ -40,10 +44,10 @@ import Testing
       let file = folder.appendingPathComponent("file")
       try await PlainTask().on(shop.server).download(to: file) { progress in all.withLock { $0.append(progress) } }
       #expect(try Data(contentsOf: file) == body)
-      let told = told(all, .down)
-      #expect(told.last?.attempt == 2 && told.last?.fraction == 1)
-      #expect(told.filter { $0.attempt == 1 }.allSatisfy { !$0.isFinished && $0.completed <= 50_000 })
-      #expect(self.told(all, .up).isEmpty)
+      let reported = reported(all, .down)
+      #expect(reported.last?.attempt == 2 && reported.last?.fraction == 1)
+      #expect(reported.filter { $0.attempt == 1 }.allSatisfy { !$0.isFinished && $0.completed <= 50_000 })
+      #expect(self.reported(all, .up).isEmpty)
     }
   }
 
@@ -55,7 +59,7 @@ import Testing
     let all = Shared<[TransferProgress]>([])
     _ = try await PlainTask().progress { progress in all.withLock { $0.append(progress) } }.on(shop.server)
       .downloadData()
-    #expect(told(all, .down).last?.total == 1000)
+    #expect(reported(all, .down).last?.total == 1000)
   }
 
   @Test(arguments: ["503", "307"]) func `resends a body with progress after a retry or redirect`(status: String)
@@ -71,7 +75,7 @@ import Testing
     }
     #expect(try await put.on(shop.server).downloadData() == bytes)
     #expect(shop.mock.requests.map(\.body) == [bytes, bytes])
-    #expect(await eventually { told(all, .up).filter(\.isFinished).count == 2 })
+    #expect(await eventually { reported(all, .up).filter(\.isFinished).count == 2 })
   }
 
   @Test func `reports the upload progress of a stream of unknown length`() async throws {
@@ -89,7 +93,7 @@ import Testing
       }
     }
     try await Stream().progress { progress in all.withLock { $0.append(progress) } }.on(shop.server).upload()
-    let last = told(all, .up).last
+    let last = reported(all, .up).last
     #expect(last?.completed == 5000 && last?.total == nil && last?.isFinished == true)
   }
 }

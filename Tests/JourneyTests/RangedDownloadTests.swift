@@ -33,7 +33,7 @@ import Testing
       })
       func run() async throws {
         let task = RangeShop.GetFile(server: shop.server)
-        let aim = DownloadAim(ranges: 4, smallestRange: 1 << 20)
+        let aim = DownloadOptions(ranges: 4, smallestRange: 1 << 20)
         try await ResumableDownload(task, to: place, aim, on: disk).run()
       }
       let error = await #expect(throws: TaskError.self) { try await run() }

@@ -89,7 +89,7 @@
         await #expect(throws: TaskError.self) {
           try await URLTask(url, method: .post, body: body(isRead: isRead)).on(server).run()
         })
-      #expect(error.code == .cannotConnect && error.isSurelyNotSent, "\(error)")
+      #expect(error.code == .cannotConnect && error.wasNotSent, "\(error)")
       #expect(error.reason.contains("Connection refused") && error.reason.contains("connectivityTimeout"), "\(error)")
       #expect(!error.reason.contains("network"), "the port is refused, and the network is there: \(error)")
       #expect(!isRead.withLock { $0 })

@@ -42,7 +42,7 @@
       }
       let task = PlainTask().on(try server(by: peer)).retry(upTo: 2, after: .zero)
       let error = await #expect(throws: TaskError.self) { try await task.run() }
-      #expect(error?.code == code && error?.isSurelyNotSent == true, "\(error.map { "\($0)" } ?? "")")
+      #expect(error?.code == code && error?.wasNotSent == true, "\(error.map { "\($0)" } ?? "")")
       #expect(error?.reason.contains("\(status)") == true)
       #expect(asked.withLock { $0 } == count)
     }

@@ -16,7 +16,7 @@ import Testing
     let shop = try await shopWithDeadConnection()
     let error = await #expect(throws: TaskError.self) { try await AddWidget().on(shop.server).run() }
     #expect(error?.code == .connectionLost)
-    #expect(error?.isSurelyNotSent == false)
+    #expect(error?.wasNotSent == false)
     #expect(shop.mock.requests.map(\.method) == [.get, .post], "the server saw it once")
   }
 
@@ -146,7 +146,7 @@ import Testing
     }
     let task = URLTask(shop.url("echo/x"), method: .post, body: body).on(shop.server).retry(upTo: 3, after: .zero)
     let error = await #expect(throws: TaskError.self) { try await task.run() }
-    #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == false, "\(String(describing: error))")
+    #expect(error?.code == .cannotConnect && error?.wasNotSent == false, "\(String(describing: error))")
     #expect(error?.attempts.count == 1 && made.withLock { $0 } == 1)
     #expect(await eventually { shop.isQuiet })
   }

@@ -19,24 +19,24 @@ import Testing
 
   /// Makes all calls and returns their results as text.
   private func story(_ server: Server, bad: () -> Void) async throws -> [String] {
-    var told: [String] = []
+    var reported: [String] = []
     let moved = try await Endpoint<Void, Widget>.get("moved").on(server).response()
-    told.append("\(moved.payload.name) \(moved.response.redirects.map(\.status.code))")
+    reported.append("\(moved.payload.name) \(moved.response.redirects.map(\.status.code))")
     bad()
     let again = try await GetWidget().on(server).retry(upTo: 1, after: .milliseconds(1)).response()
-    told.append("\(again.attempts.map { $0.status?.code ?? 0 })")
+    reported.append("\(again.attempts.map { $0.status?.code ?? 0 })")
     var text = ""
     for try await chunk in try await PlainTask(path: "pieces").on(server).stream().body {
       text += String(decoding: chunk, as: UTF8.self)
     }
-    told.append(text)
+    reported.append(text)
     let picture = try await PlainTask(path: "picture").on(server).downloadData()
-    told.append("\(picture.count) \(picture.last ?? 0)")
+    reported.append("\(picture.count) \(picture.last ?? 0)")
     let head = try await Endpoint<Void, Void>.request(.head, "widgets/7").on(server).run()
-    told.append("\(head.status) \(head.headers[.contentLength] ?? "-")")
+    reported.append("\(head.status) \(head.headers[.contentLength] ?? "-")")
     let missing = try await PlainTask(path: "nothing").on(server).accepting(.all).run()
-    told.append("\(missing.status)")
-    return told
+    reported.append("\(missing.status)")
+    return reported
   }
 
   @Test func `records a session once and replays it without a network`() async throws {
@@ -45,9 +45,10 @@ import Testing
       let mock = try open()
       let transport = try ReplayTransport(from: file, options: ReplayOptions(recording: .once), log: .discard)
       let live = Server(remote: Remote(mock.url), transport: transport, environment: [:])
-      let told = try await story(live) { mock.enqueue(.status(503, body: "later")) }
+      let reported = try await story(live) { mock.enqueue(.status(503, body: "later")) }
       #expect(
-        told == ["Sprocket [302]", "[503, 200]", "one two three", "256 255", "200 OK 26", "404 Not Found"], "\(told)")
+        reported == ["Sprocket [302]", "[503, 200]", "one two three", "256 255", "200 OK 26", "404 Not Found"],
+        "\(reported)")
       try await transport.finish()
       mock.stop()
       let text = try String(contentsOf: file, encoding: .utf8)
@@ -56,7 +57,7 @@ import Testing
       #expect(archive.entries.allSatisfy { $0.serverIPAddress == nil && $0.timings.wait >= 0 && $0.time > 0 })
       let player = try ReplayTransport(from: file)
       let played = Server(remote: Remote(mock.url), transport: player, environment: [:])
-      #expect(try await story(played) {} == told)
+      #expect(try await story(played) {} == reported)
       #expect(player.unplayed.isEmpty, "\(player.unplayed.map(\.request.url))")
     }
   }

@@ -57,7 +57,7 @@
         #expect(try await response.body.collect() == Data((method == "HEAD" ? "" : "answer").utf8))
         #expect(!isRefused)
       } catch let error as TaskError {
-        #expect(isRefused && error.code == .badRequest && error.isSurelyNotSent, "\(error)")
+        #expect(isRefused && error.code == .badRequest && error.wasNotSent, "\(error)")
       }
       #expect(mock.connectionCount == (isRefused ? 0 : 1))
       #expect(mock.requests.map(\.method.rawValue) == (isRefused ? [] : [method]))
@@ -109,7 +109,7 @@
       let fresh = try CurlTransport()
       for large in [room + 1, 1 << 20, 10 << 20] {
         let error = await #expect(throws: TaskError.self) { try await fresh.send(request(large)) }
-        #expect(error?.code == .badRequest && error?.isSurelyNotSent == true, "\(String(describing: error?.code))")
+        #expect(error?.code == .badRequest && error?.wasNotSent == true, "\(String(describing: error?.code))")
         #expect(error?.reason.contains("X-Large") == true && error?.description.utf8.count ?? 0 < 500)
       }
       #expect(mock.connectionCount == 1)
@@ -119,7 +119,7 @@
     func `a URL that is too long throws .badURL`(count: Int) async throws {
       let url = try #require(URL(string: "\(mock.url)/?q=\(String(repeating: "x", count: count))"))
       let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, url)) }
-      #expect(error?.code == .badURL && error?.isSurelyNotSent == true, "\(String(describing: error?.code))")
+      #expect(error?.code == .badURL && error?.wasNotSent == true, "\(String(describing: error?.code))")
       #expect(error?.description.utf8.count ?? 0 < 500)
       #expect(mock.connectionCount == 0)
     }
@@ -150,7 +150,7 @@
       let port = try #require(mock.url.port)
       guard let url = URL(string: "http://\(host):\(port)/", encodingInvalidCharacters: false) else { return }
       let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, url)) }
-      #expect(error?.code == .badURL && error?.isSurelyNotSent == true, "\(String(describing: error))")
+      #expect(error?.code == .badURL && error?.wasNotSent == true, "\(String(describing: error))")
       #expect(mock.connectionCount == 0)
     }
 
@@ -160,7 +160,7 @@
       var request = HTTPRequest(.get, mock.url)
       request.options.digest = Credential(user: isPassword ? "somebody" : evil, password: isPassword ? evil : "word")
       let error = await #expect(throws: TaskError.self) { try await transport.send(request) }
-      #expect(error?.code == .badRequest && error?.isSurelyNotSent == true, "\(String(describing: error))")
+      #expect(error?.code == .badRequest && error?.wasNotSent == true, "\(String(describing: error))")
       #expect(error?.description.contains("Evil") == false && mock.connectionCount == 0)
     }
 

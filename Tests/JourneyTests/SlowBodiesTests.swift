@@ -139,7 +139,7 @@ import Testing
     #expect(await #expect(throws: TaskError.self) { try await idle.run() }?.code == .badLimit)
     let lines = Shared<[String]>([])
     await shop.server.update {
-      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
       $0.defaultTimeout = limit
     }
     #expect(lines.withLock { $0.count } == 1, "it is said when it is set")

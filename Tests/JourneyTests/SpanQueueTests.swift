@@ -31,7 +31,7 @@ import Testing
     let recorder = SpanRecorder(to: .spans { batch in spans.withLock { $0 += batch } })
     let shop = try Shop { settings in
       settings.observers = [recorder, events]
-      settings.log = TextSink { line in lines.withLock { $0.append(line) } }
+      settings.log = LogOutput { line in lines.withLock { $0.append(line) } }
       settings.logStyle = .steps
     }
     shop.mock.route("/planted1/*", answer: .status(302, headers: ["Location": "/planted2"]))
@@ -44,9 +44,9 @@ import Testing
     let failing = Endpoint<Void, Void>.request(.get, "planted5").on(shop.server).recording(.hidden)
     _ = try? await failing.retry(upTo: 1, after: .milliseconds(1)).run()
     await recorder.flush()
-    let told = spans.withLock { $0 }.map { "\($0)" } + lines.withLock { $0 } + events.moments().map { "\($0)" }
-    #expect(told.count > 30)
-    for text in told {
+    let reported = spans.withLock { $0 }.map { "\($0)" } + lines.withLock { $0 } + events.moments().map { "\($0)" }
+    #expect(reported.count > 30)
+    for text in reported {
       #expect(!text.contains("planted") && !text.contains("127.0.0.1"), "\(text)")
     }
     let calls = spans.withLock { $0 }.filter { $0.kind == .internal }

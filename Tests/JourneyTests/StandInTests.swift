@@ -184,7 +184,7 @@ import Testing
     forTask: Bool
   ) async throws {
     let shop = try Shop { $0.reportBadHTTPStatusAsError = forTask }
-    let statuses = forTask ? AcceptedStatuses.returningOthers : .inherited
+    let statuses = forTask ? AcceptedStatuses.any : .inherited
     let plain = PlainTask().on(shop.server).accepting(statuses).retry(upTo: 1, after: .zero)
     shop.mock.enqueue(.status(503))
     let task = GetWidget().on(shop.server).accepting(statuses).retry(upTo: 1, after: .zero)
@@ -396,7 +396,7 @@ import Testing
       var configuration = ServerConfiguration()
       configuration.perCallSteps = [answer]
       let transport = StubTransport { _ in
-        throw TaskError(.offline, "no network", phase: .connecting, isSurelyNotSent: true)
+        throw TaskError(.offline, "no network", phase: .connecting, wasNotSent: true)
       }
       let server = Server(remote: "https://shop.test", configuration: configuration, transport: transport)
       let file = folder.appendingPathComponent("file")

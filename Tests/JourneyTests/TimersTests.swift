@@ -20,7 +20,7 @@ import Testing
   @Test func `a server that never responds triggers the firstByte timeout`() async throws {
     let error = try await error(Timeouts(firstByte: Self.short), .hang)
     #expect(error.timer == .firstByte && error.limit == Self.short && error.phase == .awaitingResponse)
-    #expect(error.isTimeout && !error.isSurelyNotSent)
+    #expect(error.isTimeout && !error.wasNotSent)
     #expect(
       error.description.contains(
         "the time limit 'timeouts.firstByte' of 0.400 s was exceeded while waiting for the response"), "\(error)")

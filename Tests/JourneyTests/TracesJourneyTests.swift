@@ -147,13 +147,13 @@ import Testing
       let link = folder.appendingPathComponent("link")
       try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
       let lines2 = Shared<[String]>([])
-      let other = SpanRecorder(to: .file(link), log: TextSink { line in lines2.withLock { $0.append(line) } })
+      let other = SpanRecorder(to: .file(link), log: LogOutput { line in lines2.withLock { $0.append(line) } })
       await shop.server.update { $0.observers = [other] }
       _ = try await GetWidget().on(shop.server).download()
       await other.flush()
       #expect(other.dropped == 2 && lines2.withLock { $0.count } == 1)
       let below = SpanRecorder(
-        to: .file(file.appendingPathComponent("a/b")), log: TextSink { line in lines2.withLock { $0.append(line) } })
+        to: .file(file.appendingPathComponent("a/b")), log: LogOutput { line in lines2.withLock { $0.append(line) } })
       await shop.server.update { $0.observers = [below] }
       _ = try await GetWidget().on(shop.server).download()
       await below.flush()

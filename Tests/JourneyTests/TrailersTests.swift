@@ -83,7 +83,7 @@ import Testing
     let shop = try Shop()
     let body = HTTPBody.text("hi").trailers([HTTPHeaderName(name)]) { [:] }
     let error = await #expect(throws: TaskError.self) { try await Send(body: body).on(shop.server).upload() }
-    #expect(error?.code == .badRequest && error?.isSurelyNotSent == true, "\(String(describing: error))")
+    #expect(error?.code == .badRequest && error?.wasNotSent == true, "\(String(describing: error))")
     #expect(shop.mock.requests.isEmpty)
   }
 
@@ -97,7 +97,7 @@ import Testing
       let body = HTTPBody.text("hi").trailers(["X-Sum"]) { fields }
       let error = await #expect(throws: TaskError.self) { try await Send(body: body).on(shop.server).upload() }
       #expect(error?.code == .badRequest && error?.reason.contains(words) == true, "\(error?.reason ?? "")")
-      #expect(error?.isSurelyNotSent == false)
+      #expect(error?.wasNotSent == false)
     }
     let body = HTTPBody.text("hi").trailers(["X-Sum"]) { throw NoSum() }
     await #expect(throws: NoSum.self) { try await Send(body: body).on(shop.server).upload() }
@@ -113,7 +113,7 @@ import Testing
         body: .text("hi").trailers(["X-Sum"]) { ["X-Sum": "7"] })
       let transport = try CurlTransport(configuration)
       let error = await #expect(throws: TaskError.self) { try await transport.send(request) }
-      #expect(error?.code == .transportUnavailable && error?.isSurelyNotSent == true)
+      #expect(error?.code == .transportUnavailable && error?.wasNotSent == true)
       #expect(error?.reason.contains("HTTP/1.1") == true)
     }
   #endif

@@ -66,12 +66,14 @@ import Testing
 
   @Test func `an upload's requests report the task's name and progress`() async throws {
     try await withUpload(100_000) { file, _ in
-      let (store, events, told) = (try UploadShop(), EventRecorder(), Shared([TransferProgress]()))
+      let (store, events, reported) = (try UploadShop(), EventRecorder(), Shared([TransferProgress]()))
       await store.server.update { $0.observers = [events] }
-      let task = UploadShop.AddFile(server: store.server).progress { progress in told.withLock { $0.append(progress) } }
+      let task = UploadShop.AddFile(server: store.server).progress { progress in
+        reported.withLock { $0.append(progress) }
+      }
       try await ResumableUpload(of: file, with: task, by: .tus, chunkSize: 40_000).run()
       #expect(Set(events.events.map(\.task)) == ["AddFile"])
-      let all = told.withLock { $0 }
+      let all = reported.withLock { $0 }
       #expect(all.allSatisfy { $0.direction == .up && $0.total == 100_000 }, "\(all)")
       #expect(all.map(\.completed) == all.map(\.completed).sorted() && all.last?.completed == 100_000)
       #expect(all.filter(\.isFinished).count == 1 && all.last?.isFinished == true)

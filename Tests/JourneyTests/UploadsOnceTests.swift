@@ -150,12 +150,12 @@ import Testing
 
   @Test func `does not resend a length that the server kept even though the chunk was damaged`() async throws {
     let store = try UploadShop()
-    let told = Shared(0)
+    let reported = Shared(0)
     store.mock.route("/files/1") { request in
       let hasLength = request.headers.contains("Upload-Length")
-      let count = told.withLock { told in
-        if hasLength { told += 1 }
-        return told
+      let count = reported.withLock { reported in
+        if hasLength { reported += 1 }
+        return reported
       }
       if request.method == .head { return .status(.ok, headers: ["Upload-Offset": "0", "Upload-Length": "5"]) }
       if hasLength { return .status(count == 1 ? 460 : .badRequest) }

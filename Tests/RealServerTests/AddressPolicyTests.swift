@@ -27,7 +27,7 @@
       #expect(try await other.body.collect() == Data("hello\n".utf8))
       for _ in 0..<5 {
         let error = await #expect(throws: TaskError.self) { try await hello.addresses(.publicOnly).stream() }
-        #expect(error?.code == .forbiddenAddress && error?.isSurelyNotSent == true, "\(String(describing: error))")
+        #expect(error?.code == .forbiddenAddress && error?.wasNotSent == true, "\(String(describing: error))")
       }
       let last = try await hello.stream()
       #expect(last.isConnectionReused, "the connection stands, for all others")

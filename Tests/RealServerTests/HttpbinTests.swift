@@ -81,7 +81,7 @@
       let files: [String: String]
     }
 
-    private static let told: [String: Told.Value] = [
+    private static let reported: [String: Told.Value] = [
       "name": .one("a b+c&é"), "tags": .many(["x", "y"]), "address[city]": .one("Ulm"),
     ]
 
@@ -93,7 +93,7 @@
         let path = "anything"
       }
       let seen = try await Send().on(server).download()
-      #expect(seen.form == Self.told && seen.args == Self.told)
+      #expect(seen.form == Self.reported && seen.args == Self.reported)
     }
 
     @Test func `werkzeug's parser reads a form with files`() async throws {
@@ -138,8 +138,8 @@
     func `decompresses bodies`(coding: String) async throws {
       struct Packed: Decodable { let gzipped, deflated, brotli: Bool? }
       let data = try await URLTask(try url(coding)).on(server).downloadData()
-      let packed = try JSONDecoder().decode(Packed.self, from: data)
-      #expect([packed.gzipped, packed.deflated, packed.brotli].contains(true))
+      let compressed = try JSONDecoder().decode(Packed.self, from: data)
+      #expect([compressed.gzipped, compressed.deflated, compressed.brotli].contains(true))
     }
 
     @Test func `reads the lines of a stream`() async throws {

@@ -29,7 +29,7 @@
       if isReused { _ = try await send("hello", over: transport) }
       let error = try #require(
         await #expect(throws: TaskError.self) { try await send(path, over: transport) })
-      #expect(error.code == .badResponse && !error.isRetryable && !error.isSurelyNotSent, "\(error)")
+      #expect(error.code == .badResponse && !error.isRetryable && !error.wasNotSent, "\(error)")
       let part = path.hasPrefix("bighead") ? "head is larger than" : "trailer"
       #expect(error.reason.contains(part) && error.reason.contains("larger than"), "\(error)")
       #expect(try await peer.seen().count { $0.contains(path) } == 1)

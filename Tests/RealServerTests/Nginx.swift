@@ -95,10 +95,10 @@ final class Nginx: Sendable {
           proxy_pass_request_body off;
           proxy_set_header Content-Length "";
         }
-        location /packed { gzip on; }
+        location /compressed { gzip on; }
         location /slow/ { alias \(folder)/root/; limit_rate 16m; }
         location /fresh/ { alias \(folder)/root/; expires 1h; }
-        location /packed/ { alias \(folder)/root/; gzip_static always; }
+        location /compressed/ { alias \(folder)/root/; gzip_static always; }
         location /echo/name { return 200 "$http_host $ssl_server_name\\n"; }
         location /echo/authorization {
           return 200 "authorization=$http_authorization key=$http_x_api_key plain=$http_x_plain\\n";

@@ -36,9 +36,9 @@ struct NginxCacheTests {
   @Test(arguments: ["hello", "packed.json"]) func `revalidates by ETag, compressed or not`(path: String) async throws {
     let (nginx, server) = try await make()
     let first = try await Fetch(path: path).on(server).response()
-    let isPacked = path == "packed.json"
-    #expect(first.headers[.contentEncoding] == (isPacked ? "gzip" : nil))
-    #expect(first.headers[.eTag]?.hasPrefix("W/") == isPacked)
+    let isCompressed = path == "packed.json"
+    #expect(first.headers[.contentEncoding] == (isCompressed ? "gzip" : nil))
+    #expect(first.headers[.eTag]?.hasPrefix("W/") == isCompressed)
     let second = try await Fetch(path: path).on(server).caching(.validated).response()
     #expect(second.payload == first.payload && second.status == .ok)
     #expect(status(second).contains("fwd-status=304"), "\(status(second))")

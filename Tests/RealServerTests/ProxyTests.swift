@@ -85,7 +85,7 @@
       let error = await #expect(throws: TaskError.self) {
         try await transport(by: proxy).send(HTTPRequest(.get, named(mock.url)))
       }
-      #expect(error?.code == .badRequest && error?.isSurelyNotSent == true, "\(String(describing: error))")
+      #expect(error?.code == .badRequest && error?.wasNotSent == true, "\(String(describing: error))")
     }
 
     @Test(.speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
@@ -107,7 +107,7 @@
       let error = await #expect(throws: TaskError.self) {
         try await transport(by: squid.proxy).send(HTTPRequest(.post, named(mock.url), body: .text("x")))
       }
-      #expect(error?.code == .proxyAuthenticationRequired && error?.isSurelyNotSent == true)
+      #expect(error?.code == .proxyAuthenticationRequired && error?.wasNotSent == true)
       #expect(mock.requestCount == 0)
     }
 
@@ -146,7 +146,7 @@
         try await transport(by: squid.proxy).send(HTTPRequest(.get, named(nginx.url)))
       }
       #expect(
-        error?.code == .proxyAuthenticationRequired && error?.isSurelyNotSent == true, "\(String(describing: error))")
+        error?.code == .proxyAuthenticationRequired && error?.wasNotSent == true, "\(String(describing: error))")
     }
 
     private actor Refused {

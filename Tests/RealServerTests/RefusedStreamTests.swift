@@ -37,7 +37,7 @@
     ) async throws {
       let (isReused, mayRepeat) = isReusedMayRepeat
       let error = try await error(path, isReused: isReused, mayRepeat: mayRepeat)
-      #expect(error.isSurelyNotSent && error.isRetryable && error.code == .connectionLost, "\(error)")
+      #expect(error.wasNotSent && error.isRetryable && error.code == .connectionLost, "\(error)")
       #expect(error.reason.contains("the server refused the stream"), "\(error)")
       #expect(try await peer.seen().count { $0.contains(path) } == 2)
     }
@@ -79,7 +79,7 @@
         })
       let request = HTTPRequest(.post, peer.url.appendingPathComponent(path), body: body)
       let error = await #expect(throws: TaskError.self) { try await transport.send(request).body.collect() }
-      #expect(error?.isSurelyNotSent == true && error?.code == .connectionLost, "\(error as Any)")
+      #expect(error?.wasNotSent == true && error?.code == .connectionLost, "\(error as Any)")
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
     }
 
@@ -92,7 +92,7 @@
       async throws
     {
       let error = try await error(path, isReused: isReused)
-      #expect(!error.isSurelyNotSent && error.isRetryable, "\(error)")
+      #expect(!error.wasNotSent && error.isRetryable, "\(error)")
       // libcurl does not deliver a head that arrives together with the end.
       #expect(error.code == .connectionLost || (path.hasPrefix("partly") && error.code == .truncatedBody), "\(error)")
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
@@ -109,7 +109,7 @@
       #expect(try await eventually { try await peer.seen().contains { $0.contains("/once/hold") } })
       let messenger = try await transport.send(request("once/goaway/\(last)/close")).body.collect()
       let error = await #expect(throws: TaskError.self) { try await read.value }
-      #expect(error?.isSurelyNotSent == false, "\(error as Any)")
+      #expect(error?.wasNotSent == false, "\(error as Any)")
       #expect(try await [unread.value, messenger] == [Data("hello".utf8), Data("hello".utf8)])
       let seen = try await peer.seen()
       #expect(

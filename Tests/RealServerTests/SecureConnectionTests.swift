@@ -8,7 +8,7 @@
     .timeLimit(.minutes(3)))
   struct SecureConnectionTests {
     private static let hello = Data("hello\n".utf8)
-    private static let packed = Data(String(repeating: "much of the same, ", count: 2000).utf8)
+    private static let compressed = Data(String(repeating: "much of the same, ", count: 2000).utf8)
     private let certificates: Certificates
 
     init() throws { certificates = try Certificates.shared() }
@@ -16,7 +16,7 @@
     private func start(_ change: (inout Nginx.Security) -> Void = { _ in }) async throws -> Nginx {
       var security = Nginx.Security(certificates: certificates)
       change(&security)
-      return try await Nginx(files: ["hello": Self.hello, "packed": Self.packed], security: security)
+      return try await Nginx(files: ["hello": Self.hello, "packed": Self.compressed], security: security)
     }
 
     /// A transport that trusts the tests' authority.
@@ -80,7 +80,7 @@
     @Test func `rejects a server with an unknown authority before sending`() async throws {
       let nginx = try await start()
       let error = try await error(CurlTransport(), request(nginx))
-      #expect(error.code == .untrustedServer && error.isSurelyNotSent && !error.isRetryable, "\(error)")
+      #expect(error.code == .untrustedServer && error.wasNotSent && !error.isRetryable, "\(error)")
     }
 
     @Test func `rejects a certificate for another name`() async throws {
@@ -89,7 +89,7 @@
       let url = try #require(URL(string: "https://other.test:\(port)/hello"))
       let transport = try trusting { $0.addresses = ["other.test:\(port)": "127.0.0.1"] }
       let error = try await error(transport, HTTPRequest(.get, url))
-      #expect(error.code == .untrustedServer && error.isSurelyNotSent, "\(error)")
+      #expect(error.code == .untrustedServer && error.wasNotSent, "\(error)")
     }
 
     @Test func `expired, misnamed, self-signed and unknown certificates have distinct errors`()
@@ -107,7 +107,7 @@
         try await error(trusting(), request(alone)), try await error(CurlTransport(), request(right)),
       ]
       for error in errors {
-        #expect(error.code == .untrustedServer && error.isSurelyNotSent && !error.isRetryable, "\(error)")
+        #expect(error.code == .untrustedServer && error.wasNotSent && !error.isRetryable, "\(error)")
       }
       let words = ["expired", "other.test", "self", "issuer"]
       for (error, word) in zip(errors, words) { #expect(error.reason.contains(word), "\(error.reason)") }
@@ -128,7 +128,7 @@
       let nginx = try await start { $0.protocols = "TLSv1.2" }
       #expect(try await trusting().send(request(nginx)).status == .ok)
       let error = try await error(trusting { $0.tls.minimumVersion = .tls1_3 }, request(nginx))
-      #expect(error.code == .secureConnectionFailed && error.isSurelyNotSent, "\(error)")
+      #expect(error.code == .secureConnectionFailed && error.wasNotSent, "\(error)")
       #expect(error.diagnosis?.name == "tlsRefused", "\(error)")
     }
 
@@ -156,7 +156,7 @@
       var pins = PublicKeyPins()
       pins.register("sha256/\(String(repeating: "A", count: 43))=", for: "127.0.0.1")
       let error = try await error(trusting(), request(nginx, pins: pins))
-      #expect(error.code == .pinMismatch && error.isSurelyNotSent, "\(error)")
+      #expect(error.code == .pinMismatch && error.wasNotSent, "\(error)")
       #expect(error.reason.contains("sha256/\(certificates.serverPin)"), "\(error)")
     }
 
@@ -240,7 +240,7 @@
       request.options.decodesBody = true
       let down = try await transport.send(request)
       #expect(down.headers[.contentEncoding] != nil)
-      #expect(try await down.body.collect() == Self.packed)
+      #expect(try await down.body.collect() == Self.compressed)
       #expect(down.body.timings.map { $0.bytesReceived < $0.bytesDecoded / 10 } == true)
     }
   }

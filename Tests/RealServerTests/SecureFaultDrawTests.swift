@@ -50,7 +50,7 @@
       let elsewhere = try url("https://other.test:\(port)/hello")
       let toPlain = try url("https://127.0.0.1:\(plain.url.port ?? 0)/hello")
       let toSecure = try url("http://127.0.0.1:\(port)/hello")
-      let told: [(what: String, cause: String, error: TaskError)] = [
+      let reported: [(what: String, cause: String, error: TaskError)] = [
         ("an expired certificate", "certificateExpired", try await error(expired.url)),
         (
           "a certificate for another name", "certificateName",
@@ -69,13 +69,13 @@
           }
         ),
       ]
-      for (what, cause, error) in told { #expect(error.diagnosis?.name == cause, "\(what): \(error)") }
+      for (what, cause, error) in reported { #expect(error.diagnosis?.name == cause, "\(what): \(error)") }
       for words in ["could not agree on TLS", "does not speak TLS at that port"] {
-        #expect(told.contains { "\($0.error)".contains(words) })
+        #expect(reported.contains { "\($0.error)".contains(words) })
       }
-      #expect(Set(told.map { "\($0.error.reason)" }).count == told.count)
+      #expect(Set(reported.map { "\($0.error.reason)" }).count == reported.count)
       guard let folder = ProcessInfo.processInfo.environment["ERRAND_FAULTS"] else { return }
-      let lines = told.map { "\($0.what); told as \($0.error.diagnosis?.name ?? "-")\t\($0.error)\n" }
+      let lines = reported.map { "\($0.what); told as \($0.error.diagnosis?.name ?? "-")\t\($0.error)\n" }
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: folder).appendingPathComponent("tls.txt"))
     }

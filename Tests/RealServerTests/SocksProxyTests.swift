@@ -41,7 +41,7 @@
       for credential in [nil, Credential(user: "somebody", password: "open barley")] {
         proxy.credential = credential
         let error = await #expect(throws: TaskError.self) { try await transport(by: proxy).send(request().0) }
-        #expect(error?.isSurelyNotSent == true && error?.code == .cannotConnect, "\(String(describing: error))")
+        #expect(error?.wasNotSent == true && error?.code == .cannotConnect, "\(String(describing: error))")
       }
       #expect(mock.requestCount == 1)
     }

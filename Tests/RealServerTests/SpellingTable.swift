@@ -254,7 +254,7 @@ enum SpellingTable {
   private final class W28: Above, @unchecked Sendable { let headers = ["a": "b"] }
 
   /// The property named in the warning.
-  static let told: [(any ServerTask, String)] = [
+  static let reported: [(any ServerTask, String)] = [
     (W1(), "priority"), (W2(), "httpMethod"), (W3(), "httpMethod"), (W4(), "acceptedStatuses"), (W5(), "taskTag"),
     (W6(), "retryPolicy"), (W7(), "idempotency"), (W8(), "url"), (W9(), "url"), (W10(), "path"), (W11(), "path"),
     (W12(), "headers"), (W13(), "headers"), (W14(), "headers"), (W15(), "query"), (W16(), "query"), (W17(), "timeout"),

@@ -37,7 +37,7 @@ import Testing
     func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
     for (task, words) in SpellingTable.failing {
       let error = await #expect(throws: TaskError.self, "\(type(of: task))") { try await send(task) }
-      #expect(error?.reason.contains(words) == true && error?.isSurelyNotSent == true, "\(error.map { "\($0)" } ?? "")")
+      #expect(error?.reason.contains(words) == true && error?.wasNotSent == true, "\(error.map { "\($0)" } ?? "")")
     }
     #expect(mock.peakConnections == 0)
   }
@@ -45,7 +45,7 @@ import Testing
   @Test func `reports ignored properties in the log and in expectTask`() async throws {
     let lines = Shared<[String]>([])
     var configuration = ServerConfiguration()
-    configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
+    configuration.log = LogOutput { line in lines.withLock { $0.append(line) } }
     let transport = StubTransport { .status(.ok, for: $0) }
     let server = Server(
       remote: "https://shop.test", configuration: configuration, transport: transport, asDefault: false)
@@ -53,7 +53,7 @@ import Testing
     func expect(_ task: some ServerTask) async throws {
       try await expectTask(task, sends: ExpectedRequest(.get, "/"))
     }
-    for (task, aspect) in SpellingTable.told {
+    for (task, aspect) in SpellingTable.reported {
       lines.withLock { $0 = [] }
       try await send(task)
       let log = lines.withLock { $0 }

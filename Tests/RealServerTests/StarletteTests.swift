@@ -70,7 +70,7 @@
       func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
     }
 
-    private struct SayPacked: ServerPOSTTask, GZipUploadingTask, PayloadDownloadingTask {
+    private struct SayCompressed: ServerPOSTTask, GZipUploadingTask, PayloadDownloadingTask {
       typealias DownloadPayload = [String]
       let body: HTTPBody
       let path = "gunzip"
@@ -89,7 +89,7 @@
       let streamed = try await Pack(body: stream).gzipped().on(server).download()
       #expect(whole.prefix(2) == ["gzip", "1000000"] && streamed.prefix(3) == whole.prefix(3))
       #expect(Int(whole[3]).map { $0 < 100_000 } == true && streamed[3].isEmpty)
-      #expect(try await SayPacked(body: .bytes(data)).on(server).download() == whole)
+      #expect(try await SayCompressed(body: .bytes(data)).on(server).download() == whole)
       let none = try await Pack(body: .bytes(Data())).gzipped().on(server).download()
       #expect(none.prefix(2) == ["gzip", "0"])
       withExtendedLifetime(starlette) {}

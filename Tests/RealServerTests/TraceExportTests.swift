@@ -55,7 +55,7 @@
       try await receiver.fail(with: 400)
       let lines = Shared<[String]>([])
       let spans = SpanRecorder(
-        to: .collector(Remote(receiver.url)), log: TextSink { line in lines.withLock { $0.append(line) } })
+        to: .collector(Remote(receiver.url)), log: LogOutput { line in lines.withLock { $0.append(line) } })
       let mock = try MockServer()
       mock.route("/things/7", answer: .json("{}"))
       var configuration = ServerConfiguration()

@@ -111,7 +111,7 @@
       let nginx = try await start()
       let transport = try transport { $0.unixSocket = "/tmp/socket\0/other" }
       let error = try await error(transport, HTTPRequest(.get, nginx.url.appendingPathComponent("hello")))
-      #expect(error.isSurelyNotSent && error.phase == .preparing, "\(error)")
+      #expect(error.wasNotSent && error.phase == .preparing, "\(error)")
     }
 
     @Test func `passes authorities as data if libcurl supports it`() {
@@ -132,7 +132,7 @@
           #expect(try await transport.send(request).status == .ok)
         } else {
           let error = try await error(transport, request)
-          #expect(error.isSurelyNotSent && !error.description.contains(password), "\(error)")
+          #expect(error.wasNotSent && !error.description.contains(password), "\(error)")
         }
       }
     }
@@ -172,7 +172,7 @@
       }
       let (distrustful, request) = try plainRequest(by: nginx) { _ in }
       let error = try await error(distrustful, request)
-      #expect(error.code == .untrustedServer && (error.isSurelyNotSent || !keepsConnections), "\(error)")
+      #expect(error.code == .untrustedServer && (error.wasNotSent || !keepsConnections), "\(error)")
     }
 
     @Test func `proxies follow the verification and minimum version settings`()
@@ -189,7 +189,7 @@
         $0.tls.minimumVersion = .tls1_3
       }
       let error = try await error(modern, request)
-      #expect(error.code == .secureConnectionFailed && (error.isSurelyNotSent || !keepsConnections), "\(error)")
+      #expect(error.code == .secureConnectionFailed && (error.wasNotSent || !keepsConnections), "\(error)")
     }
 
     private func withAuthorityFile(_ body: (URL) async throws -> Void) async throws {

@@ -63,7 +63,7 @@
       let error = await #expect(throws: TaskError.self) {
         try await transport.send(HTTPRequest(.post, url, body: .text("x")))
       }
-      #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == true, "\(String(describing: error))")
+      #expect(error?.code == .cannotConnect && error?.wasNotSent == true, "\(String(describing: error))")
     }
   }
 #endif

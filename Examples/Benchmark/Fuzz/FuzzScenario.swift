@@ -45,7 +45,7 @@ struct FuzzScenario: Scenario {
   }
 
   static func say(_ text: String) {
-    TextSink.standardError.write("errand-bench: \(text)")
+    LogOutput.standardError.write("errand-bench: \(text)")
   }
 }
 

@@ -23,7 +23,7 @@ struct LargePeerScenario: Scenario {
       }
     }
     guard listens else { throw BenchError("no socket: \(String(cString: strerror(errno)))") }
-    TextSink.standardOutput.write("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
+    LogOutput.standardOutput.write("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
     signal(SIGPIPE, SIG_IGN)  // a broken pipe only ends the connection
     // Serve one connection after another, until standard input ends.
     while Self.isReady(listener) {

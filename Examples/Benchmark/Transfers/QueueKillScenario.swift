@@ -25,7 +25,7 @@ struct QueueSendScenario: Scenario {
       group.addTask { try await queue.run { _ in } }
       for number in options.first..<Int.max {
         try await queue.add(Number(uploadPayload: number), key: "\(number % Self.keys)")
-        TextSink.standardOutput.write("\(number)")
+        LogOutput.standardOutput.write("\(number)")
         try await Task.sleep(for: .milliseconds(2))
       }
     }

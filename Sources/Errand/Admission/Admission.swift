@@ -1,6 +1,6 @@
 /// The state of slots, running calls and waiters. Pure: it never starts tasks, waits or locks.
 ///
-/// Waiters are ordered by priority, then by arrival. A waiter gains one priority every ``ThrottleLimits/ageing``.
+/// Waiters are ordered by priority, then by arrival. A waiter gains one priority every ``ThrottleLimits/priorityAging``.
 /// Waiters for a host that is full or has reached its rate limit do not block waiters for other hosts.
 ///
 /// The cost of a waiter does not depend on the length of the queue. A host that could start a call appears in `ready`
@@ -36,7 +36,7 @@ struct Admission {
   private var hosts = HostTable()
   private var ready = Array(repeating: MinHeap<Ready>(), count: CallPriority.allCases.count)
   private var starved = MinHeap<Starved>()
-  private var threshold = SweepThreshold()
+  private var threshold = CleanupThreshold()
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
@@ -191,9 +191,9 @@ extension Admission {
   }
 
   private func rank(_ level: Int, of waiter: WaitingLine.Waiter, at now: Duration) -> Int {
-    guard limits.ageing > .zero else { return level }
+    guard limits.priorityAging > .zero else { return level }
     let highest = CallPriority.allCases.count - 1
-    let gained = (now - waiter.since) / limits.ageing
+    let gained = (now - waiter.since) / limits.priorityAging
     return gained >= Double(highest) ? highest : min(highest, level + Int(gained))
   }
 

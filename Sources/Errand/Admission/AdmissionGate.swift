@@ -75,7 +75,7 @@ final class AdmissionGate: Sendable {
     case .refuse:
       throw TaskError(
         .queueFull, "the queue is full: \(limits.maximumWaiting) attempts are waiting (ThrottleLimits.maximumWaiting)",
-        phase: .waiting, isSurelyNotSent: true)
+        phase: .waiting, wasNotSent: true)
     case .wait:
       setAlarm()
       return ticket

@@ -12,7 +12,7 @@ final class SerialQueues: Sendable {
     let queues: ObjectIdentifier
     let name: String
     /// Ends when the call leaves the queue. An unstructured task that the call started may outlive it.
-    let turn: EndFlag
+    let turn: Flag
   }
 
   private let state = Lock(State())
@@ -43,7 +43,7 @@ final class SerialQueues: Sendable {
       defer { onWait(true, name) }
       try await wait(ticket, name)
     }
-    let turn = EndFlag()
+    let turn = Flag()
     defer {
       turn.end()
       leave(name)

@@ -139,17 +139,17 @@ extension BatchRunner {
   private func scoped<Described, Failure, Value: Sendable>(
     _ results: TaskResults<Described, Failure>, _ body: (TaskResults<Described, Failure>) async throws -> Value
   ) async throws -> Value {
-    try await results.driver.scoped(results.desk) { try await body(results) }
+    try await results.driver.scoped(results.coordinator) { try await body(results) }
   }
 
   private func payloads<Described: PayloadDownloadingTask, Failure>(
     of tasks: sending TaskSource<Described, Failure>, limit: Int
   ) async throws -> [Described.DownloadPayload] {
-    let window = TaskWindow<TaskWindowDesk<Described, Failure>.Outcome, Failure>(
+    let window = TaskWindow<BatchCoordinator<Described, Failure>.Completion, Failure>(
       limit: limit, order: .finished, sourceFailure: .first)
-    let desk = TaskWindowDesk(window, on: batchServer)
-    async let _ = desk.run(tasks)
-    defer { desk.close() }
-    return try await desk.payloads()
+    let coordinator = BatchCoordinator(window, on: batchServer)
+    async let _ = coordinator.run(tasks)
+    defer { coordinator.close() }
+    return try await coordinator.payloads()
   }
 }

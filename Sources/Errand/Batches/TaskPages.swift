@@ -100,8 +100,8 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
     /// Returns the error for an invalid link, with the details of the call that loaded the page.
     private func refusal(_ page: HTTPResponse, _ words: String) -> TaskError {
       let error = TaskError(.badResponse, words, phase: .finishing).with(page, Data(), plan.server.configuration)
-      var explained = (page.maker as? Call)?.explained(error) as? TaskError ?? error
-      explained.isSurelyNotSent = true  // the next page was not requested
+      var explained = (page.call as? Call)?.explained(error) as? TaskError ?? error
+      explained.wasNotSent = true  // the next page was not requested
       return explained
     }
   }

@@ -8,21 +8,21 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
   /// A task as declared, without modifiers, and its result.
   public typealias Element = (task: Described.Unmodified, result: Result<Described.DownloadPayload, any Error>)
 
-  let desk: TaskWindowDesk<Described, Failure>
+  let coordinator: BatchCoordinator<Described, Failure>
   let driver: TaskResultsDriver
 
   init(
     of tasks: sending TaskSource<Described, Failure>, on server: Server?, limit: Int, order: ResultOrder
   ) {
-    let window = TaskWindow<TaskWindowDesk<Described, Failure>.Outcome, Failure>(
+    let window = TaskWindow<BatchCoordinator<Described, Failure>.Completion, Failure>(
       limit: limit, order: order, expected: tasks.expected)
-    let desk = TaskWindowDesk(window, on: server)
-    self.desk = desk
-    driver = TaskResultsDriver(Task { await desk.run(tasks) }) { desk.close() }
+    let coordinator = BatchCoordinator(window, on: server)
+    self.coordinator = coordinator
+    driver = TaskResultsDriver(Task { await coordinator.run(tasks) }) { coordinator.close() }
   }
 
   /// The current progress.
-  public var progress: TaskBatchProgress { desk.progress }
+  public var progress: TaskBatchProgress { coordinator.progress }
 
   /// Iterates over the results.
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
@@ -33,7 +33,7 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
     /// source.
     public mutating func next() async throws(Failure) -> Element? {
       let outcome = await withTaskCancellationHandler {
-        await results.desk.nextResult()
+        await results.coordinator.nextResult()
       } onCancel: { [driver = results.driver] in
         driver.cancel()
       }
@@ -76,7 +76,7 @@ final class TaskResultsDriver: Sendable {
   /// returns. Rethrows errors from `body`, and throws `CancellationError` if `body` missed results because of a
   /// cancellation.
   func scoped<Described, Failure, Value: Sendable>(
-    _ desk: TaskWindowDesk<Described, Failure>, _ body: () async throws -> Value
+    _ coordinator: BatchCoordinator<Described, Failure>, _ body: () async throws -> Value
   ) async throws -> Value {
     let result: Result<Value, any Error>
     do {
@@ -86,10 +86,10 @@ final class TaskResultsDriver: Sendable {
     }
     if Task.isCancelled {
       work.cancel()  // the cancellation may have come after the handler was removed
-      await work.value  // sets `desk.isCut`
+      await work.value  // sets `coordinator.isCut`
     }
-    let isCut = desk.isCut
-    desk.close()
+    let isCut = coordinator.isCut
+    coordinator.close()
     work.cancel()
     await work.value
     let value = try result.get()

@@ -25,8 +25,8 @@ extension Call {
     var method = plan.httpMethod
     if method == .automatic { method = body.isEmpty ? .get : .post }
     var headers = try await headers(at: url, body, again: isAgain)
-    if let packed = try packed(body, headers) {
-      body = packed
+    if let compressed = try compressed(body, headers) {
+      body = compressed
       headers[.contentEncoding] = "gzip"
       headers.removeFraming()
     }
@@ -36,13 +36,13 @@ extension Call {
     try await plan.task.preflight(&request)
     if let preflight = snapshot.configuration.preflight {
       try await preflight(plan.task, &request)
-      if plan.isAway { request = withoutSecrets(request, of: HTTPRequest(method, url, headers: headers)) }
+      if plan.isCrossOrigin { request = withoutSecrets(request, of: HTTPRequest(method, url, headers: headers)) }
     }
     if rules.authentication != nil { request.options.account = account(for: request.url) }
     try addCookies(to: &request)
     if plan.keepsCurrentFile { addFileConditions(to: &request) }
     #if DEBUG
-      TaskSpelling.tell(plan, sending: request, log: snapshot.configuration.log)
+      TaskSpelling.notify(plan, sending: request, log: snapshot.configuration.log)
     #endif
     return request
   }
@@ -57,7 +57,7 @@ extension Call {
   }
 
   /// Returns the compressed body. `nil` if it is below the threshold of the task or the server, or already compressed.
-  private func packed(_ body: HTTPBody, _ headers: HTTPHeaders) throws -> HTTPBody? {
+  private func compressed(_ body: HTTPBody, _ headers: HTTPHeaders) throws -> HTTPBody? {
     guard let threshold = plan.gzipUploadThreshold ?? snapshot.configuration.gzipUploadThreshold, !body.isEmpty,
       !headers.contains(.contentEncoding), try body.checkedLength().map({ $0 >= threshold }) ?? (threshold < .max)
     else { return nil }
@@ -138,7 +138,7 @@ extension Call {
   }
 
   /// Returns the request, without the server's own header fields if it now goes to another origin.
-  func keepingHeadersHome(_ request: HTTPRequest) -> HTTPRequest {
+  func strippingServerHeaders(_ request: HTTPRequest) -> HTTPRequest {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
   }
 
@@ -151,7 +151,7 @@ extension Call {
   }
 
   private func withoutForeignHeaders(_ request: HTTPRequest) -> HTTPRequest {
-    guard !snapshot.isHome(request.url) else { return request }
+    guard !snapshot.isTrusted(request.url) else { return request }
     let own = state.withLock { $0.serverHeaders }
     var request = request
     request.headers = HTTPHeaders(
@@ -169,7 +169,7 @@ extension Call {
     if case .file = delivery, request.method == .head {
       throw TaskError(
         .badRequest, "the response to a HEAD request has no body to write to a file: use head()", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
     if !request.options.addressPolicy.allowsAll, !transport.checksAddresses { throw TaskError.cannotCheckAddresses }
     let origin = try snapshot.origin(of: request.url) ?? request.origin()
@@ -177,7 +177,7 @@ extension Call {
       throw TaskError(
         .insecureScheme,
         "plain http to \(origin.host) is not allowed: use https, or add the host to the server's insecureHosts",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     return origin
   }

@@ -3,7 +3,7 @@ import ErrandFoundation
 extension Call {
   /// Reads the rest of an attempt's body as the delivery requires, and returns the transfer timings. The outcome's body
   /// can be read again.
-  func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
+  func collect(_ outcome: inout Answer) async throws -> TransferTimings? {
     if let failure = outcome.response.body.failure { throw failure }
     if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
     {
@@ -21,7 +21,7 @@ extension Call {
   }
 
   /// Reads an accepted response's body as the delivery requires, unless the exchange has already read it.
-  func read(_ outcome: inout Outcome) async throws {
+  func read(_ outcome: inout Answer) async throws {
     let body = outcome.response.body
     switch delivery {
     case .file(let place) where outcome.isSuccess:
@@ -53,9 +53,9 @@ extension Call {
   }
 
   /// Returns the outcome of the per-call steps. Its body is still unread, unless it is in the call's file.
-  func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
+  func outcome(ofSteps response: HTTPResponse) throws -> Answer {
     try checkCancellation()
-    var outcome = Outcome(self, response)
+    var outcome = Answer(self, response)
     outcome.isVerified = response.body.written != nil
     return outcome
   }

@@ -3,9 +3,9 @@ import ErrandFoundation
 extension Call {
   /// 9. Checks the status, calls the hooks, and returns the result.
   func conclude<Value: Sendable>(
-    _ outcome: consuming Outcome, finish: @Sendable (Outcome) async throws -> Value
+    _ outcome: consuming Answer, finish: @Sendable (Answer) async throws -> Value
   ) async throws -> Value {
-    outcome.response.maker = self
+    outcome.response.call = self
     noteFinal(outcome.response)
     guard outcome.isAccepted else { throw await refusal(outcome) }
     try refuseStandIn(outcome)
@@ -26,7 +26,7 @@ extension Call {
       return value
     } catch {
       var head = outcome.response
-      (head.body, head.maker) = (HTTPResponseBody(), nil)  // `maker` would retain the call
+      (head.body, head.call) = (HTTPResponseBody(), nil)  // `maker` would retain the call
       let isCancelled = error is CancellationError || Task.isCancelled
       state.withLock { [head] in $0.failedAnswer = (head, isCancelled) }
       throw error
@@ -34,7 +34,7 @@ extension Call {
   }
 
   private func conclude<Value: Sendable>(
-    stream outcome: Outcome, finish: @Sendable (Outcome) async throws -> Value
+    stream outcome: Answer, finish: @Sendable (Answer) async throws -> Value
   ) async throws -> Value {
     do {
       try await plan.task.postProcess(response: outcome.response)
@@ -64,7 +64,7 @@ extension Call {
   }
 
   /// Throws if a call that needs the entire body got a response without it, such as a 304 or an unrequested part.
-  private func refuseStandIn(_ outcome: Outcome) throws {
+  private func refuseStandIn(_ outcome: Answer) throws {
     guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
     response.body.cancel()
@@ -91,7 +91,7 @@ extension Call {
     plan.recordingStyle.contains(.download) ? snapshot.configuration.redaction : nil
   }
 
-  private func refusal(_ outcome: Outcome) async -> TaskError {
+  private func refusal(_ outcome: Answer) async -> TaskError {
     let (configuration, response) = (snapshot.configuration, outcome.response)
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
     let payload = errorPayload(body, response.mediaType)

@@ -17,7 +17,7 @@ extension Call {
   var hasAppSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
 
   private func intake(of response: HTTPResponse) -> Intake {
-    let outcome = Outcome(self, response)
+    let outcome = Answer(self, response)
     switch delivery {
     case .memory where outcome.isAccepted && !outcome.isUnexpectedWhole: return .data
     case .stream where outcome.isAccepted: return .head

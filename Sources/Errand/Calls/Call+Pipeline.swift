@@ -1,14 +1,14 @@
 extension Call {
   /// Runs a call from its plan to its result. The numbers match those in the guide "How a task travels".
   @concurrent static func perform<Value: Sendable>(
-    _ plan: consuming TaskPlan, _ delivery: BodyDestination, finish: @escaping @Sendable (Outcome) async throws -> Value
+    _ plan: consuming TaskPlan, _ delivery: BodyDestination, finish: @escaping @Sendable (Answer) async throws -> Value
   ) async throws -> Value {
     let call = Call(plan, delivery)
     return try await call.perform(finish: finish)
   }
 
   /// Runs a call that is already visible to `cancelAll()` and handles.
-  func perform<Value: Sendable>(finish: @escaping @Sendable (Outcome) async throws -> Value) async throws -> Value {
+  func perform<Value: Sendable>(finish: @escaping @Sendable (Answer) async throws -> Value) async throws -> Value {
     try await run { call in  // in the call's Swift task; at its end: 10. events, recording, `didComplete` or `didFail`
       try await call.begin()  // 1. `willStart`
       return try await call.inQueue {  // 2. serial queue, pause
@@ -22,7 +22,7 @@ extension Call {
   }
 
   /// 5. Runs the per-call features (steps, coalescing, cache) around the attempts.
-  private func answer(to request: HTTPRequest) async throws -> Outcome {
+  private func answer(to request: HTTPRequest) async throws -> Answer {
     try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
       try await self.coalesced(changed, built: request) { alone in
         try await self.throughCache(alone) { asked in
@@ -33,7 +33,7 @@ extension Call {
   }
 
   /// 6. Makes attempts until one succeeds, or the policy, the deadline or the budget forbids a retry.
-  func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
+  func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Answer {
     var request = first
     var payment: RetryPayment?  // for the next attempt; refunded if nothing is sent
     while true {
@@ -120,8 +120,8 @@ extension Call {
 
   private func throughSteps(
     _ steps: [any PerCallStep], _ request: HTTPRequest,
-    _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
-  ) async throws -> Outcome {
+    _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Answer
+  ) async throws -> Answer {
     guard !steps.isEmpty else { return try await attempts(request) }
     return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
   }

@@ -49,13 +49,13 @@ extension Call {
     _ payment: inout RetryPayment?
   ) -> String? {
     guard request.body.isReplayable else { return "the request body can only be read once" }
-    guard error.isSurelyNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
-    if !error.isSurelyNotSent, let method = attempt.onceOnly { return Self.onceOnly(method) }
+    guard error.wasNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
+    if !error.wasNotSent, let method = attempt.onceOnly { return Self.onceOnly(method) }
     if let remaining, delay >= remaining {
       return "the call's deadline ends before the delay of \(delay.formattedSeconds)"
     }
     // An unsent request puts no load on the server. A payment whose retry was not sent is still valid.
-    guard !error.isSurelyNotSent, payment == nil, let host = Origin(request.url) else { return nil }
+    guard !error.wasNotSent, payment == nil, let host = Origin(request.url) else { return nil }
     payment = manager.retries.pay(for: host)
     return payment == nil ? Self.exhausted(host) : nil
   }

@@ -55,7 +55,7 @@ final class Call: Sendable {
       idempotencyKey ?? plan.headers[.idempotencyKey] ?? (plan.idempotency == .key ? manager.random.key() : nil)
     self.plan = plan
     #if DEBUG
-      TaskSpelling.tell(plan.task, log: snapshot.configuration.log)
+      TaskSpelling.notify(plan.task, log: snapshot.configuration.log)
     #endif
   }
 
@@ -141,8 +141,8 @@ final class Call: Sendable {
   /// Calls `willStart` and checks the settings. Runs even if the call is already cancelled.
   func begin() async throws {
     if callsHooks { await plan.task.willStart() }
-    if let keepAwake = snapshot.configuration.keepAwake {
-      let release = keepAwake(plan.task)
+    if let backgroundActivity = snapshot.configuration.backgroundActivity {
+      let release = backgroundActivity(plan.task)
       state.withLock { $0.release = release }
     }
     try checkCancellation()
@@ -167,7 +167,7 @@ final class Call: Sendable {
     if trace.isObserved || trace.keepsNotes {
       let line = RequestLine(request, of: attempt, snapshot.configuration.redaction, isHidden: trace.isHidden)
       if trace.keepsNotes { trace.span?.note(line) }
-      if trace.isObserved { trace.tellOnly(.requested(line), at: trace.elapsed) }
+      if trace.isObserved { trace.emit(.requested(line), at: trace.elapsed) }
     }
   }
 
@@ -197,7 +197,7 @@ final class Call: Sendable {
     }
   }
 
-  func noteAttempt(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
+  func noteAttempt(_ record: AttemptRecord, _ outcome: Answer?, at time: Duration) {
     exchange?.withLock { $0.end(record, outcome, at: time) }
   }
 
@@ -273,8 +273,8 @@ final class Call: Sendable {
     error.mostAttempts = refusal?.mostAttempts
     if error.attemptCount != nil { error.attemptCount = nil }  // attempts of a nested transfer
     // The error may come from another call. This call has not sent anything before its first attempt.
-    let isSurelyNotSent = !wasSent && (method == nil || error.isSurelyNotSent)
-    if error.isSurelyNotSent != isSurelyNotSent { error.isSurelyNotSent = isSurelyNotSent }
+    let wasNotSent = !wasSent && (method == nil || error.wasNotSent)
+    if error.wasNotSent != wasNotSent { error.wasNotSent = wasNotSent }
     return error
   }
 

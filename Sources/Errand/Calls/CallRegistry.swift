@@ -21,7 +21,7 @@ final class CallRegistry: ActivitySource {
       state.calls[call.number] = call
       return state.watches != nil
     }
-    if isWatched { tell() }
+    if isWatched { notify() }
   }
 
   func leave(_ call: Call) {
@@ -29,7 +29,7 @@ final class CallRegistry: ActivitySource {
       state.calls[call.number] = nil
       return state.watches != nil
     }
-    if isWatched { tell() }
+    if isWatched { notify() }
   }
 
   /// Registers work and returns its number, which is stored in the plans of its calls.
@@ -65,12 +65,12 @@ final class CallRegistry: ActivitySource {
     }
   }
 
-  private func tell() {
+  private func notify() {
     let present = state.withLock { state in
       let present = state.watches?.present() ?? []
       if present.isEmpty { state.watches = nil }
       return present
     }
-    for watch in present { watch.tell() }
+    for watch in present { watch.notify() }
   }
 }

@@ -18,7 +18,7 @@ struct CallRules: Sendable {
       coalesces: snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer
         && plan.progress == nil,
       caching: Caching.of(plan, snapshot), connectivity: connectivity(plan, snapshot),
-      progress: progress(plan, snapshot.tellsProgress ? trace : nil), authentication: authentication(plan, snapshot))
+      progress: progress(plan, snapshot.reportsProgress ? trace : nil), authentication: authentication(plan, snapshot))
   }
 
   private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Hedging {
@@ -49,7 +49,7 @@ struct CallRules: Sendable {
     return { progress in
       own?(progress)
       control?.onProgress(progress)
-      trace?.tell(progress)
+      trace?.notify(progress)
     }
   }
 }

@@ -24,7 +24,7 @@ struct CallState {
   /// response.
   var unexpected: String?
   private var lastAttempt = 0
-  /// Allows the device to sleep again: the closure returned by `keepAwake`.
+  /// Allows the device to sleep again: the closure returned by `backgroundActivity`.
   var release: (@Sendable () -> Void)?
   /// Whether the request is conditional on the current version of the call's file.
   var hasCurrentFile = false

@@ -4,15 +4,15 @@ import ErrandFoundation
 struct ProgressCounter {
   private let attempt: Int
   let clock: CallClock
-  let tell: @Sendable (TransferProgress) -> Void
+  let notify: @Sendable (TransferProgress) -> Void
 
   /// Bodies in memory are counted in chunks of this many bytes.
   private static let pieceSize = 64 << 10
 
-  init(of attempt: Int, clock: CallClock, tell: @escaping @Sendable (TransferProgress) -> Void) {
+  init(of attempt: Int, clock: CallClock, notify: @escaping @Sendable (TransferProgress) -> Void) {
     self.attempt = attempt
     self.clock = clock
-    self.tell = tell
+    self.notify = notify
   }
 
   func sending(
@@ -20,10 +20,10 @@ struct ProgressCounter {
   ) async throws -> HTTPResponse {
     var request = request
     let isBrief = request.body.data.map { $0.count <= Self.pieceSize } ?? false
-    let upload = ProgressTeller(self)
+    let upload = ProgressReporter(self)
     if !isBrief { request.body = counted(request.body, by: upload) }
     let response = try await send(request)
-    if isBrief { tellWhole(of: request.body) } else { upload.finishWhereHandedOver() }
+    if isBrief { reportWhole(of: request.body) } else { upload.finishWhereHandedOver() }
     return response
   }
 
@@ -31,17 +31,17 @@ struct ProgressCounter {
     // RFC 9110 §8.6: `Content-Length` is the compressed length, but the bytes counted here are decompressed.
     let total = response.headers.isCompressed ? nil : response.headers.number(.contentLength)
     let meter = ProgressMeter(.down, attempt: attempt, total: total, at: clock.now)
-    response.body = HTTPResponseBody(CountedBody(body: response.body, teller: ProgressTeller(self, meter)))
+    response.body = HTTPResponseBody(CountedBody(body: response.body, reporter: ProgressReporter(self, meter)))
   }
 
-  private func tellWhole(of body: HTTPBody) {
+  private func reportWhole(of body: HTTPBody) {
     var meter = ProgressMeter(.up, attempt: attempt, total: body.data.map { Int64($0.count) }, at: clock.now)
     _ = meter.add(body.data?.count ?? 0, at: clock.now)
-    tell(meter.finish(at: clock.now))
+    notify(meter.finish(at: clock.now))
   }
 
   /// Returns a body with the same content that counts its bytes each time it is read from the start.
-  private func counted(_ body: HTTPBody, by teller: ProgressTeller) -> HTTPBody {
+  private func counted(_ body: HTTPBody, by reporter: ProgressReporter) -> HTTPBody {
     guard !body.isEmpty else { return body }
     let length: Int64?
     do { length = try body.length() } catch { return body }  // the transport reports why it can't be read
@@ -49,22 +49,22 @@ struct ProgressCounter {
       length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers,
       isInMemory: body.isInMemory, isProduced: body.isProduced
     ) { [self] sink in
-      let reading = teller.begin(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), length: length)
+      let reading = reporter.begin(ProgressMeter(.up, attempt: attempt, total: length, at: clock.now), length: length)
       try await body.forEachCountedChunk { chunk in
         for start in stride(from: chunk.startIndex, to: chunk.endIndex, by: Self.pieceSize) {
           let piece = chunk[start..<min(start + Self.pieceSize, chunk.endIndex)]
-          teller.hand(over: piece.count, of: reading)
+          reporter.hand(over: piece.count, of: reading)
           try await sink(piece)
-          teller.add(piece.count, of: reading)
+          reporter.add(piece.count, of: reading)
         }
       }
-      teller.finish(reading)
+      reporter.finish(reading)
     }
   }
 }
 
 /// Reports the progress of one body. A request body may be read several times.
-private final class ProgressTeller: Sendable {
+private final class ProgressReporter: Sendable {
   private struct State {
     var reading = 0
     /// `nil` before the body is read, and after its end has been reported.
@@ -77,7 +77,7 @@ private final class ProgressTeller: Sendable {
 
   private let state: Lock<State>
   /// Held while progress is reported.
-  private let telling = Lock(())
+  private let reporting = Lock(())
   private let counter: ProgressCounter
 
   init(_ counter: ProgressCounter, _ meter: ProgressMeter? = nil) {
@@ -99,7 +99,7 @@ private final class ProgressTeller: Sendable {
   }
 
   func add(_ count: Int, of reading: Int = 0) {
-    tell { state, now in
+    notify { state, now in
       guard state.reading == reading else { return nil }
       state.counted += Int64(count)
       return state.meter?.add(count, at: now)
@@ -113,7 +113,7 @@ private final class ProgressTeller: Sendable {
   func finishWhereHandedOver() { end { $0.length == $0.handed } }
 
   private func end(where hasEnded: (State) -> Bool) {
-    tell { state, now in
+    notify { state, now in
       guard var meter = state.meter, hasEnded(state) else { return nil }
       state.meter = nil
       _ = meter.add(Int(max(0, state.handed - state.counted)), at: now)
@@ -122,26 +122,26 @@ private final class ProgressTeller: Sendable {
   }
 
   /// Reports the progress that `change` returns. Reports are serialized, so no report follows the one for the end.
-  private func tell(_ change: (inout State, Duration) -> TransferProgress?) {
+  private func notify(_ change: (inout State, Duration) -> TransferProgress?) {
     let now = counter.clock.now
-    telling.withLock { _ in
-      if let progress = state.withLock({ change(&$0, now) }) { counter.tell(progress) }
+    reporting.withLock { _ in
+      if let progress = state.withLock({ change(&$0, now) }) { counter.notify(progress) }
     }
   }
 }
 
 private final class CountedBody: HTTPBodySource {
   private let body: HTTPResponseBody
-  private let teller: ProgressTeller
+  private let reporter: ProgressReporter
 
-  init(body: HTTPResponseBody, teller: ProgressTeller) {
+  init(body: HTTPResponseBody, reporter: ProgressReporter) {
     self.body = body
-    self.teller = teller
+    self.reporter = reporter
   }
 
   func next() async throws -> Data? {
     let chunk = try await body.next()
-    if let chunk { teller.add(chunk.count) } else { teller.finish() }
+    if let chunk { reporter.add(chunk.count) } else { reporter.finish() }
     return chunk
   }
 

@@ -1,14 +1,14 @@
 /// Permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result, or without
 /// a result when the last reference is released.
 final class CircuitPermit: Sendable {
-  private let desk: CircuitRegistry
+  private let registry: CircuitRegistry
   private let host: Origin
   private let permit: Circuit.Permit
   private let settings: CircuitBreaker
   private let isOpen = Lock(true)
 
-  init(_ desk: CircuitRegistry, _ host: Origin, _ permit: Circuit.Permit, _ settings: CircuitBreaker) {
-    self.desk = desk
+  init(_ registry: CircuitRegistry, _ host: Origin, _ permit: Circuit.Permit, _ settings: CircuitBreaker) {
+    self.registry = registry
     self.host = host
     self.permit = permit
     self.settings = settings
@@ -24,7 +24,7 @@ final class CircuitPermit: Sendable {
       defer { isOpen = false }
       return isOpen
     }
-    if isFirst { desk.leave(host, permit, result, settings) }
+    if isFirst { registry.leave(host, permit, result, settings) }
   }
 }
 

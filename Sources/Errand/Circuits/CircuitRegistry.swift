@@ -2,7 +2,7 @@
 final class CircuitRegistry: Sendable {
   private struct State {
     var circuits: [Origin: Circuit] = [:]
-    var threshold = SweepThreshold()
+    var threshold = CleanupThreshold()
   }
 
   private let clock: CallClock
@@ -50,6 +50,6 @@ final class CircuitRegistry: Sendable {
     let until = time > .zero ? "for another \(time.formattedSeconds)" : "until the current probe succeeds"
     return TaskError(
       .circuitOpen, "the circuit breaker of \(host) is open: nothing is sent to it \(until)", phase: .waiting,
-      isSurelyNotSent: true)
+      wasNotSent: true)
   }
 }

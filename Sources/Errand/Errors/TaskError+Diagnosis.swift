@@ -70,7 +70,7 @@ extension TaskError {
   }
 
   private var lossCause: Diagnosis.Cause {
-    if says("pooled connection") || attempts.last?.wasResent == true && !isSurelyNotSent { return .idleConnectionLost }
+    if says("pooled connection") || attempts.last?.wasResent == true && !wasNotSent { return .idleConnectionLost }
     return phase == .sending ? .lostWhileSending : .lostBeforeAnswer
   }
 

@@ -11,7 +11,7 @@ extension TaskError {
     case HTTPBody.Failure.unreadable(let path):
       TaskError(
         .unreadableBody, "\(path) is not a readable regular file", phase: .preparing, underlying: error,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     case is HTTPBodyConsumedError:
       TaskError(
         .bodyConsumed, "the rest of the body was discarded when a loop over it ended early, which ended the transfer",
@@ -20,11 +20,11 @@ extension TaskError {
     }
   }
 
-  /// Converts an error from a body that is read while it is sent. Clears `isSurelyNotSent`, which may describe a
+  /// Converts an error from a body that is read while it is sent. Clears `wasNotSent`, which may describe a
   /// request made by the body's source.
   package static func ofUpload(_ error: any Error) -> any Error {
     guard var error = ofTransfer(error) as? TaskError else { return error }
-    error.isSurelyNotSent = false
+    error.wasNotSent = false
     return error
   }
 }

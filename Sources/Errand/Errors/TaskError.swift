@@ -17,7 +17,7 @@ public struct TaskError: Error, Sendable {
     var body = Data()
     var timer: Timeouts.Timer?
     var limit: Duration?
-    var isSurelyNotSent: Bool
+    var wasNotSent: Bool
     var underlying: (any Error)?
     var record = FlightRecord()
     var elapsed: Duration = .zero
@@ -54,13 +54,13 @@ public struct TaskError: Error, Sendable {
   ///   - reason: A description of the failure.
   ///   - phase: The phase of the call.
   ///   - underlying: The error that caused it. Defaults to `nil`.
-  ///   - isSurelyNotSent: Whether the request is known not to have reached the server. Defaults to `false`.
+  ///   - wasNotSent: Whether the request is known not to have reached the server. Defaults to `false`.
   @inline(never)
   public init(
-    _ code: Code, _ reason: String, phase: Phase, underlying: (any Error)? = nil, isSurelyNotSent: Bool = false
+    _ code: Code, _ reason: String, phase: Phase, underlying: (any Error)? = nil, wasNotSent: Bool = false
   ) {
     box = Box(
-      Details(code: code, reason: reason, phase: phase, isSurelyNotSent: isSurelyNotSent, underlying: underlying))
+      Details(code: code, reason: reason, phase: phase, wasNotSent: wasNotSent, underlying: underlying))
   }
 
   /// Creates an error about a response, for steps and hooks. It has the status and the header fields of the response.
@@ -88,12 +88,12 @@ public struct TaskError: Error, Sendable {
   ///   - timer: The part of the call that the limit applies to.
   ///   - limit: The time limit.
   ///   - phase: The phase of the call.
-  ///   - isSurelyNotSent: Whether the request is known not to have reached the server. Defaults to `false`.
+  ///   - wasNotSent: Whether the request is known not to have reached the server. Defaults to `false`.
   public static func timeout(
-    _ timer: Timeouts.Timer, after limit: Duration, phase: Phase, isSurelyNotSent: Bool = false
+    _ timer: Timeouts.Timer, after limit: Duration, phase: Phase, wasNotSent: Bool = false
   ) -> TaskError {
     let reason = "\(timer.words) of \(limit.formattedSeconds) was exceeded \(phase.rawValue)"
-    var error = TaskError(.timedOut, reason, phase: phase, isSurelyNotSent: isSurelyNotSent)
+    var error = TaskError(.timedOut, reason, phase: phase, wasNotSent: wasNotSent)
     error.details.timer = timer
     error.details.limit = limit
     return error
@@ -169,9 +169,9 @@ public struct TaskError: Error, Sendable {
   public var limit: Duration? { box.details.limit }
 
   /// Whether the request is known not to have reached the server. If so, any method can be retried.
-  public package(set) var isSurelyNotSent: Bool {
-    get { box.details.isSurelyNotSent }
-    set { details.isSurelyNotSent = newValue }
+  public package(set) var wasNotSent: Bool {
+    get { box.details.wasNotSent }
+    set { details.wasNotSent = newValue }
   }
 
   /// The error that caused this one, if any.

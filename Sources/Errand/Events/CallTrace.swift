@@ -11,7 +11,7 @@ package final class CallTrace: Sendable {
   private let start: Duration
   private let observers: [ObserverQueue]
   private let logStyle: LogStyle
-  private let log: TextSink
+  private let log: LogOutput
   private let context: TaskContext
   package let span: CallSpan?
   private let record: Lock<FlightRecord>
@@ -26,7 +26,7 @@ package final class CallTrace: Sendable {
 
   package init(
     call: Int, task: @autoclosure () -> String, clock: CallClock, observers: [ObserverQueue],
-    logStyle: LogStyle, log: TextSink, context: TaskContext = TaskContext(),
+    logStyle: LogStyle, log: LogOutput, context: TaskContext = TaskContext(),
     isHidden: Bool = false, isInternal: Bool = false, span: CallSpan? = nil
   ) {
     self.call = call
@@ -60,24 +60,24 @@ package final class CallTrace: Sendable {
       record.withLock { $0.entries.append(entry) }
       return time
     }
-    tell(moment, at: time)
+    notify(moment, at: time)
     return time
   }
 
-  private func tell(_ moment: CallMoment, at time: Duration) {
+  private func notify(_ moment: CallMoment, at time: Duration) {
     record.withLock { $0.entries.append(FlightRecord.Entry(time: time, moment: moment)) }
-    tellOnly(moment, at: time)
+    emit(moment, at: time)
   }
 
   /// Reports a moment that the record does not contain.
-  package func tellOnly(
+  package func emit(
     _ moment: CallMoment, at time: Duration, errorType: String? = nil, record: FlightRecord? = nil
   ) {
     let moment = isHidden ? moment.withoutURL : moment
     let event = TaskEvent(
       call: call, task: task, time: time, moment: moment, context: context, span: span, errorType: errorType,
       record: isHidden ? record?.withoutURL : record, isInternal: isInternal)
-    for observer in observers where observer.interest.includes(moment) { observer.tell(event) }
+    for observer in observers where observer.interest.includes(moment) { observer.notify(event) }
     if logStyle.includes(moment) { write(moment, at: time) }
   }
 
@@ -91,11 +91,11 @@ package final class CallTrace: Sendable {
     log.write("#\(call) \(task) \(shown): \("\(moment)".onOneLine)\(shown == own ? "" : " (at \(own))")")
   }
 
-  package func tell(_ progress: TransferProgress) {
+  package func notify(_ progress: TransferProgress) {
     let event = TaskEvent(
       call: call, task: task, time: elapsed, moment: .progressed(progress), context: context, span: span,
       isInternal: isInternal)
-    for observer in observers where observer.wantsProgress { observer.tell(event) }
+    for observer in observers where observer.wantsProgress { observer.notify(event) }
   }
 
   /// Ends the call and returns its record. Only observers receive the record with its title.
@@ -110,9 +110,9 @@ package final class CallTrace: Sendable {
       return record
     }
     if !observers.isEmpty || logStyle != .none {
-      var told = ended
-      if !observers.isEmpty { told.title = title() }
-      tellOnly(.callEnded(outcome), at: time, errorType: errorType(), record: told)
+      var reported = ended
+      if !observers.isEmpty { reported.title = title() }
+      emit(.callEnded(outcome), at: time, errorType: errorType(), record: reported)
     }
     return ended
   }

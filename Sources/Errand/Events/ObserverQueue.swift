@@ -28,7 +28,7 @@ package final class ObserverQueue: Sendable {
     queue = observer.delivery == .queued ? DispatchQueue(label: "errand.observer") : nil
   }
 
-  func tell(_ event: TaskEvent) {
+  func notify(_ event: TaskEvent) {
     guard let queue else { return observer.observe(event) }
     let begins = state.withLock { state in
       let last = Self.capacity - 1

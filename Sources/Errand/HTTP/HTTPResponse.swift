@@ -21,9 +21,9 @@ public struct HTTPResponse: Sendable {
   /// The request as it was sent, if the cache or a call that shares the response needs it.
   var request: HTTPRequest?
   /// The call that produced the response, with its record.
-  package var maker: (any AnyObject & Sendable)?
+  package var call: (any AnyObject & Sendable)?
   /// Boxed, because few responses have these values.
-  private var rare: Rare?
+  private var extras: Extras?
 
   /// Creates a response.
   public init(
@@ -38,33 +38,33 @@ public struct HTTPResponse: Sendable {
     self.body = body
   }
 
-  private final class Rare: Sendable {
+  private final class Extras: Sendable {
     let redirects: [Redirect]
     let unexpected: String?
-    let storedAt: Date?
+    let cachedAt: Date?
 
-    init?(_ redirects: [Redirect], _ unexpected: String?, _ storedAt: Date?) {
-      if redirects.isEmpty, unexpected == nil, storedAt == nil { return nil }
-      (self.redirects, self.unexpected, self.storedAt) = (redirects, unexpected, storedAt)
+    init?(_ redirects: [Redirect], _ unexpected: String?, _ cachedAt: Date?) {
+      if redirects.isEmpty, unexpected == nil, cachedAt == nil { return nil }
+      (self.redirects, self.unexpected, self.cachedAt) = (redirects, unexpected, cachedAt)
     }
   }
 
   /// The redirects that were followed, in order. Empty for most responses.
   public internal(set) var redirects: [Redirect] {
-    get { rare?.redirects ?? [] }
-    set { rare = Rare(newValue, unexpected, storedAt) }
+    get { extras?.redirects ?? [] }
+    set { extras = Extras(newValue, unexpected, cachedAt) }
   }
 
   /// The date at which a stored response was received, or `nil` if the response isn't from the cache.
-  var storedAt: Date? {
-    get { rare?.storedAt }
-    set { rare = Rare(redirects, unexpected, newValue) }
+  var cachedAt: Date? {
+    get { extras?.cachedAt }
+    set { extras = Extras(redirects, unexpected, newValue) }
   }
 
   /// The reason why a 206 or 304 doesn't match its request, or `nil`.
   var unexpected: String? {
-    get { rare?.unexpected }
-    set { rare = Rare(redirects, newValue, storedAt) }
+    get { extras?.unexpected }
+    set { extras = Extras(redirects, newValue, cachedAt) }
   }
 
   /// The media type in `Content-Type`, or `nil` if the field is missing or invalid.

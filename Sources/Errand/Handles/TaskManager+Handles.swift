@@ -48,7 +48,7 @@ extension TaskManager {
 
   private static func begin<Value: Sendable>(
     _ task: some ServerTask, _ delivery: BodyDestination, _ lifetime: TaskHandleLifetime,
-    finish: @escaping @Sendable (Outcome) async throws -> Value
+    finish: @escaping @Sendable (Answer) async throws -> Value
   ) -> TaskHandle<Value> {
     // A retry may run in another context: keep this context's default server.
     let scoped = ServerDefault.scoped

@@ -28,7 +28,7 @@ public struct CurlCommand: Sendable {
       request = try reader.request
     } catch {
       let reason = "can't read the curl command: \(Redaction.standard(text: error.reason))"
-      throw TaskError(.badRequest, reason, phase: .preparing, isSurelyNotSent: true)
+      throw TaskError(.badRequest, reason, phase: .preparing, wasNotSent: true)
     }
     followsRedirects = reader.followsRedirects
     ignored = reader.ignored

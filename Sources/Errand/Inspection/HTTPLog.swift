@@ -23,7 +23,7 @@ public final class HTTPLog: CallRecorder {
     var written = 0
     var isWriting = false
     /// The failures that have already been logged.
-    var told: Set<String> = []
+    var reported: Set<String> = []
     /// The number of calls that could not be written or were rejected.
     var lost = 0
   }
@@ -32,7 +32,7 @@ public final class HTTPLog: CallRecorder {
   public let folder: URL
   private let limit: Int
   private let maximumSize: Int
-  private let log: TextSink
+  private let log: LogOutput
   private let state = Lock(State())
   /// Tracks whether calls are waiting to be written.
   private let rounds = Completion()
@@ -55,7 +55,7 @@ public final class HTTPLog: CallRecorder {
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or written to.
   public init(
     in parent: URL? = nil, limit: Int = 10_000, maximumSize: Int = 1 << 30, runs: Int? = 20,
-    log: TextSink = .standardError
+    log: LogOutput = .standardError
   ) throws {
     let parent = parent ?? FileManager.default.temporaryDirectory.appendingPathComponent("errand-log-\(geteuid())")
     let time = Date().formatted(Self.timeFormat).replacing(":", with: ".").replacing("T", with: " ")
@@ -265,7 +265,7 @@ public final class HTTPLog: CallRecorder {
 
   private func fail(_ reason: String) {
     // Log each reason once, and limit the number of reasons, because some contain a name.
-    let isFirst = state.withLock { $0.told.count < 20 && $0.told.insert(reason).inserted }
+    let isFirst = state.withLock { $0.reported.count < 20 && $0.reported.insert(reason).inserted }
     if isFirst { log.write("the log \(folder.path): \(reason)") }
   }
 }

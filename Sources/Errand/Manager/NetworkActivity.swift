@@ -68,7 +68,7 @@ final class ActivityWatch: Sendable {
 
   private let state = Lock(State())
 
-  func tell() {
+  func notify() {
     let reader = state.withLock { state in
       state.hasChanged = state.reader == nil
       return state.reader.take()
@@ -119,12 +119,12 @@ struct ActivityWatches {
 /// The running calls of all managers in the process.
 final class ActivityRegistry: ActivitySource {
   private struct Entry {
-    weak var desk: CallRegistry?
+    weak var registry: CallRegistry?
   }
 
   private struct State {
-    var desks: [Entry] = []
-    var threshold = SweepThreshold()
+    var registries: [Entry] = []
+    var threshold = CleanupThreshold()
     var watches = ActivityWatches()
   }
 
@@ -132,27 +132,27 @@ final class ActivityRegistry: ActivitySource {
 
   private let state = Lock(State())
 
-  func add(_ desk: CallRegistry) {
+  func add(_ registry: CallRegistry) {
     let watches = state.withLock { state in
-      if state.threshold.isExceeded(by: state.desks.count) {
-        state.desks.removeAll { $0.desk == nil }
-        state.threshold.swept(leaving: state.desks.count)
+      if state.threshold.isExceeded(by: state.registries.count) {
+        state.registries.removeAll { $0.registry == nil }
+        state.threshold.swept(leaving: state.registries.count)
       }
-      state.desks.append(Entry(desk: desk))
+      state.registries.append(Entry(registry: registry))
       return state.watches.present()
     }
-    for watch in watches { desk.add(watch) }
+    for watch in watches { registry.add(watch) }
   }
 
-  var desks: [CallRegistry] { state.withLock { $0.desks.compactMap(\.desk) } }
+  var registries: [CallRegistry] { state.withLock { $0.registries.compactMap(\.registry) } }
 
-  var count: Int { desks.reduce(0) { $0 + $1.count } }
+  var count: Int { registries.reduce(0) { $0 + $1.count } }
 
   func add(_ watch: ActivityWatch) {
-    let desks = state.withLock { state in
+    let registries = state.withLock { state in
       state.watches.add(watch)
-      return state.desks.compactMap(\.desk)
+      return state.registries.compactMap(\.registry)
     }
-    for desk in desks { desk.add(watch) }
+    for registry in registries { registry.add(watch) }
   }
 }

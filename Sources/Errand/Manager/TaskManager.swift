@@ -13,7 +13,7 @@ public actor TaskManager {
   nonisolated let invalidations = InvalidationLog()
   nonisolated let serialQueues = SerialQueues()
   nonisolated let clock: CallClock
-  nonisolated let dates: DatedClock
+  nonisolated let dates: WallClock
   nonisolated let random: CallRandom
   nonisolated let retries: RetryBudgets
   nonisolated let circuits: CircuitRegistry
@@ -41,7 +41,7 @@ public actor TaskManager {
     retries = RetryBudgets(retryBudget)
     circuits = CircuitRegistry(clock: clock)
     self.clock = clock
-    dates = DatedClock(clock)
+    dates = WallClock(clock)
     self.random = random
   }
 

@@ -20,7 +20,7 @@ public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
   public static let inherited = AcceptedStatuses(returnsOthers: false)
   /// Like ``inherited``, but always returns other statuses, regardless of
   /// ``ServerConfiguration/reportBadHTTPStatusAsError``.
-  public static let returningOthers = AcceptedStatuses(returnsOthers: true)
+  public static let any = AcceptedStatuses(returnsOthers: true)
   /// Accepts every status.
   public static let all = AcceptedStatuses { _ in true }
   /// Accepts only these statuses.

@@ -8,7 +8,7 @@ public struct ThrottleLimits: Sendable, Hashable {
   /// separately, with the same maximum. Further attempts fail immediately with code `.queueFull`.
   public var maximumWaiting: Int { didSet { maximumWaiting = max(0, maximumWaiting) } }
   /// The waiting time after which an attempt's priority rises by one, to prevent starvation. 0 turns this off.
-  public var ageing: Duration
+  public var priorityAging: Duration
   /// The maximum rate at which attempts start, per host.
   public var rate: RateLimit
 
@@ -20,20 +20,20 @@ public struct ThrottleLimits: Sendable, Hashable {
 
   /// Creates limits. By default, ten attempts per host can run, and there are no other limits.
   public init(
-    perHost: Int = 10, total: Int = 0, maximumWaiting: Int = 0, ageing: Duration = .seconds(10),
+    perHost: Int = 10, total: Int = 0, maximumWaiting: Int = 0, priorityAging: Duration = .seconds(10),
     rate: RateLimit = .none, streamsPerHost: Int = 0
   ) {
     self.perHost = max(0, perHost)
     self.total = max(0, total)
     self.maximumWaiting = max(0, maximumWaiting)
-    self.ageing = ageing
+    self.priorityAging = priorityAging
     self.rate = rate
     self.streamsPerHost = max(0, streamsPerHost)
   }
 
   /// The limits for the queue of streams.
   var ofStreams: ThrottleLimits {
-    ThrottleLimits(perHost: streamsPerHost, maximumWaiting: maximumWaiting, ageing: ageing)
+    ThrottleLimits(perHost: streamsPerHost, maximumWaiting: maximumWaiting, priorityAging: priorityAging)
   }
 
   /// No limits.

@@ -58,38 +58,38 @@ struct ProgressMeter {
   let total: Int64?
   private var completed: Int64 = 0
   private var rate: Double?
-  private var told: (time: Duration, completed: Int64)
-  private var hasTold = false
+  private var reported: (time: Duration, completed: Int64)
+  private var hasReported = false
   private let start: Duration
 
   init(_ direction: TransferProgress.Direction, attempt: Int, total: Int64?, at now: Duration) {
     self.direction = direction
     self.attempt = attempt
     self.total = total
-    told = (now, 0)
+    reported = (now, 0)
     start = now
   }
 
   /// Counts bytes. Returns the progress if a report is due.
   mutating func add(_ count: Int, at now: Duration) -> TransferProgress? {
     completed += Int64(count)
-    guard !hasTold || now - told.time >= Self.interval else { return nil }
+    guard !hasReported || now - reported.time >= Self.interval else { return nil }
     return progress(at: now, isFinished: false)
   }
 
   mutating func finish(at now: Duration) -> TransferProgress { progress(at: now, isFinished: true) }
 
   private mutating func progress(at now: Duration, isFinished: Bool) -> TransferProgress {
-    let (seconds, age) = ((now - told.time) / .seconds(1), (now - start) / .seconds(1))
+    let (seconds, age) = ((now - reported.time) / .seconds(1), (now - start) / .seconds(1))
     if age >= Self.interval / .seconds(1), seconds > 0 {
       // Use the average since the start at first, and later a moving average without a logarithm. Skip the first
       // instant, which is not meaningful.
-      let present = Double(completed - told.completed) / seconds
+      let present = Double(completed - reported.completed) / seconds
       let mean = Double(completed) / age
       rate = age <= Self.window ? mean : rate.map { $0 + (present - $0) * seconds / (seconds + Self.window) } ?? mean
     }
-    told = (now, completed)
-    hasTold = true
+    reported = (now, completed)
+    hasReported = true
     return TransferProgress(
       direction: direction, attempt: attempt, completed: completed, total: total, rate: rate, isFinished: isFinished)
   }

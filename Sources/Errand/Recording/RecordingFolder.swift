@@ -9,7 +9,7 @@ import ErrandFoundation
 /// entries without a file. Only one session writes at a time. It holds a lock that the system releases when the process
 /// dies.
 struct RecordingFolder {
-  enum Outcome {
+  enum WriteResult {
     case written
     /// Another session holds the lock. Nothing was written.
     case locked
@@ -49,7 +49,7 @@ struct RecordingFolder {
   /// for the lock.
   mutating func write(
     _ recordings: [Recording], after skipped: Int = 0, _ limits: RecordingLimits, patience: Int = Self.patience
-  ) throws -> Outcome {
+  ) throws -> WriteResult {
     let folder = try PrivateFolder(url)
     do {
       return try folder.locked(Self.lockName, patience: patience) { folder in
@@ -64,7 +64,7 @@ struct RecordingFolder {
 
   private mutating func add(
     _ recordings: [Recording], after skipped: Int, _ limits: RecordingLimits, to folder: borrowing PrivateFolder
-  ) throws -> Outcome {
+  ) throws -> WriteResult {
     var added: [RecordingEntry] = []
     var problem: (any Error)?
     lastNumber += skipped

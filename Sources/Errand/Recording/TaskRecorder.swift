@@ -27,7 +27,7 @@ final class TaskRecorder: Sendable {
     var isEnded = false
     /// Whether writing has failed. After a failure has been logged, others are not logged until writing succeeds again.
     var hasFailed = false
-    var log = TextSink.discard
+    var log = LogOutput.discard
   }
 
   private struct Waiting {
@@ -90,7 +90,7 @@ final class TaskRecorder: Sendable {
 
   /// Queues a call to be written and returns immediately. `size` is the approximate number of bytes that it occupies
   /// until then. Failures are written to `log`, repeated failures only once.
-  func record(size: Int, log: TextSink, later make: @escaping @Sendable () -> Recording) {
+  func record(size: Int, log: LogOutput, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
       queue.log = log
@@ -217,7 +217,7 @@ final class TaskRecorder: Sendable {
   // MARK: Logging
 
   private func say(_ failure: String) {
-    let log = queue.withLock { queue -> TextSink? in
+    let log = queue.withLock { queue -> LogOutput? in
       defer { queue.hasFailed = true }
       return queue.hasFailed ? nil : queue.log
     }

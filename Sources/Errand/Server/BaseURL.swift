@@ -61,7 +61,7 @@ struct BaseURL: Sendable {
     if let problem = PathSegments.problem(in: below) {
       throw TaskError(
         .badURL, "the path '\(redaction(address: path).shortened)' has \(problem)", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
     if isWhole {
       let text = URIReference(path).text

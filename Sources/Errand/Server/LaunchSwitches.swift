@@ -30,7 +30,7 @@ struct LaunchSwitches {
   }
 
   /// Starts recording if the environment requests it and the manager is not recording yet. Failures are only logged.
-  func apply(to manager: TaskManager, log: TextSink) {
+  func apply(to manager: TaskManager, log: LogOutput) {
     for problem in problems { log.write(problem) }
     guard let recordings, manager.taskPathURL == nil else { return }
     do {

@@ -124,7 +124,7 @@ public struct ServerConfiguration: Sendable {
 
   /// Called when a call begins. The closure it returns is called when the call has ended. Use it to keep the app awake
   /// during calls, for example with a background task. Defaults to `nil`.
-  public var keepAwake: (@Sendable (_ task: any ServerTask) -> @Sendable () -> Void)?
+  public var backgroundActivity: (@Sendable (_ task: any ServerTask) -> @Sendable () -> Void)?
 
   // MARK: Logging and recording
 
@@ -146,7 +146,7 @@ public struct ServerConfiguration: Sendable {
   /// that begins with `/`. In a path, `*` stands for any sequence of characters. `*` alone matches all tasks.
   public var echoedTasks: Set<String> = []
   /// The destination of echoes and log lines. Defaults to standard error.
-  public var log = TextSink.standardError
+  public var log = LogOutput.standardError
   /// Hides secrets in logs, recordings, errors and all other readable output.
   public var redaction = Redaction.standard
   /// The maximum size, in bytes, of response bodies in echoes and recordings. Defaults to 10 MiB.

@@ -5,7 +5,7 @@ package final class ServerSnapshot: Sendable {
   package let configuration: ServerConfiguration
   private let base: BaseURL
   let observers: [ObserverQueue]
-  let tellsProgress: Bool
+  let reportsProgress: Bool
   /// The fraction of new traces that the observers record.
   let traceSampling: TraceSampling
   /// The header fields that separate users in the cache. `nil` without a cache.
@@ -37,7 +37,7 @@ package final class ServerSnapshot: Sendable {
     credentials = configuration.cache == nil ? nil : CacheCredentials(configuration.redaction)
     observers = (configuration.observers + SurroundingObservers.current).map { ObserverQueue($0) }
     traceSampling = observers.reduce(.none) { $0.union($1.traceSampling) }
-    tellsProgress = observers.contains { $0.wantsProgress }
+    reportsProgress = observers.contains { $0.wantsProgress }
     problem =
       configuration.timeouts.problem(timeout: configuration.defaultTimeout, named: "defaultTimeout")
       ?? configuration.pins.problem
@@ -80,12 +80,12 @@ package final class ServerSnapshot: Sendable {
   /// returns only public fields.
   func headers(for task: any ServerTask, at url: URL) async throws -> HTTPHeaders {
     let headers = try await standardHeaders(for: task)
-    guard !isHome(url) else { return headers }
+    guard !isTrusted(url) else { return headers }
     return HTTPHeaders(headers.filter { Self.publicHeaders.contains($0.name) })
   }
 
   /// Whether the server's own header fields can be sent to the URL.
-  func isHome(_ url: URL) -> Bool {
+  func isTrusted(_ url: URL) -> Bool {
     if origin(of: url) != nil { return true }
     guard let target = Origin(url) else { return false }
     return target == base.origin || trustedOrigins.contains(target)
@@ -108,7 +108,7 @@ package final class ServerSnapshot: Sendable {
     if let problem = PathSegments.problem(in: url.absoluteString[...]) {
       throw TaskError(
         .badURL, "the URL '\(configuration.redaction(url).shortened)' has \(problem)", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
     return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
   }
@@ -149,6 +149,6 @@ extension PublicKeyPins {
     guard let host = unknownHosts.first else { return nil }
     return TaskError(
       .badRequest, "pins has '\(host.shortened)', which is not a host name: write it as in a URL, in ASCII",
-      phase: .preparing, isSurelyNotSent: true)
+      phase: .preparing, wasNotSent: true)
   }
 }

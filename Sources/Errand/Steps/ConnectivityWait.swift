@@ -30,7 +30,7 @@ struct ConnectivityWait: Sendable {
 
   func waitsOut(_ error: any Error) -> Bool {
     guard let error = error as? TaskError else { return false }
-    return error.isOffline && error.isSurelyNotSent
+    return error.isOffline && error.wasNotSent
   }
 
   var hasTime: Bool { allowance.left(at: clock.now) > .zero }

@@ -30,7 +30,7 @@ public protocol PerAttemptStep: Step {}
 /// A step has one response at a time. Calling `next` again, or returning another response, ends the body of the
 /// previous response. This releases its stream, so a step that sends twice never needs more than one stream.
 public struct Next: Sendable {
-  private final class Given: Sendable {
+  private final class LastResponse: Sendable {
     private struct State {
       weak var body: HTTPResponseBody?
     }
@@ -53,7 +53,7 @@ public struct Next: Sendable {
 
   private let steps: ArraySlice<any Step>
   private let last: @Sendable (HTTPRequest) async throws -> HTTPResponse
-  private let given = Given()
+  private let lastResponse = LastResponse()
 
   package init(_ steps: ArraySlice<any Step>, last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
     self.steps = steps
@@ -63,9 +63,9 @@ public struct Next: Sendable {
   /// Sends `request` through the rest of the chain. Can be called again with the same or another request, which
   /// releases the previous response.
   public func callAsFunction(_ request: HTTPRequest) async throws -> HTTPResponse {
-    given.release()
+    lastResponse.release()
     let response = try await send(request)
-    given.keep(response)
+    lastResponse.keep(response)
     return response
   }
 
@@ -73,7 +73,7 @@ public struct Next: Sendable {
     guard let step = steps.first else { return try await last(request) }
     let next = Next(steps.dropFirst(), last: last)
     let response = try await step.send(request, next: next)
-    next.given.settle(for: response)
+    next.lastResponse.settle(for: response)
     return response
   }
 }

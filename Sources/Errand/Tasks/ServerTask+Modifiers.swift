@@ -50,7 +50,7 @@ extension ServerTask {
       guard !range.isValid, $0.problem == nil else { return }
       $0.problem = TaskError(
         .badRequest, "a range must have at least one byte and begin at 0 or later: \(range)", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
   }
 
@@ -136,8 +136,8 @@ extension ServerTask {
   /// returns.
   ///
   ///     try await Export().progress { bar.show($0.fraction) }.download(to: file)
-  public func progress(_ tell: @escaping @Sendable (TransferProgress) -> Void) -> Modified<Unmodified> {
-    modified { $0.progress = tell }
+  public func progress(_ notify: @escaping @Sendable (TransferProgress) -> Void) -> Modified<Unmodified> {
+    modified { $0.progress = notify }
   }
 
   /// Sets the type that ``TaskError/payload(as:)`` decodes from the body of an error response.

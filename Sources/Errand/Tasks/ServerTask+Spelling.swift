@@ -234,7 +234,7 @@ extension TaskError {
     } catch {
       throw TaskError(
         .encodingFailed, "can't encode \(aspect) of \(task): \(PayloadCoding.explain(error))", phase: .preparing,
-        underlying: error, isSurelyNotSent: true)
+        underlying: error, wasNotSent: true)
     }
   }
 }
@@ -275,6 +275,6 @@ extension PathSegments {
   }
 
   private static func refusal(_ index: Int, _ words: String) -> TaskError {
-    TaskError(.badURL, "segment \(index + 1) of the path \(words)", phase: .preparing, isSurelyNotSent: true)
+    TaskError(.badURL, "segment \(index + 1) of the path \(words)", phase: .preparing, wasNotSent: true)
   }
 }

@@ -86,7 +86,7 @@ public struct TaskPlan: Sendable {
   /// Whether the body is an in-memory chunk of an upload. If so, it has the time limits of a file.
   var isChunk = false
   /// Whether `linkedURL` is cross-origin. If so, credentials are not sent.
-  var isAway = false
+  var isCrossOrigin = false
   /// The control that pauses or cancels the call from outside.
   var control: CallControl?
   var role = Role.described

@@ -21,12 +21,12 @@ extension TaskSpelling {
     "retries": .retryPolicy, "maxRetries": .retryPolicy, "retryCount": .retryPolicy, "retryLimit": .retryPolicy,
   ]
 
-  private static let told = Lock<Set<ObjectIdentifier>>([])
+  private static let reported = Lock<Set<ObjectIdentifier>>([])
 
   /// Logs problems with a task, once per task type, after its request has been built.
-  static func tell(_ plan: TaskPlan, sending request: HTTPRequest, log: TextSink) {
+  static func notify(_ plan: TaskPlan, sending request: HTTPRequest, log: LogOutput) {
     let type = ObjectIdentifier(type(of: plan.task))
-    guard told.withLock({ $0.insert(type).inserted }) else { return }
+    guard reported.withLock({ $0.insert(type).inserted }) else { return }
     for problem in synonyms(in: plan, sending: request) { log.write(problem) }
   }
 

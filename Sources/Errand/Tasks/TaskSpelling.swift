@@ -26,12 +26,12 @@ package enum TaskSpelling {
     "uploadForm": "MultipartUploadingTask",
   ]
 
-  private static let told = Lock<Set<ObjectIdentifier>>([])
+  private static let reported = Lock<Set<ObjectIdentifier>>([])
 
   /// Logs problems with a task, once per task type.
-  static func tell(_ task: any ServerTask, log: TextSink) {
+  static func notify(_ task: any ServerTask, log: LogOutput) {
     let type = ObjectIdentifier(type(of: task))
-    guard told.withLock({ $0.insert(type).inserted }) else { return }
+    guard reported.withLock({ $0.insert(type).inserted }) else { return }
     for problem in problems(of: task) { log.write(problem) }
   }
 

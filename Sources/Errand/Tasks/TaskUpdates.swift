@@ -27,7 +27,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
       let headers: HTTPHeaders
 
       init?(_ response: HTTPResponse) {
-        guard let date = response.storedAt else { return nil }
+        guard let date = response.cachedAt else { return nil }
         self.date = date
         headers = HTTPHeaders(response.headers.filter { $0.name != .age && $0.name != .cacheStatus })
       }

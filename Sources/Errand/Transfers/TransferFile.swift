@@ -16,7 +16,7 @@ struct TransferPlace: Sendable {
       throw TaskError(
         .fileNotWritable,
         "'\(Redaction.standard(file).shortened)' is not a file URL: create one with URL(fileURLWithPath:)",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     self.file = file
     folder = file.deletingLastPathComponent().path
@@ -77,7 +77,7 @@ final class LockedFile {
       descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw PartialFile.failure(at: name) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-        throw errno == EWOULDBLOCK ? TransferDesk.inUse(name) : PartialFile.failure(at: name)
+        throw errno == EWOULDBLOCK ? TransferCoordinator.inUse(name) : PartialFile.failure(at: name)
       }
       var (held, there) = (stat(), stat())
       guard fstat(descriptor, &held) == 0, lstat(path, &there) == 0, held.st_ino == there.st_ino,
@@ -88,11 +88,11 @@ final class LockedFile {
       else {
         throw TaskError(
           .fileNotWritable, "\(path) is not a regular file owned by this user: remove it", phase: .preparing,
-          isSurelyNotSent: true)
+          wasNotSent: true)
       }
       return
     }
-    throw TransferDesk.inUse(name)
+    throw TransferCoordinator.inUse(name)
   }
 
   deinit { release() }

@@ -31,7 +31,7 @@ struct TransferRetry: Sendable {
   /// Throws ``TaskError`` with code `.timedOut` if the deadline has passed.
   func time() throws -> Duration? {
     guard let limit, let remaining, remaining <= .zero else { return remaining }
-    throw TaskError.timeout(.call, after: limit, phase: .preparing, isSurelyNotSent: true)
+    throw TaskError.timeout(.call, after: limit, phase: .preparing, wasNotSent: true)
   }
 
   /// If the request exceeded the deadline, replaces the limit in its timeout error with the transfer's deadline.
@@ -42,9 +42,9 @@ struct TransferRetry: Sendable {
 
   /// Waits while the transfer is paused. Pauses count toward the deadline. Throws ``TaskError`` with code `.timedOut`
   /// at the deadline, and `CancellationError` if the run is cancelled.
-  func pass(_ desk: TransferDesk) async throws {
-    guard let remaining else { return try await desk.pass() }
-    _ = try await manager.clock.within(max(.zero, remaining)) { try await desk.pass() }
+  func pass(_ coordinator: TransferCoordinator) async throws {
+    guard let remaining else { return try await coordinator.pass() }
+    _ = try await manager.clock.within(max(.zero, remaining)) { try await coordinator.pass() }
     _ = try time()
   }
 
@@ -94,8 +94,7 @@ struct TransferRetry: Sendable {
         refused.retryRefusal = Call.onceOnly(onceOnly)
       } else if let remaining, delay >= remaining {
         refused.retryRefusal = "the call's deadline ends before the delay of \(delay.formattedSeconds)"
-      } else if isRepetition, !error.isSurelyNotSent, let host = Origin(request.url), !manager.retries.spend(for: host)
-      {
+      } else if isRepetition, !error.wasNotSent, let host = Origin(request.url), !manager.retries.spend(for: host) {
         refused.retryRefusal = Call.exhausted(host)
       } else {
         return max(.zero, delay)

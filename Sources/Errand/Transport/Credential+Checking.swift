@@ -12,6 +12,6 @@ extension Credential {
   }
 
   private func refusal(_ reason: String) -> TaskError {
-    TaskError(.badRequest, reason, phase: .preparing, isSurelyNotSent: true)
+    TaskError(.badRequest, reason, phase: .preparing, wasNotSent: true)
   }
 }

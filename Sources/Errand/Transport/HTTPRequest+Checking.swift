@@ -63,7 +63,7 @@ extension HTTPRequest {
   }
 
   private func refusal(_ reason: String) -> TaskError {
-    TaskError(.badRequest, reason, phase: .preparing, isSurelyNotSent: true)
+    TaskError(.badRequest, reason, phase: .preparing, wasNotSent: true)
   }
 
   private func tooLarge(_ size: Int) -> TaskError {
@@ -74,7 +74,7 @@ extension HTTPRequest {
     return TaskError(
       isURL ? .badURL : .badRequest,
       "the head of the request has \(size) bytes, over the limit of \(Self.maximumHeadSize); the largest part is \(largest) with \(isURL ? length : field?.size ?? 0): send it in the body",
-      phase: .preparing, isSurelyNotSent: true)
+      phase: .preparing, wasNotSent: true)
   }
 
   package func origin() throws -> Origin {
@@ -88,7 +88,7 @@ extension HTTPRequest {
         ? "has the scheme \(scheme.shortened), but only http and https are supported"
         : "has no host to send to: \(refusal.rawValue)"
       throw TaskError(
-        .badURL, "'\(Redaction.standard(url).shortened)' \(reason)", phase: .preparing, isSurelyNotSent: true)
+        .badURL, "'\(Redaction.standard(url).shortened)' \(reason)", phase: .preparing, wasNotSent: true)
     }
   }
 

@@ -20,7 +20,7 @@ public struct ProxyRules: Sendable {
   ///   - log: Receives a line for each exception that can't be read. Defaults to the standard error.
   /// - Returns: The rules.
   public static func all(
-    _ proxy: Proxy, except exceptions: [String] = [], log: TextSink = .standardError
+    _ proxy: Proxy, except exceptions: [String] = [], log: LogOutput = .standardError
   ) -> ProxyRules {
     let entries = exceptions.flatMap { ProxyException.entries(of: $0) }
     return ProxyRules(
@@ -38,7 +38,7 @@ public struct ProxyRules: Sendable {
   ///   - log: Receives a line for each entry of `no_proxy` that can't be read. Defaults to the standard error.
   /// - Returns: The rules.
   public static func environment(
-    _ environment: [String: String] = ProcessInfo.processInfo.environment, log: TextSink = .standardError
+    _ environment: [String: String] = ProcessInfo.processInfo.environment, log: LogOutput = .standardError
   ) -> ProxyRules {
     func variable(_ names: String...) -> (name: String, value: String)? {
       for name in names {
@@ -57,7 +57,7 @@ public struct ProxyRules: Sendable {
     return rules
   }
 
-  private static func read(_ entries: [String], of list: String, _ log: TextSink) -> [ProxyException] {
+  private static func read(_ entries: [String], of list: String, _ log: LogOutput) -> [ProxyException] {
     entries.compactMap { entry in
       let exception = ProxyException(entry)
       if exception == nil {
@@ -86,7 +86,7 @@ public struct ProxyRules: Sendable {
     return TaskError(
       .transportUnavailable,
       "the environment variable \(name) is not the address of a proxy: write http://proxy.example.com:3128, or https or socks5,"
-        + " with a user and password escaped as in URLs", phase: .preparing, isSurelyNotSent: true)
+        + " with a user and password escaped as in URLs", phase: .preparing, wasNotSent: true)
   }
 
   /// Whether an origin is reached directly. Loopback hosts always are, because another machine can't reach them.

@@ -69,6 +69,6 @@ public struct TLSSettings: Sendable {
     throw TaskError(
       .secureConnectionFailed,
       "\(TaskError.certificatesReason): the authorities at \(url.path) cannot be read: \(words)",
-      phase: .preparing, isSurelyNotSent: true)
+      phase: .preparing, wasNotSent: true)
   }
 }

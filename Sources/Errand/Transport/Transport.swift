@@ -35,7 +35,7 @@ extension TaskError {
     TaskError(
       .transportUnavailable,
       "the transport does not check the address that it connects to, which addressPolicy requires, so nothing is sent: use CurlTransport, or .any",
-      phase: .preparing, isSurelyNotSent: true)
+      phase: .preparing, wasNotSent: true)
   }
 }
 

@@ -58,21 +58,21 @@ extension TransportConformance {
 
   private static let decoding: [Check] = [
     Check("requests and decodes a compressed body if decompression is on") { trial in
-      let answer = MockAnswer.data(PackedSample.gzip).header(.contentEncoding, "gzip")
+      let answer = MockAnswer.data(CompressedSample.gzip).header(.contentEncoding, "gzip")
       let (response, body) = try await trial.fetch(try trial.request { $0.decodesBody = true }, answer: answer)
-      try trial.equal(body, PackedSample.text, "the body")
+      try trial.equal(body, CompressedSample.text, "the body")
       try trial.equal(response.status, .ok, "the status")
       let accepted = try trial.received().headers[.acceptEncoding] ?? "nothing"
       try trial.holds(accepted.contains("gzip"), "gzip is accepted, but Accept-Encoding is \(accepted)")
     },
     Check("leaves a compressed body unchanged if decompression is off") { trial in
-      let answer = MockAnswer.data(PackedSample.gzip).header(.contentEncoding, "gzip")
+      let answer = MockAnswer.data(CompressedSample.gzip).header(.contentEncoding, "gzip")
       let (_, body) = try await trial.fetch(try trial.request(headers: ["Accept-Encoding": "gzip"]), answer: answer)
-      try trial.equal(body, PackedSample.gzip, "the body")
+      try trial.equal(body, CompressedSample.gzip, "the body")
     },
     Check("rejects a body that becomes too large when decoded") { trial in
       // Consecutive members are one body (RFC 1952 §2.2).
-      let bomb = PackedSample.zeros + PackedSample.zeros + PackedSample.zeros
+      let bomb = CompressedSample.zeros + CompressedSample.zeros + CompressedSample.zeros
       trial.server.enqueue(.data(bomb).header(.contentEncoding, "gzip"))
       _ = try await trial.failure(of: try trial.request { $0.decodesBody = true }, .bodyTooLarge)
     },

@@ -24,7 +24,7 @@ extension TransportConformance {
       let closed = try MockServer()
       closed.stop()
       let error = try await trial.failure(of: HTTPRequest(.post, closed.url, body: .text("x")), .cannotConnect)
-      try trial.holds(error.isSurelyNotSent, "the request was not sent")
+      try trial.holds(error.wasNotSent, "the request was not sent")
       try trial.equal(error.phase, .connecting, "the phase")
     },
   ]
@@ -35,7 +35,7 @@ extension TransportConformance {
       for answer in [MockAnswer.drop, .reset] {
         trial.server.enqueue(answer)
         let error = try await trial.failure(of: try trial.request(.post, body: .text("x")), .connectionLost)
-        try trial.holds(!error.isSurelyNotSent, "the request may have been read")
+        try trial.holds(!error.wasNotSent, "the request may have been read")
       }
       try trial.equal(trial.server.requestCount, 2, "the number of requests")
     },
@@ -54,7 +54,7 @@ extension TransportConformance {
     Check("reports a response that is not HTTP as a bad response", needs: .connections) { trial in
       trial.server.enqueue(.raw(Data("220 mail.example.com ESMTP\r\n".utf8)))
       let error = try await trial.failure(of: try trial.request(), .badResponse)
-      try trial.holds(!error.isSurelyNotSent, "the request may have been read")
+      try trial.holds(!error.wasNotSent, "the request may have been read")
     },
     Check("does not return an interim response if nothing follows", needs: .connections) { trial in
       trial.server.enqueue(.raw(Data("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".utf8)))

@@ -15,7 +15,7 @@ extension TransportConformance {
       let error = try await trial.failure(of: request, .timedOut)
       try trial.equal(error.timer, .connect, "the timer")
       try trial.equal(error.limit, short, "the limit")
-      try trial.holds(error.isSurelyNotSent, "the request was not sent")
+      try trial.holds(error.wasNotSent, "the request was not sent")
     },
     Check("reports the first-byte time limit") { trial in
       trial.server.enqueue(.hang)
@@ -23,7 +23,7 @@ extension TransportConformance {
         of: try trial.request { $0.timeouts = Timeouts(firstByte: short) }, .timedOut)
       try trial.equal(error.timer, .firstByte, "the timer")
       try trial.equal(error.limit, short, "the limit")
-      try trial.holds(!error.isSurelyNotSent, "the request may have been read")
+      try trial.holds(!error.wasNotSent, "the request may have been read")
       try await trial.waitForIdleness()
     },
     Check("reports the idle time limit", needs: .promptHeads) { trial in

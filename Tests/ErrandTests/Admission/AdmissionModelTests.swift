@@ -32,7 +32,7 @@ import Testing
     }
 
     private func rank(_ waiter: Waiter, _ now: Duration) -> Int {
-      min(4, waiter.priority.rawValue + Int((now - waiter.since) / limits.ageing))
+      min(4, waiter.priority.rawValue + Int((now - waiter.since) / limits.priorityAging))
     }
   }
 
@@ -41,7 +41,8 @@ import Testing
     let hosts = try (0..<3).map { try #require(URL(string: "https://host\($0).test").flatMap { Origin($0) }) }
     func limits() -> ThrottleLimits {
       ThrottleLimits(
-        perHost: .random(in: 0...4, using: &random), total: .random(in: 0...8, using: &random), ageing: .seconds(3))
+        perHost: .random(in: 0...4, using: &random), total: .random(in: 0...8, using: &random),
+        priorityAging: .seconds(3))
     }
     var model = Model(limits: limits())
     var admission = Admission(limits: model.limits)

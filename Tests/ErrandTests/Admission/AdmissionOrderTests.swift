@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test func `background becomes urgent after four aging intervals and precedes newer requests`() {
-    var admission = Admission(limits: ThrottleLimits(perHost: 1, ageing: .seconds(2)))
+    var admission = Admission(limits: ThrottleLimits(perHost: 1, priorityAging: .seconds(2)))
     _ = admission.enter(1, host: a, priority: .urgent, at: .zero)
     _ = admission.enter(2, host: a, priority: .background, at: .zero)
     for second in 1...8 {
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `without aging, background waits for everything else`() {
-    var admission = Admission(limits: ThrottleLimits(perHost: 1, ageing: .zero))
+    var admission = Admission(limits: ThrottleLimits(perHost: 1, priorityAging: .zero))
     _ = admission.enter(1, host: a, priority: .normal, at: .zero)
     _ = admission.enter(2, host: a, priority: .background, at: .zero)
     _ = admission.enter(3, host: a, priority: .low, at: .seconds(1000))

@@ -49,9 +49,9 @@ import Testing
 
   @Test func `stream limits use the same waiting rules as slots, but no rate`() {
     let limits = ThrottleLimits(
-      perHost: 7, total: 9, maximumWaiting: 5, ageing: .seconds(3), rate: RateLimit(1, per: .seconds(1)),
+      perHost: 7, total: 9, maximumWaiting: 5, priorityAging: .seconds(3), rate: RateLimit(1, per: .seconds(1)),
       streamsPerHost: 2)
-    #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, ageing: .seconds(3)))
+    #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, priorityAging: .seconds(3)))
   }
 
   @Test func `a call beyond the rate starts when the period has passed`() async throws {
@@ -94,7 +94,7 @@ import Testing
     let host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) })
     #expect(shop.manager.throttle.hosts == [host: ThrottleSnapshot.Host(running: 1, waiting: 1)])
     let error = try #require(await taskError { try await shop.task().run() })
-    #expect(error.code == .queueFull && error.isSurelyNotSent && error.attempts.count == 1)
+    #expect(error.code == .queueFull && error.wasNotSent && error.attempts.count == 1)
     #expect(error.reason == "the queue is full: 1 attempts are waiting (ThrottleLimits.maximumWaiting)")
     shop.clock.advance(by: .seconds(1))
     _ = try await first.value

@@ -208,7 +208,7 @@ import Testing
     let stub = StubServer(created, .status(204))
     #expect(try await all(Prices().on(stub.server).accepting([.created, .noContent]).events()) == ["a"])
     let others = StubServer(.data(Data("data: a\n\n".utf8), "text/event-stream", .notFound), .status(204))
-    let lenient = Prices().on(others.server).accepting(.returningOthers)
+    let lenient = Prices().on(others.server).accepting(.any)
     let error = await #expect(throws: TaskError.self) { try await all(lenient.events()) }
     #expect(error?.status == .notFound)
     let later = StubServer(stream("id: 1\ndata: a\n\n"), created, .status(204))

@@ -46,11 +46,11 @@ import Testing
       let whole = try form.body()
       #expect(try whole.length() == nil)
       #expect(try await sent(whole).firstRange(of: content) != nil)
-      let packed = try #require(try body.gzipped())
-      var unpacking = Unpacking([.gzip], DecodingLimits(maximumSize: 1 << 20, maximumRatio: 200), mayBeEmpty: false)
-      unpacking.feed(try await sent(packed))
-      unpacking.feed(nil)
-      guard case .take(let data) = try unpacking.whole(upTo: .max) else { throw CocoaError(.coderReadCorrupt) }
+      let compressed = try #require(try body.gzipped())
+      var decompressing = Unpacking([.gzip], DecodingLimits(maximumSize: 1 << 20, maximumRatio: 200), mayBeEmpty: false)
+      decompressing.feed(try await sent(compressed))
+      decompressing.feed(nil)
+      guard case .take(let data) = try decompressing.whole(upTo: .max) else { throw CocoaError(.coderReadCorrupt) }
       #expect(data == content)
     }
 
@@ -74,7 +74,7 @@ import Testing
       try Data(count: 10).write(to: file)
       for range in [ByteRange(10...), ByteRange(3..<3), .last(0), ByteRange((-2)...)] {
         let error = #expect(throws: TaskError.self) { try HTTPBody.file(file, bytes: range) }
-        #expect(error?.code == .unreadableBody && error?.isSurelyNotSent == true)
+        #expect(error?.code == .unreadableBody && error?.wasNotSent == true)
       }
       #expect(throws: TaskError.self) { try HTTPBody.file(folder, bytes: ByteRange(0...)) }
       let body = try HTTPBody.file(file, bytes: ByteRange(2...))

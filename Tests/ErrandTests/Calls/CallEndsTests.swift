@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func `progress reports the attempt number even if the attempt sends twice`() async throws {
-    let told = Shared<[Int]>([])
+    let reported = Shared<[Int]>([])
     let tokens = NumberedTokens(valid: 2)
     let shop = VirtualShop(
       configure: {
@@ -144,8 +144,8 @@ import Testing
       },
       answer: { _, request, _ in tokens.answer(request) })
     try await URLTask(.known("https://shop.test/a"), method: .put, body: .bytes(Data(repeating: 1, count: 1000)))
-      .progress { progress in told.withLock { $0.append(progress.attempt) } }.on(shop.server).run()
-    #expect(shop.sentCount >= 3 && Set(told.withLock { $0 }) == [1], "\(told.withLock { $0 })")
+      .progress { progress in reported.withLock { $0.append(progress.attempt) } }.on(shop.server).run()
+    #expect(shop.sentCount >= 3 && Set(reported.withLock { $0 }) == [1], "\(reported.withLock { $0 })")
   }
 
   @Test func `a ping is sent once and never answered by a cache`() async throws {

@@ -25,7 +25,7 @@ import Testing
 
   /// A weak reference to a call whose response has been released.
   private func reference(_ shop: CachedShop, _ policy: CachePolicy = .inherited) async throws -> Reference {
-    Reference(call: try await shop.task("widgets/7", policy).response().response.maker)
+    Reference(call: try await shop.task("widgets/7", policy).response().response.call)
   }
 
   @Test func `releases a call for every cache outcome: stored, hit, validated or bypassed`()

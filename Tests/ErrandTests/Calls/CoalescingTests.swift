@@ -147,7 +147,7 @@ import Testing
     gate.open()
     for call in calls {
       let error = try #require(await taskError { _ = try await call.value })
-      #expect(error.status == 500 && !error.isSurelyNotSent && error.record.description.contains("joined call"))
+      #expect(error.status == 500 && !error.wasNotSent && error.record.description.contains("joined call"))
     }
   }
 

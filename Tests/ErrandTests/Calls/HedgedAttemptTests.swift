@@ -13,7 +13,7 @@ import Testing
       $0.waitsForConnectivity = true
       if isHedged { $0.hedging = .after(.seconds(1000)) }
     }) { number, request, _ in
-      if number == 1 { throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) }
+      if number == 1 { throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) }
       return .ok(request)
     }
     let isOver = Shared(false)
@@ -90,7 +90,7 @@ import Testing
       switch number {
       case 1:
         try await CallClock(clock).sleep(for: .seconds(2))
-        throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+        throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
       case 2: throw TaskError(.connectionLost, "lost", phase: .awaitingResponse)
       default: return .ok(request)
       }

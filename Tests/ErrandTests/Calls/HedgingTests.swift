@@ -186,7 +186,7 @@ import Testing
     let shop = VirtualShop(
       budget: RetryBudget(ratio: 0, capacity: 2),
       answer: { number, request, clock in
-        if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) }
+        if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) }
         try await CallClock(clock).sleep(for: .seconds(number == 1 ? 100 : 1))
         return .ok(request)
       })
@@ -331,7 +331,7 @@ import Testing
     let shop = VirtualShop { number, request, clock in
       if number == 1 {
         try await CallClock(clock).sleep(for: .seconds(3))
-        throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+        throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
       }
       if number == 2 { try await CallClock(clock).sleep(for: .seconds(100)) }
       return .status(.ok, headers: ["X-Number": "\(number)"], for: request)

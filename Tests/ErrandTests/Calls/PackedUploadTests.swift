@@ -9,7 +9,7 @@ import Testing
     var headers: HTTPHeaders = [:]
   }
 
-  private struct SendPacked: ServerPOSTTask, DataUploadingTask, GZipUploadingTask {
+  private struct SendCompressed: ServerPOSTTask, DataUploadingTask, GZipUploadingTask {
     let uploadData = Data(repeating: 65, count: 1000)
   }
   private struct SendFrom: ServerPOSTTask, DataUploadingTask {
@@ -26,9 +26,9 @@ import Testing
 
   #if os(Linux)
     @Test func `compresses bodies of at least the server's threshold`() async throws {
-      let packed = try await sent(Send(), threshold: 1000)
-      #expect(packed.headers.values(for: .contentEncoding) == ["gzip"])
-      #expect(packed.body.data?.prefix(2) == Data([0x1F, 0x8B]) && (packed.body.data?.count ?? 1000) < 100)
+      let compressed = try await sent(Send(), threshold: 1000)
+      #expect(compressed.headers.values(for: .contentEncoding) == ["gzip"])
+      #expect(compressed.body.data?.prefix(2) == Data([0x1F, 0x8B]) && (compressed.body.data?.count ?? 1000) < 100)
       let plain = try await sent(Send(), threshold: 1001)
       #expect(!plain.headers.contains(.contentEncoding) && plain.body.data?.count == 1000)
     }
@@ -45,19 +45,19 @@ import Testing
     }
 
     @Test func `a call overrides the task, and the task overrides the server`() async throws {
-      func isPacked(_ task: some ServerTask, threshold: Int? = nil) async throws -> Bool {
+      func isCompressed(_ task: some ServerTask, threshold: Int? = nil) async throws -> Bool {
         try await sent(task, threshold: threshold).headers[.contentEncoding] == "gzip"
       }
-      #expect(try await isPacked(Send().gzipped()))
-      #expect(try await !isPacked(Send().gzipped(above: .max), threshold: 0))
-      #expect(try await isPacked(SendPacked()))
-      #expect(try await isPacked(SendPacked(), threshold: .max))
-      #expect(try await !isPacked(SendPacked().gzipped(above: 1001), threshold: 0))
-      #expect(try await isPacked(SendFrom(gzipUploadThreshold: 1000)))
-      #expect(try await !isPacked(SendFrom(gzipUploadThreshold: 1001), threshold: 0))
-      #expect(try await isPacked(SendFrom(gzipUploadThreshold: .max).gzipped()))
-      #expect(try await isPacked(SendFrom(gzipUploadThreshold: nil), threshold: 0))
-      #expect(try await !isPacked(SendFrom(gzipUploadThreshold: nil)))
+      #expect(try await isCompressed(Send().gzipped()))
+      #expect(try await !isCompressed(Send().gzipped(above: .max), threshold: 0))
+      #expect(try await isCompressed(SendCompressed()))
+      #expect(try await isCompressed(SendCompressed(), threshold: .max))
+      #expect(try await !isCompressed(SendCompressed().gzipped(above: 1001), threshold: 0))
+      #expect(try await isCompressed(SendFrom(gzipUploadThreshold: 1000)))
+      #expect(try await !isCompressed(SendFrom(gzipUploadThreshold: 1001), threshold: 0))
+      #expect(try await isCompressed(SendFrom(gzipUploadThreshold: .max).gzipped()))
+      #expect(try await isCompressed(SendFrom(gzipUploadThreshold: nil), threshold: 0))
+      #expect(try await !isCompressed(SendFrom(gzipUploadThreshold: nil)))
     }
   #endif
 

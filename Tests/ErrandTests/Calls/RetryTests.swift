@@ -43,18 +43,19 @@ import Testing
   @Test func `a delay logs its reason on one line, with secrets redacted`() async throws {
     let (recorder, lines) = (EventRecorder(), Shared<[String]>([]))
     let failure = TaskError(
-      TaskError.Code("odd"), "lost https://shop.test/?token=hunter2\nand more", phase: .sending, isSurelyNotSent: true)
+      TaskError.Code("odd"), "lost https://shop.test/?token=hunter2\nand more", phase: .sending, wasNotSent: true)
     let stub = StubServer(.failure(failure), .status(.ok)) { configuration in
       configuration.observers = [recorder]
       configuration.logStyle = .steps
-      configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
+      configuration.log = LogOutput { line in lines.withLock { $0.append(line) } }
     }
     let policy = RetryPolicy.decided(by: { _ in .retry(after: .seconds(1)) })
     let response = try await PlainTask().on(stub.server).retry(policy).run()
     await recorder.balanced()
-    let told = recorder.moments().map { "\($0)" }
-    #expect(told.contains("waiting 1.000 s to retry: lost https://shop.test/?token=<redacted> and more"), "\(told)")
-    for text in told + lines.withLock({ $0 }) + [response.record.description] { #expect(!text.contains("hunter2")) }
+    let reported = recorder.moments().map { "\($0)" }
+    #expect(
+      reported.contains("waiting 1.000 s to retry: lost https://shop.test/?token=<redacted> and more"), "\(reported)")
+    for text in reported + lines.withLock({ $0 }) + [response.record.description] { #expect(!text.contains("hunter2")) }
   }
 
   @Test func `a policy's statuses replace the defaults`() async throws {
@@ -338,7 +339,7 @@ import Testing
       asked.withLock { $0.append(failure.attempts.count) }
       return failure.attempts.count < 3 ? .retry(after: .zero) : .giveUp
     }
-    let response = try await PlainTask().on(stub.server).accepting(.returningOthers).retry(policy).stream()
+    let response = try await PlainTask().on(stub.server).accepting(.any).retry(policy).stream()
     response.body.cancel()
     #expect(response.status == 503 && stub.requests.count == 3 && asked.withLock { $0 } == [1, 2, 3])
   }

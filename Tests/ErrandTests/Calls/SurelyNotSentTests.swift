@@ -6,7 +6,7 @@ import Testing
 
 /// Only an attempt's own admission and transport mark its errors as not sent.
 @Suite(.timeLimit(.minutes(1))) struct SurelyNotSentTests {
-  private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+  private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
 
   /// Sends the request, then runs another call that fails before it is sent.
   private struct Reporting: PerAttemptStep {
@@ -29,7 +29,7 @@ import Testing
     }
     let error = try #require(await taskError { try await shop.task(method: .post).run() })
     #expect(shop.sentCount == 1 && error.code == .cannotConnect)
-    #expect(!error.isSurelyNotSent, "the request of this call was sent")
+    #expect(!error.wasNotSent, "the request of this call was sent")
   }
 
   @Test func `a not-sent error from the body's producer does not mark the request as not sent`() async throws {
@@ -53,7 +53,7 @@ import Testing
     for (index, body) in bodies.enumerated() {
       let task = URLTask(.known("https://shop.test/orders"), method: .post, body: body).on(server)
       let error = try #require(await taskError { try await task.run() })
-      #expect(sent.count == index + 1 && error.code == .cannotConnect && !error.isSurelyNotSent)
+      #expect(sent.count == index + 1 && error.code == .cannotConnect && !error.wasNotSent)
     }
   }
 
@@ -64,7 +64,7 @@ import Testing
     }
     let shop = shop { _ in }
     let error = try #require(await taskError { try await Failing().on(shop.server).run() })
-    #expect(shop.sentCount == 1 && !error.isSurelyNotSent)
+    #expect(shop.sentCount == 1 && !error.wasNotSent)
   }
 
   @Test func `does not retry if a step throws a not-sent error`() async throws {
@@ -91,7 +91,7 @@ import Testing
     let report = { @Sendable in _ = try await PlainTask().on(other.server).retry(.never).run() }
     let stepped = shop { $0.perCallSteps = [ReportingOnce(report: report)] }
     let first = try #require(await taskError { try await stepped.task(method: .post).run() })
-    #expect(stepped.sentCount == 1 && first.code == .cannotConnect && !first.isSurelyNotSent)
+    #expect(stepped.sentCount == 1 && first.code == .cannotConnect && !first.wasNotSent)
     let count = Counter()
     let hooked = VirtualShop(
       .autoAdvancing,
@@ -102,7 +102,7 @@ import Testing
         }
       }, answer: { _, request, _ in .unavailable(request) })
     let second = try #require(await taskError { try await hooked.task(method: .put).run() })
-    #expect(hooked.sentCount == 1 && second.code == .cannotConnect && !second.isSurelyNotSent)
+    #expect(hooked.sentCount == 1 && second.code == .cannotConnect && !second.wasNotSent)
   }
 
   @Test func `a request that was not sent costs no retry budget`() async throws {

@@ -37,7 +37,7 @@ import Testing
     for _ in 0..<10 { _ = try? await shop.task().run() }
     shop.clock.advance(by: .seconds(12))
     let error = try #require(await taskError { try await shop.task(method: .post).run() })
-    #expect(error.code == .circuitOpen && error.isSurelyNotSent && !error.isRetryable)
+    #expect(error.code == .circuitOpen && error.wasNotSent && !error.isRetryable)
     #expect(
       error.reason == "the circuit breaker of https://shop.test:443 is open: nothing is sent to it for another 18.000 s"
     )
@@ -200,20 +200,20 @@ import Testing
 
   @Test func `forgets unused hosts`() throws {
     let (clock, settings) = (ManualClock(), CircuitBreaker(minimumCalls: 1))
-    let desk = CircuitRegistry(clock: CallClock(clock))
+    let coordinator = CircuitRegistry(clock: CallClock(clock))
     for number in 0..<2000 {
       let host = try #require(Origin(.known("https://h\(number).test")))
-      try desk.permit(for: host, settings).end(.failure)
+      try coordinator.permit(for: host, settings).end(.failure)
       clock.advance(by: .seconds(31))
-      try desk.permit(for: host, settings).end(.unknown)  // the probe was cancelled
+      try coordinator.permit(for: host, settings).end(.unknown)  // the probe was cancelled
     }
     clock.advance(by: .seconds(24 * 3600))
     for number in 0..<2000 {
       let host = try #require(Origin(.known("https://g\(number).test")))
-      try desk.permit(for: host, settings).end(.success)
+      try coordinator.permit(for: host, settings).end(.success)
       clock.advance(by: .seconds(31))
     }
-    #expect(desk.hostCount < 2000)
+    #expect(coordinator.hostCount < 2000)
   }
 
   @Test(arguments: [HTTPStatus.serviceUnavailable, .ok])
@@ -221,7 +221,7 @@ import Testing
     let shop = make { number, request, _ in number <= 10 ? .unavailable(request) : .status(status, for: request) }
     for _ in 0..<10 { _ = try? await shop.task().run() }
     shop.clock.advance(by: .seconds(30))
-    let response = try await shop.task().accepting(.returningOthers).stream()
+    let response = try await shop.task().accepting(.any).stream()
     #expect(shop.manager.circuit(of: host) == (status == .ok ? .closed : .open(for: .seconds(30))))
     #expect(response.status == status)
   }

@@ -139,12 +139,12 @@ import Testing
     Duration(secondsComponent: 0, attosecondsComponent: 1), .nanoseconds(1), .seconds(-1), .unlimited,
   ]) func `extreme durations do not trap`(time: Duration) throws {
     let settings = CircuitBreaker(window: time, minimumCalls: 1, openDuration: time)
-    let desk = CircuitRegistry(clock: CallClock(ManualClock()))
+    let coordinator = CircuitRegistry(clock: CallClock(ManualClock()))
     let host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) })
-    for result in [Circuit.Result.success, .failure] { try? desk.permit(for: host, settings).end(result) }
+    for result in [Circuit.Result.success, .failure] { try? coordinator.permit(for: host, settings).end(result) }
     var circuit = Circuit()
     for second in [0, 1, 1_000_000] { send(&circuit, .failure, at: second, settings) }
-    #expect(!"\(desk.circuit(of: host)) \(circuit.isIdle(at: .seconds(1_000_000)))".isEmpty)
+    #expect(!"\(coordinator.circuit(of: host)) \(circuit.isIdle(at: .seconds(1_000_000)))".isEmpty)
   }
 
   @Test func `servers with different windows share one circuit`() {

@@ -135,7 +135,7 @@ import Testing
 
   @Test func `a retry that was not sent is charged once, with the retry that follows`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { number, request, _ in
-      if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) }
+      if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) }
       return number < 4 ? .unavailable(request) : .ok(request)
     }
     try await shop.task().retry(upTo: 5, after: .seconds(1)).run()

@@ -87,6 +87,6 @@ import Testing
     let stub = StubServer(.status(.ok), remote: refusal.remote, configure: refusal.configure)
     let error = try #require(await taskError { try await refusal.run(stub.server) })
     #expect(error.code.name == refusal.description && stub.requests.isEmpty)
-    #expect(rows[error.code.name]?[2] == "no" && error.isSurelyNotSent, "\(error)")
+    #expect(rows[error.code.name]?[2] == "no" && error.wasNotSent, "\(error)")
   }
 }

@@ -57,7 +57,7 @@ import Testing
     case let value as Authentication where value.isNone: return "`.none`"
     case let value as CookiePolicy where "\(value.kind)" == "perServer": return "`.perServer`"
     case let value as Redaction where value.fragments == Redaction.standard.fragments: return "`.standard`"
-    case is TextSink: return "standard error"
+    case is LogOutput: return "standard error"
     case let value as RetryableStatuses:
       return (100...599).filter { value.contains(HTTPStatus($0)) }.map { "\($0)" }.joined(separator: ", ")
     case _ where mirror.displayStyle == .enum: return "`.\(value)`"

@@ -20,13 +20,13 @@
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(origin.host, "\(origin.port)", &hints, &list) == 0, let address = list?.pointee else {
           throw TaskError(
-            .cannotResolveHost, "\(origin.host) was not found", phase: .connecting, isSurelyNotSent: true)
+            .cannotResolveHost, "\(origin.host) was not found", phase: .connecting, wasNotSent: true)
         }
         defer { freeaddrinfo(list) }
         guard Glibc.connect(descriptor, address.ai_addr, address.ai_addrlen) == 0 else {
           throw TaskError(
             .cannotConnect, "no connection to \(origin): \(String(cString: strerror(errno)))", phase: .connecting,
-            isSurelyNotSent: true)
+            wasNotSent: true)
         }
       }
     }

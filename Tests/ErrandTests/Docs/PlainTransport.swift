@@ -51,7 +51,7 @@
 
       private static func refusal(_ reason: String, _ cause: (any Error)?) -> TaskError {
         let code: TaskError.Code = cause == nil ? .transportUnavailable : .unreadableBody
-        return TaskError(code, reason, phase: .preparing, underlying: cause, isSurelyNotSent: true)
+        return TaskError(code, reason, phase: .preparing, underlying: cause, wasNotSent: true)
       }
     }
   }

@@ -62,7 +62,7 @@ import Testing
     let error = await #expect(throws: TaskError.self) {
       try await shop.send(AddWidget(uploadPayload: cog))
     }
-    #expect(error?.code == .connectionLost && error?.isSurelyNotSent == false)
+    #expect(error?.code == .connectionLost && error?.wasNotSent == false)
     #expect(mock.requestCount == 1)
   }
 

@@ -65,9 +65,9 @@ import Testing
       return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
     }
     var configuration = ServerConfiguration()
-    configuration.keepAwake = { _ in
-      log.add("then `keepAwake`")
-      return { log.add("that `keepAwake` returned is called last") }
+    configuration.backgroundActivity = { _ in
+      log.add("then `backgroundActivity`")
+      return { log.add("that `backgroundActivity` returned is called last") }
     }
     configuration.preflight = { _, _ in log.add("then the server's. Both") }
     configuration.perCallSteps = [Once(log: log)]

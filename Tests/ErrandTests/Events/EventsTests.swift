@@ -64,7 +64,7 @@ import Testing
 
   @Test func `the log style determines the number of log lines`() async throws {
     let lines = Shared<[String]>([])
-    let sink = TextSink { line in lines.withLock { $0.append(line) } }
+    let sink = LogOutput { line in lines.withLock { $0.append(line) } }
     for (style, count) in [(LogStyle.none, 0), (.short, 2), (.steps, 8)] {
       let stub = StubServer(.widget) {
         $0.logStyle = style

@@ -99,9 +99,9 @@ import Testing
   }
 
   private struct Inline: TaskObserver {
-    let tell: @Sendable (TaskEvent) -> Void
+    let notify: @Sendable (TaskEvent) -> Void
     var delivery: ObserverDelivery { .inline }
-    func observe(_ event: TaskEvent) { tell(event) }
+    func observe(_ event: TaskEvent) { notify(event) }
   }
 
   @Test func `does not call willRetry for a hedge`() async throws {

@@ -74,7 +74,7 @@ extension StubLog.Answer {
 
   /// A failed connection: nothing was sent.
   static let refused = StubLog.Answer.failure(
-    TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true))
+    TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true))
 
   /// A connection lost after the request may have arrived.
   static let lost = StubLog.Answer.failure(TaskError(.connectionLost, "lost", phase: .awaitingResponse))

@@ -16,7 +16,7 @@ extension TokenService {
   }
 
   /// A shop that accepts the service's tokens.
-  func shop(_ settings: OAuth2, log: TextSink = .discard) -> VirtualShop {
+  func shop(_ settings: OAuth2, log: LogOutput = .discard) -> VirtualShop {
     VirtualShop(
       configure: {
         $0.authentication = .oauth2(settings)

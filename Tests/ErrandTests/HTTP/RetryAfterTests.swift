@@ -78,7 +78,7 @@ import Testing
   @Test(arguments: ["9223372036854775807", "999999999999999"])
   func `a delay of any length does not trap and can be cancelled`(value: String) async throws {
     let lines = Shared<[String]>([])
-    let log = TextSink { line in lines.withLock { $0.append(line) } }
+    let log = LogOutput { line in lines.withLock { $0.append(line) } }
     let transport = StubTransport { .status(503, headers: [.retryAfter: value], for: $0) }
     let server = Server(remote: "https://shop.test", transport: transport)
     // The default policy fails the call. A custom policy can wait.

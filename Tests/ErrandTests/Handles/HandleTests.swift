@@ -225,11 +225,11 @@ import Testing
   @Test func `reports progress at most 20 times a second and at the end`() async throws {
     let clock = ManualClock()
     let server = slowServer(clock)
-    let told = Shared<[TransferProgress]>([])
+    let reported = Shared<[TransferProgress]>([])
     let handle = server.manager.start(
-      PlainTask().on(server).progress { progress in told.withLock { $0.append(progress) } })
+      PlainTask().on(server).progress { progress in reported.withLock { $0.append(progress) } })
     _ = try await handle.value
-    let all = told.withLock { $0 }
+    let all = reported.withLock { $0 }
     #expect(all.count <= 22 && all.count > 15 && all.map(\.completed) == all.map(\.completed).sorted())
     let half = try #require(all.first { $0.fraction ?? 0 >= 0.5 })
     // 100 bytes per millisecond.

@@ -32,8 +32,8 @@ import Testing
     let command = request.curlCommand()
     #expect(!command.contains("s3cret") && command.contains("token=<redacted>"), "\(command)")
     #expect(request.curlCommand(redaction: nil).components(separatedBy: "s3cret").count == 5)
-    let packed = HTTPRequest(.post, Self.url, body: .bytes(Data("token=s3cret\0".utf8)))
-    #expect(!packed.curlCommand().contains("s3cret") && !packed.curlCommand().contains("13 bytes of data"))
+    let compressed = HTTPRequest(.post, Self.url, body: .bytes(Data("token=s3cret\0".utf8)))
+    #expect(!compressed.curlCommand().contains("s3cret") && !compressed.curlCommand().contains("13 bytes of data"))
   }
 
   @Test func `reads a hidden body from standard input and says so`() async throws {
@@ -225,7 +225,7 @@ import Testing
     ("curl -H 'X: a\nb' https://a.test/", "line break"), ("curl https://a.test/ ; rm x", "';'"),
   ]) func `rejects an unsupported command with a specific reason`(line: String, reason: String) throws {
     let error = #expect(throws: TaskError.self) { try CurlCommand(line) }
-    #expect(error?.code == .badRequest && error?.isSurelyNotSent == true)
+    #expect(error?.code == .badRequest && error?.wasNotSent == true)
     #expect(
       error?.reason.hasPrefix("can't read the curl command: ") == true && error?.reason.contains(reason) == true,
       "\(line): \(error?.reason ?? "")")

@@ -183,7 +183,7 @@ import Testing
   @Test func `stops writing at the count limit and logs this once`() async throws {
     try await withFolder { parent in
       let said = Shared<[String]>([])
-      let log = try HTTPLog(in: parent, limit: 2, log: TextSink { text in said.withLock { $0.append(text) } })
+      let log = try HTTPLog(in: parent, limit: 2, log: LogOutput { text in said.withLock { $0.append(text) } })
       let stub = StubServer(.widget)
       await stub.server.update { $0.recorders = [log] }
       for id in 0..<4 { _ = try await GetWidget(id: id).on(stub.server).download() }
@@ -196,7 +196,7 @@ import Testing
   @Test func `stops writing at the size limit and logs this once`() async throws {
     try await withFolder { parent in
       let said = Shared<[String]>([])
-      let log = try HTTPLog(in: parent, maximumSize: 5000, log: TextSink { text in said.withLock { $0.append(text) } })
+      let log = try HTTPLog(in: parent, maximumSize: 5000, log: LogOutput { text in said.withLock { $0.append(text) } })
       let stub = StubServer(.data(Data(repeating: 0x61, count: 4000), .plainText)) { $0.recorders = [log] }
       for _ in 0..<4 {
         _ = try await PlainTask().on(stub.server).downloadData()

@@ -29,7 +29,7 @@ import Testing
   @Test func `counts and logs calls that can't be written`() async throws {
     try await withFolder { parent in
       let lines = Shared<[String]>([])
-      let log = try HTTPLog(in: parent, log: TextSink { line in lines.withLock { $0.append(line) } })
+      let log = try HTTPLog(in: parent, log: LogOutput { line in lines.withLock { $0.append(line) } })
       let stub = StubServer(.widget) { $0.recorders = [log] }
       _ = try await GetWidget().on(stub.server).download()
       await log.finish()
@@ -50,7 +50,7 @@ import Testing
     try await withFolder { parent in
       let lines = Shared<[String]>([])
       let log = try HTTPLog(
-        in: parent, maximumSize: 2000, log: TextSink { line in lines.withLock { $0.append(line) } })
+        in: parent, maximumSize: 2000, log: LogOutput { line in lines.withLock { $0.append(line) } })
       let stub = StubServer(.widget) { $0.recorders = [log] }
       try FileManager.default.removeItem(at: log.page)
       for _ in 0..<20 {

@@ -84,9 +84,9 @@ import Testing
     }
     #expect(try await body("image/png")?.data == bytes)
     #expect(try await body("image/svg+xml")?.data == nil)
-    let packed = try await body("application/protobuf")
-    #expect(packed?.data == nil && packed?.text == nil && packed?.size == 4)
-    #expect(packed?.note == "<4 bytes of application/protobuf>")
+    let compressed = try await body("application/protobuf")
+    #expect(compressed?.data == nil && compressed?.text == nil && compressed?.size == 4)
+    #expect(compressed?.note == "<4 bytes of application/protobuf>")
     #expect(try await body("application/protobuf", .none)?.data == bytes)
   }
 

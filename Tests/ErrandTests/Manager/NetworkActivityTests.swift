@@ -98,7 +98,7 @@ import Testing
 
   @Test func `the process's activity excludes an exporter's manager`() {
     let (counted, exporting) = (TaskManager(), SpanExporter.manager())
-    #expect(ActivityRegistry.all.desks.contains { $0 === counted.calls })
-    #expect(!ActivityRegistry.all.desks.contains { $0 === exporting.calls })
+    #expect(ActivityRegistry.all.registries.contains { $0 === counted.calls })
+    #expect(!ActivityRegistry.all.registries.contains { $0 === exporting.calls })
   }
 }

@@ -160,7 +160,7 @@ import Testing
     let plan = TaskPlan(Upload())
     let begin = UploadRequest(.post, headers: [:], content: .none)
     var own = plan
-    own.task = UploadPart(plan, begin, to: .known("https://shop.test/s3cret"), .none, isHome: true)
+    own.task = UploadPart(plan, begin, to: .known("https://shop.test/s3cret"), .none, isTrusted: true)
     #expect(!own.describedTask(.standard).contains("s3cret"))
   }
 
@@ -264,8 +264,8 @@ import Testing
     let stub = StubServer(.status(405, ["Allow": "s3cret"]), .status(.ok)) { $0.observers = [events] }
     let policy = RetryPolicy.decided { failure in failure.attempts.count < 2 ? .retry(after: .zero) : .giveUp }
     try await PlainTask().on(stub.server).retry(policy).recording(.url).run()
-    let told = events.moments().map { "\($0)" }.joined(separator: "\n")
-    #expect(stub.requests.count == 2 && told.contains("405") && !told.contains("s3cret"))
+    let reported = events.moments().map { "\($0)" }.joined(separator: "\n")
+    #expect(stub.requests.count == 2 && reported.contains("405") && !reported.contains("s3cret"))
   }
 
   @Test func `names an endpoint by method and path before the request is built`() async throws {
@@ -286,9 +286,11 @@ import Testing
   @Test func `a server with an unusable address logs a warning when it is created`() {
     for address in ["127.0.0.1:18765", "shop.example.com/v1", "ht!tp://x y", "https://shop.test/v1#part"] {
       let lines = Shared<[String]>([])
-      _ = StubServer(remote: Remote(address)) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
-      let told = lines.withLock { $0 }
-      #expect(told.count == 1 && told.first?.hasPrefix("every call below the remote will fail: ") == true, "\(address)")
+      _ = StubServer(remote: Remote(address)) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
+      let reported = lines.withLock { $0 }
+      #expect(
+        reported.count == 1 && reported.first?.hasPrefix("every call below the remote will fail: ") == true,
+        "\(address)")
     }
   }
 
@@ -313,7 +315,7 @@ import Testing
       .post, .known("https://shop.test/"), headers: headers, body: body.isEmpty ? .empty : .bytes(body))
     guard let words else { return try request.check() }
     let error = try #require(#expect(throws: TaskError.self) { try request.check() })
-    #expect(error.code == .badRequest && error.isSurelyNotSent && error.reason.contains(words), "\(error)")
+    #expect(error.code == .badRequest && error.wasNotSent && error.reason.contains(words), "\(error)")
   }
 
   @Test func `rejects a Content-Length for a stream without a length`() throws {
@@ -371,12 +373,12 @@ import Testing
     let clock = ManualClock()
     let trace = CallTrace(
       call: 1, task: "Odd", clock: CallClock(clock), observers: [], logStyle: .steps,
-      log: TextSink { line in lines.withLock { $0.append(line) } })
+      log: LogOutput { line in lines.withLock { $0.append(line) } })
     trace.note(.callStarted, at: .zero)
-    trace.tellOnly(.nameResolved, at: .milliseconds(1))
+    trace.emit(.nameResolved, at: .milliseconds(1))
     trace.note(.hedgeSent(2), at: .milliseconds(566))
-    trace.tellOnly(.secured, at: .milliseconds(2))
-    trace.tellOnly(.requestSent, at: .microseconds(566_200))
+    trace.emit(.secured, at: .milliseconds(2))
+    trace.emit(.requestSent, at: .microseconds(566_200))
     trace.note(.decoded, at: .milliseconds(600))
     #expect(
       lines.withLock { $0 } == [
@@ -391,7 +393,7 @@ import Testing
     let lines = Shared<[String]>([])
     let trace = CallTrace(
       call: 1, task: "Odd", clock: CallClock(ManualClock(.autoAdvancing)), observers: [], logStyle: .steps,
-      log: TextSink { line in lines.withLock { $0.append(line) } })
+      log: LogOutput { line in lines.withLock { $0.append(line) } })
     trace.note(.retryRefused(reason: "a\u{1B}]0;title\u{7}\r\n#2 forged"))
     #expect(
       lines.withLock { $0 }.allSatisfy { !$0.contains("\u{1B}") && !$0.contains("\n") }

@@ -6,9 +6,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {
   @Test func `reports immediately, then at most 20 times a second, and at the end`() {
     var meter = ProgressMeter(.down, attempt: 1, total: 1000, at: .zero)
-    var told = 0
-    for step in 0..<1000 where meter.add(1, at: .milliseconds(step)) != nil { told += 1 }
-    #expect(told == 20)
+    var reported = 0
+    for step in 0..<1000 where meter.add(1, at: .milliseconds(step)) != nil { reported += 1 }
+    #expect(reported == 20)
     let end = meter.finish(at: .seconds(1))
     #expect(end.isFinished && end.completed == 1000 && end.fraction == 1 && end.remaining == .zero)
   }
@@ -34,7 +34,9 @@ import Testing
     #expect(try #require(atOnce).rate == nil)
     var steady = ProgressMeter(.down, attempt: 1, total: nil, at: .zero)
     var rates: [Double] = []
-    for step in 1...1000 { if let told = steady.add(10_000, at: .milliseconds(8 * step))?.rate { rates.append(told) } }
+    for step in 1...1000 {
+      if let reported = steady.add(10_000, at: .milliseconds(8 * step))?.rate { rates.append(reported) }
+    }
     #expect(rates.allSatisfy { abs($0 / 1_250_000 - 1) < 0.1 } && rates.count > 100)
   }
 

@@ -24,7 +24,7 @@ import Testing
     let time = ManualClock(.autoAdvancing)
     var configuration = ServerConfiguration()
     configuration.userAgent = "tests"
-    configuration.log = TextSink { line in lines.withLock { $0.append(line) } }
+    configuration.log = LogOutput { line in lines.withLock { $0.append(line) } }
     configuration.logOptions = options
     configure(&configuration)
     let server = Server(
@@ -121,7 +121,7 @@ import Testing
     let (lines, count) = (Shared<[String]>([]), Counter())
     let stub = StubServer(.data(Data("abc".utf8), .plainText)) {
       $0.logOptions = [.url, .status]
-      $0.log = TextSink { line in
+      $0.log = LogOutput { line in
         lines.withLock { $0.append(line) }
         count.add()
       }

@@ -202,7 +202,7 @@ import Testing
   @Test func `a disk error is logged once, does not fail calls, and is retried`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
-      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      let stub = StubServer(.widget) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
       try await stub.server.recordTaskPath(to: folder)
       // A folder at the temporary path of the index makes every commit fail.
       let obstacle = folder.appendingPathComponent(".index.partial/x")

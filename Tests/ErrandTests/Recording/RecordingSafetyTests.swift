@@ -70,7 +70,7 @@ import Testing
       try FileManager.default.createSymbolicLink(
         at: path.appendingPathComponent(name), withDestinationURL: victim)
       let lines = Shared<[String]>([])
-      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      let stub = StubServer(.widget) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
       _ = try? await stub.server.recordTaskPath(to: path)
       #expect((stub.server.taskPathURL == nil) == (name == ".lock"), "without its lock a folder is not written to")
       _ = try await GetWidget().on(stub.server).download()

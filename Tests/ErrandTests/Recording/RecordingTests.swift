@@ -128,7 +128,7 @@ import Testing
   @Test func `a deleted folder does not fail calls and is logged once`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
-      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      let stub = StubServer(.widget) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
       let path = folder.appendingPathComponent("gone")
       try await stub.server.manager.recordTaskPath(to: path)
       try FileManager.default.removeItem(at: path)
@@ -165,7 +165,7 @@ import Testing
     }
     let lines = Shared<[String]>([])
     let stub = StubServer(.json(#"{"ok":true,"token":"s3cret"}"#)) {
-      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
     }
     try await EchoedLogin().on(stub.server).run()
     try await GetWidget().on(stub.server).run()
@@ -199,7 +199,7 @@ import Testing
   @Test func `an echo does not change the outcome of a call`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer(.data(Data(repeating: 0x61, count: 1000), .plainText)) {
-      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
       $0.maximumBodySize = 100
       $0.maxLoggedDownloadSize = 10
     }

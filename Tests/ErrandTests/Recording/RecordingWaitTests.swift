@@ -34,7 +34,7 @@ import Testing
   {
     try await withFolder { folder in
       let (lines, made) = (Shared<[String]>([]), Counter())
-      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let sink = LogOutput { line in lines.withLock { $0.append(line) } }
       let recorder = try TaskRecorder(folder: folder, limits: RecordingLimits(count: 2))
       let recording = recording()
       // Writing the first or the third would fail on this folder.
@@ -75,7 +75,7 @@ import Testing
   @Test func `a held lock does not delay calls`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
-      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      let stub = StubServer(.widget) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
       try await stub.server.recordTaskPath(to: folder)
       let lock = open(folder.appendingPathComponent(".lock").path, O_RDWR | O_CLOEXEC)
       try #require(flock(lock, LOCK_EX) == 0)
@@ -93,7 +93,7 @@ import Testing
   {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
-      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      let stub = StubServer(.widget) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
       try await stub.server.recordTaskPath(to: folder)
       let lock = lock(in: folder)
       try #require(flock(lock, LOCK_EX) == 0)
@@ -116,7 +116,7 @@ import Testing
   {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
-      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let sink = LogOutput { line in lines.withLock { $0.append(line) } }
       let recorder = try TaskRecorder(folder: folder, limits: .unlimited, patience: .milliseconds(100))
       let lock = lock(in: folder)
       defer { close(lock) }
@@ -151,7 +151,7 @@ import Testing
   @Test func `counts recordings lost to a failing disk`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
-      let stub = StubServer(.widget) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+      let stub = StubServer(.widget) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
       try await stub.server.recordTaskPath(to: folder)
       let obstacle = folder.appendingPathComponent(".index.partial/x")
       try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
@@ -188,7 +188,7 @@ import Testing
   @Test func `creates a waiting recording only once and counts the size of its text`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
-      let sink = TextSink { line in lines.withLock { $0.append(line) } }
+      let sink = LogOutput { line in lines.withLock { $0.append(line) } }
       let recorder = try TaskRecorder(folder: folder, limits: .unlimited)
       let made = Counter()
       let large = recording("GET Large", String(repeating: "x", count: TaskRecorder.room))

@@ -11,7 +11,7 @@ import Testing
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) -> Server {
     var configuration = ServerConfiguration()
-    configuration.log = TextSink { [lines] line in lines.withLock { $0.append(line) } }
+    configuration.log = LogOutput { [lines] line in lines.withLock { $0.append(line) } }
     configure(&configuration)
     return Server(
       remote: "https://shop.test", configuration: configuration,
@@ -56,7 +56,7 @@ import Testing
     let lines = Shared<[String]>([])
     let stub = StubServer(.status(404), .widget) {
       $0.echoesTasks = true
-      $0.log = TextSink(isTerminal: isTerminal) { line in lines.withLock { $0.append(line) } }
+      $0.log = LogOutput(isTerminal: isTerminal) { line in lines.withLock { $0.append(line) } }
     }
     _ = try? await GetWidget().on(stub.server).retry(.never).download()
     _ = try await GetWidget().on(stub.server).download()
@@ -74,7 +74,7 @@ import Testing
     let lines = Shared<[String]>([])
     let stub = StubServer(.data(Data("one\r\n\ttwo\u{1B}]0;title\u{7}\u{9B}2J".utf8), .plainText)) {
       $0.echoesTasks = true
-      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
     }
     _ = try await PlainTask().on(stub.server).downloadData()
     let text = try #require(lines.withLock { $0.first })

@@ -57,7 +57,7 @@ import Testing
   /// A server for a remote, which logs to `lines`.
   private func logged(_ remote: Remote, _ lines: Shared<[String]>) -> StubServer {
     StubServer(.status(.ok), remote: remote) {
-      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
     }
   }
 
@@ -83,7 +83,7 @@ import Testing
     let lines = Shared<[String]>([])
     let stub = logged(Remote(address, name: "mine"), lines)
     let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
-    #expect(error.code == .badURL && error.isSurelyNotSent && stub.requests.isEmpty)
+    #expect(error.code == .badURL && error.wasNotSent && stub.requests.isEmpty)
     #expect(error.reason.contains("authentication = .basic(user:password:)") && !error.reason.contains("pw"))
     #expect(lines.withLock { $0.count } == 1)
     await #expect(throws: TaskError.self) { try await stub.server.setRemote(Remote(address)) }
@@ -116,7 +116,7 @@ import Testing
     let lines = Shared<[String]>([])
     _ = StubServer(.status(.ok)) {
       $0.defaultTimeout = .zero
-      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
     }
     #expect(lines.withLock { $0 }.map { $0.prefix(23) } == ["every call will fail: d"])
   }

@@ -40,7 +40,7 @@ import Testing
       await #expect(processExitsWith: .success) {
         let lines = Shared<[String]>([])
         func make(_ remote: Remote, asDefault: Bool = true) -> Server {
-          Server(remote, asDefault: asDefault) { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+          Server(remote, asDefault: asDefault) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
         }
         _ = [make("https://a.test"), make("https://b.test", asDefault: false)]
         #expect(lines.withLock { $0 } == [])

@@ -41,7 +41,7 @@ import Testing
     settings.recorders = [RecordedCalls()]
     settings.logStyle = .steps
     settings.logOptions = .standard
-    settings.log = TextSink(isTerminal: !settings.log.isTerminal) { _ in }
+    settings.log = LogOutput(isTerminal: !settings.log.isTerminal) { _ in }
     settings.redaction = .none
     settings.addressPolicy = .publicOnly
     let (own, forTokens, usual) = (described(settings), described(settings.forTokens), described(ServerConfiguration()))
@@ -184,7 +184,7 @@ import Testing
   @Test func `keeps the app awake for each call, regardless of how it ends`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(.widget, .status(404)) {
-      $0.keepAwake = { task in
+      $0.backgroundActivity = { task in
         log.withLock { $0.append("begins \(type(of: task))") }
         return { log.withLock { $0.append("ends \(type(of: task))") } }
       }

@@ -13,7 +13,7 @@ import Testing
     call: .seconds(6))
 
   /// The timeouts that the transport receives for an in-memory or a streamed body.
-  private func told(
+  private func reported(
     _ task: Timeouts = Timeouts(), timeout: Duration = .inherited, isStream: Bool,
     configure: (inout ServerConfiguration) -> Void
   ) async throws -> Timeouts {
@@ -30,12 +30,12 @@ import Testing
   @Test(arguments: [true, false]) func `each of a task's timeouts overrides the server's`(
     isStream: Bool
   ) async throws {
-    #expect(try await told(isStream: isStream) { $0.timeouts = Self.ofServer } == Self.ofServer)
+    #expect(try await reported(isStream: isStream) { $0.timeouts = Self.ofServer } == Self.ofServer)
     for (part, seconds) in zip(Self.parts, [11, 1, 2, 3, 4, 16]) {
       var (own, expected) = (Timeouts(), Self.ofServer)
       own[keyPath: part] = .seconds(seconds)
       expected[keyPath: part] = .seconds(seconds)
-      #expect(try await told(own, isStream: isStream) { $0.timeouts = Self.ofServer } == expected, "\(part)")
+      #expect(try await reported(own, isStream: isStream) { $0.timeouts = Self.ofServer } == expected, "\(part)")
     }
   }
 
@@ -48,14 +48,14 @@ import Testing
       expected[keyPath: part] = nil
       // An in-memory attempt is limited by the call's remaining time.
       if part == \.attempt, !isStream { expected.attempt = Self.ofServer.call }
-      let limits = try await told(own, isStream: isStream) {
+      let limits = try await reported(own, isStream: isStream) {
         ($0.timeouts, $0.defaultTimeout) = (Self.ofServer, .unlimited)
       }
       #expect(limits == expected, "\(part)")
     }
     let none = Timeouts()
-    #expect(try await told(isStream: isStream) { $0.defaultTimeout = .unlimited } == none)
-    #expect(try await told(timeout: .unlimited, isStream: isStream) { _ in } == none)
+    #expect(try await reported(isStream: isStream) { $0.defaultTimeout = .unlimited } == none)
+    #expect(try await reported(timeout: .unlimited, isStream: isStream) { _ in } == none)
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
@@ -67,7 +67,7 @@ import Testing
       own[keyPath: part] = limit
       for (task, server) in [(own, Timeouts()), (Timeouts(), own)] {
         let error = await #expect(throws: TaskError.self) {
-          _ = try await told(task, isStream: false) { $0.timeouts = server }
+          _ = try await reported(task, isStream: false) { $0.timeouts = server }
         }
         #expect(error?.code == .badLimit && error?.reason.contains("timeouts.\(name) is") == true, "\(name): \(limit)")
       }
@@ -75,27 +75,27 @@ import Testing
   }
 
   @Test func `a chunk uploaded from memory has the timeouts of a file upload`() async throws {
-    let told = Shared<[Timeouts]>([])
+    let reported = Shared<[Timeouts]>([])
     let transport = StubTransport { request in
       guard request.method == .patch else {
         return .status(.created, headers: [.location: "/files/1"], for: request)
       }
-      told.withLock { $0.append(request.options.timeouts) }
+      reported.withLock { $0.append(request.options.timeouts) }
       return .status(.noContent, headers: ["Upload-Offset": "3"], for: request)
     }
     let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
     let task = AddWidget().on(server).timeout(.seconds(7))
     try await ResumableUpload(named: "a", length: 3, with: task, by: .tus) { _, _ in Data("abc".utf8) }.run()
-    let limits = try #require(told.withLock { $0.first })
+    let limits = try #require(reported.withLock { $0.first })
     #expect(limits.attempt == nil && limits.idle == .seconds(7) && limits.firstByte == .seconds(7))
   }
 
   @Test func `the default timeout of the server or task limits the attempt`() async throws {
-    #expect(try await told(isStream: false) { $0.defaultTimeout = .seconds(7) } == Timeouts(attempt: .seconds(7)))
-    let own = try await told(timeout: .seconds(8), isStream: false) { $0.defaultTimeout = .seconds(7) }
+    #expect(try await reported(isStream: false) { $0.defaultTimeout = .seconds(7) } == Timeouts(attempt: .seconds(7)))
+    let own = try await reported(timeout: .seconds(8), isStream: false) { $0.defaultTimeout = .seconds(7) }
     #expect(own == Timeouts(attempt: .seconds(8)))
     // The shorter of the task's two limits applies.
-    let both = try await told(Timeouts(attempt: .seconds(3)), timeout: .seconds(8), isStream: false) { _ in }
+    let both = try await reported(Timeouts(attempt: .seconds(3)), timeout: .seconds(8), isStream: false) { _ in }
     #expect(both == Timeouts(attempt: .seconds(3)))
   }
 
@@ -103,12 +103,12 @@ import Testing
     func all(_ seconds: Int) -> Timeouts {
       Timeouts(connect: .seconds(seconds), firstByte: .seconds(seconds), idle: .seconds(seconds))
     }
-    #expect(try await told(isStream: true) { $0.defaultTimeout = .seconds(7) } == all(7))
-    #expect(try await told(timeout: .seconds(8), isStream: true) { $0.defaultTimeout = .seconds(7) } == all(8))
+    #expect(try await reported(isStream: true) { $0.defaultTimeout = .seconds(7) } == all(7))
+    #expect(try await reported(timeout: .seconds(8), isStream: true) { $0.defaultTimeout = .seconds(7) } == all(8))
     let long = Timeouts(connect: .seconds(70), firstByte: .seconds(70), idle: .seconds(70))
     var expected = all(7)
     expected.idle = .seconds(70)
-    let merged = try await told(isStream: true) { ($0.timeouts, $0.defaultTimeout) = (long, .seconds(7)) }
+    let merged = try await reported(isStream: true) { ($0.timeouts, $0.defaultTimeout) = (long, .seconds(7)) }
     #expect(merged == expected, "the head is limited as a whole, and the body as is stated")
   }
 }

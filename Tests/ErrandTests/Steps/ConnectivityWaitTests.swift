@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ConnectivityWaitTests {
-  private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+  private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
 
   /// Never reports the network as reachable.
   private struct NeverReachable: Reachability {

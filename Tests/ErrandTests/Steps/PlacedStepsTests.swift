@@ -57,7 +57,7 @@ import Testing
     let shop = VirtualShop(
       .autoAdvancing,
       configure: { $0.perCallSteps = [Recovery(from: .offline) { request, _ in .json("[1]", for: request) }] },
-      answer: { _, _, _ in throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) })
+      answer: { _, _, _ in throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) })
     #expect(try await shop.task().downloadData() == Data("[1]".utf8))
     #expect(shop.sentCount == 3)
   }

@@ -22,7 +22,7 @@ import Testing
     }
     let error = try #require(await taskError { try await shop.task().redirects(policy).retry(.never).run() })
     #expect(limits.withLock { $0 } == [.seconds(30), .seconds(20), .seconds(10)])
-    #expect(error.timer == .attempt && error.limit == .seconds(30) && !error.isSurelyNotSent && shop.sentCount == 3)
+    #expect(error.timer == .attempt && error.limit == .seconds(30) && !error.wasNotSent && shop.sentCount == 3)
     #expect(error.attempts.map(\.duration) == [.seconds(30)])
   }
 
@@ -58,19 +58,19 @@ import Testing
   @Test func `retries a GET but not a POST if the redirect's target is unreachable`() async throws {
     let stub = StubServer(Self.to("https://gone.test/", 307), .refused) { $0.waitsForConnectivity = true }
     let error = try #require(await taskError { try await AddWidget().on(stub.server).upload() })
-    #expect(error.code == .cannotConnect && !error.isSurelyNotSent && stub.requests.count == 2)
+    #expect(error.code == .cannotConnect && !error.wasNotSent && stub.requests.count == 2)
     let get = StubServer(Self.to("https://gone.test/"), .refused, Self.to("/b"), .status(.ok))
     #expect(try await PlainTask().on(get.server).run().url.path == "/b", "a GET may be sent again")
   }
 
   @Test func `does not resend a POST if the redirect policy throws a connection error`() async throws {
-    let refused = TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+    let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
     let stub = StubServer(Self.to("/b", 303)) {
       $0.waitsForConnectivity = true
       $0.redirectPolicy = .decide { _, _ in throw refused }
     }
     let error = try #require(await taskError { try await AddWidget().on(stub.server).upload() })
-    #expect(error.code == .cannotConnect && !error.isSurelyNotSent && stub.requests.count == 1)
+    #expect(error.code == .cannotConnect && !error.wasNotSent && stub.requests.count == 1)
   }
 
   @Test func `keeps a later hop's timings, and leaves another call's timeout unchanged`() async throws {
@@ -103,7 +103,7 @@ import Testing
   @Test func `rejects a redirect to a plain HTTP host that is not in insecureHosts`() async throws {
     let stub = StubServer(Self.to("http://other.test/"), remote: "http://localhost")
     let error = try #require(await taskError { try await PlainTask().on(stub.server).run() })
-    #expect(error.code == .insecureScheme && !error.isSurelyNotSent && stub.requests.count == 1)
+    #expect(error.code == .insecureScheme && !error.wasNotSent && stub.requests.count == 1)
   }
 
   @Test func `a step's resend has the full timeout for its hops, and its duration is reported for the attempt`()

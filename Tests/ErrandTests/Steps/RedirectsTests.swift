@@ -76,7 +76,7 @@ import Testing
   @Test func `an echo shows every hop, and a recording counts one attempt`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer(Self.to("/b", 307), .json("{}")) {
-      $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+      $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
     }
     try await withFolder { folder in
       try await stub.server.manager.recordTaskPath(to: folder)

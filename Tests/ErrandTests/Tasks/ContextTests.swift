@@ -65,7 +65,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.status(200)) {
-        $0.log = TextSink { line in lines.withLock { $0.append(line) } }
+        $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
         $0.echoesTasks = true
       }
       try await stub.server.recordTaskPath(to: folder)

@@ -9,7 +9,7 @@ import Testing
   @Test func `debug builds log an ignored property once per type`() async throws {
     struct Once: ServerTask { let priority = 3 }
     let lines = Shared<[String]>([])
-    let stub = StubServer { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+    let stub = StubServer { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
     for _ in 0..<3 { try await Once().on(stub.server).run() }
     #expect(lines.withLock { $0 } == ["Once.priority is ignored because its type is Int, not CallPriority"])
   }
@@ -56,7 +56,7 @@ import Testing
 
   @Test func `accepts other libraries' names for settings that the task implements itself`() async throws {
     let lines = Shared<[String]>([])
-    let stub = StubServer { $0.log = TextSink { line in lines.withLock { $0.append(line) } } }
+    let stub = StubServer { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
     try await Composed().on(stub.server).run()
     #expect(lines.withLock { $0 } == [])
     try await expectTask(Composed(), sends: ExpectedRequest(.put, "/?x=1", body: .text("a")))

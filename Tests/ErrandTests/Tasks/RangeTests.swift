@@ -147,6 +147,6 @@ import Testing
   func `an invalid range fails the call before anything is sent`(range: ByteRange) async {
     let stub = StubServer(.widget)
     let error = await #expect(throws: TaskError.self) { try await PlainTask().range(range).on(stub.server).run() }
-    #expect(error?.code == .badRequest && error?.isSurelyNotSent == true && stub.requests.isEmpty)
+    #expect(error?.code == .badRequest && error?.wasNotSent == true && stub.requests.isEmpty)
   }
 }

@@ -66,7 +66,7 @@ import Testing
     let url = try #require(URL(string: address))
     for task in [Anywhere(url: url).on(stub.server).plan, URLTask(url).on(stub.server).plan] {
       let error = await #expect(throws: TaskError.self) { _ = try await ServerSnapshot.url(of: task) }
-      #expect(error?.code == .badURL && error?.isSurelyNotSent == true)
+      #expect(error?.code == .badURL && error?.wasNotSent == true)
     }
     await stub.server.update { $0.remote = Remote(address) }
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "x").on(stub.server).run() }

@@ -90,8 +90,8 @@
       #expect(lines(handle.headerList(for: try content(["Accept": "b"]))) == ["Accept: b"])
       let upload = handle.headerList(for: try content(["Accept": "b"], sendsBody: true))
       #expect(lines(upload) == ["Accept: b", "Expect:", "Content-Type:"])
-      let packed = lines(handle.headerList(for: try content(["Accept": "b"], decodesBody: true)))
-      #expect(packed.count == 2 && packed[1].hasPrefix("Accept-Encoding: "))
+      let compressed = lines(handle.headerList(for: try content(["Accept": "b"], decodesBody: true)))
+      #expect(compressed.count == 2 && compressed[1].hasPrefix("Accept-Encoding: "))
     }
   }
 #endif

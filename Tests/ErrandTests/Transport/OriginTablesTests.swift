@@ -39,15 +39,15 @@ import Testing
 
   @Test func `drops circuits of unused hosts but keeps open ones`() throws {
     let clock = ManualClock()
-    let desk = CircuitRegistry(clock: CallClock(clock))
+    let coordinator = CircuitRegistry(clock: CallClock(clock))
     let down = try origin(0)
-    for _ in 0..<10 { try desk.permit(for: down, .standard).end(.failure) }
+    for _ in 0..<10 { try coordinator.permit(for: down, .standard).end(.failure) }
     for number in 1...1000 {
-      try desk.permit(for: origin(number), .standard).end(.success)
+      try coordinator.permit(for: origin(number), .standard).end(.success)
       clock.advance(by: .seconds(1))
-      #expect(desk.hostCount <= 64)
+      #expect(coordinator.hostCount <= 64)
     }
-    #expect(desk.circuit(of: down) == .halfOpen)
+    #expect(coordinator.circuit(of: down) == .halfOpen)
   }
 
   @Test func `drops hosts whose rate limit has recovered`() throws {
@@ -64,13 +64,13 @@ import Testing
 
   #if os(Linux)
     @Test func `offers HTTP/2 to an origin again after a while and remembers a limited number of origins`() {
-      var origins = LoneOrigins()
+      var origins = HTTP1OnlyOrigins()
       origins.learn("https://a.test:443", at: 5)
-      let end = 5 + LoneOrigins.lifetime
+      let end = 5 + HTTP1OnlyOrigins.lifetime
       #expect(origins.contains("https://a.test:443", at: end - 1) && !origins.contains("https://a.test:443", at: end))
       #expect(!origins.contains("https://b.test:443", at: 6))
       for number in 0..<5000 { origins.learn("https://\(number).test:443", at: 6) }
-      #expect(origins.count <= LoneOrigins.most && origins.contains("https://4999.test:443", at: 7))
+      #expect(origins.count <= HTTP1OnlyOrigins.most && origins.contains("https://4999.test:443", at: 7))
     }
 
     @Test func `an origin keeps its multi handle only while a connection is open`() throws {

@@ -113,7 +113,8 @@ import Testing
   func `exceptions can be separated by commas or whitespace`(exceptions: String) throws {
     let lines = Shared<[String]>([])
     let rules = ProxyRules.environment(
-      ["https_proxy": "p.test:1", "no_proxy": exceptions], log: TextSink { line in lines.withLock { $0.append(line) } })
+      ["https_proxy": "p.test:1", "no_proxy": exceptions], log: LogOutput { line in lines.withLock { $0.append(line) } }
+    )
     #expect(rules.proxy(for: try #require(Origin(.known("https://www.shop.test")))) == nil)
     #expect(lines.withLock { $0 } == [])
   }
@@ -127,7 +128,7 @@ import Testing
   ])
   func `logs an invalid exception`(exception: String) throws {
     let lines = Shared<[String]>([])
-    let log = TextSink { line in lines.withLock { $0.append(line) } }
+    let log = LogOutput { line in lines.withLock { $0.append(line) } }
     let rules = ProxyRules.environment(["https_proxy": "p.test:1", "NO_PROXY": "\(exception) direct.test"], log: log)
     #expect(rules.proxy(for: try #require(Origin(.known("https://shop.test")))) != nil)
     #expect(rules.proxy(for: try #require(Origin(.known("https://direct.test")))) == nil)

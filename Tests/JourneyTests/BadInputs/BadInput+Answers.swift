@@ -60,24 +60,24 @@ extension BadInput {
     .answer("a trailer without end", "\(chunked)0\r\n\(big("X: a\r\n", 20_000))", .badResponse, "trailer"),
   ]
 
-  static let packed: [BadInput] = [
-    packed("gzip that is cut", PackedSample.gzip.dropLast(20), .truncatedBody, "gzip", "before the end"),
-    packed("gzip without its check", PackedSample.gzip.dropLast(8), .truncatedBody, "gzip"),
-    packed("gzip of nothing", Data(PackedSample.gzip.prefix(5)), .truncatedBody, "gzip"),
-    packed("gzip with another check", PackedSample.gzip.dropLast(5) + Data(count: 5), .badResponse, "gzip"),
-    packed("gzip that is text", Data("hello, world".utf8), .badResponse, "gzip"),
-    packed("gzip and more", PackedSample.gzip + Data("more".utf8), .badResponse, "follow the end"),
-    packed("gzip that is deflate", PackedSample.zlib, .badResponse, "gzip"),
-    packed("deflate that is gzip", PackedSample.gzip, .badResponse, "is gzip", coding: "deflate"),
-    packed("deflate that is text", Data("hello, world".utf8), .badResponse, "deflate", coding: "deflate"),
-    packed("deflate that is cut", PackedSample.zlib.dropLast(30), .truncatedBody, "deflate", coding: "deflate"),
-    packed(
-      "a body that is packed 20 times", PackedSample.gzip, .badResponse, "20 times",
+  static let compressed: [BadInput] = [
+    compressed("gzip that is cut", CompressedSample.gzip.dropLast(20), .truncatedBody, "gzip", "before the end"),
+    compressed("gzip without its check", CompressedSample.gzip.dropLast(8), .truncatedBody, "gzip"),
+    compressed("gzip of nothing", Data(CompressedSample.gzip.prefix(5)), .truncatedBody, "gzip"),
+    compressed("gzip with another check", CompressedSample.gzip.dropLast(5) + Data(count: 5), .badResponse, "gzip"),
+    compressed("gzip that is text", Data("hello, world".utf8), .badResponse, "gzip"),
+    compressed("gzip and more", CompressedSample.gzip + Data("more".utf8), .badResponse, "follow the end"),
+    compressed("gzip that is deflate", CompressedSample.zlib, .badResponse, "gzip"),
+    compressed("deflate that is gzip", CompressedSample.gzip, .badResponse, "is gzip", coding: "deflate"),
+    compressed("deflate that is text", Data("hello, world".utf8), .badResponse, "deflate", coding: "deflate"),
+    compressed("deflate that is cut", CompressedSample.zlib.dropLast(30), .truncatedBody, "deflate", coding: "deflate"),
+    compressed(
+      "a body that is packed 20 times", CompressedSample.gzip, .badResponse, "20 times",
       coding: big("gzip, ", 19) + "gzip"),
-    packed("a few bytes that unpack to millions", PackedSample.zeros, .bodyTooLarge, "maximumBodySize"),
+    compressed("a few bytes that unpack to millions", CompressedSample.zeros, .bodyTooLarge, "maximumBodySize"),
   ]
 
-  private static func packed(
+  private static func compressed(
     _ name: String, _ body: Data, _ code: TaskError.Code, _ words: String..., coding: String = "gzip"
   ) -> BadInput {
     BadInput(name, code, words: words) {

@@ -134,7 +134,7 @@ extension BadInput {
     download("a file, of half of it", .badStatus, "206", answer: .status(206, body: "half")) { $0.old },
     download(
       "a file, of gzip that is cut", .truncatedBody, "gzip",
-      answer: MockAnswer.data(PackedSample.gzip.dropLast(9)).header(.contentEncoding, "gzip")
+      answer: MockAnswer.data(CompressedSample.gzip.dropLast(9)).header(.contentEncoding, "gzip")
     ) { $0.old },
     download(
       "a file, of gzip that is none", .badResponse, "gzip",

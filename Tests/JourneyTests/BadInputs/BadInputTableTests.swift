@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct BadInputTableTests {
   private static let all: [BadInput] = [
-    BadInput.heads, BadInput.framings, BadInput.packed, BadInput.statuses, BadInput.redirects, BadInput.payloads,
+    BadInput.heads, BadInput.framings, BadInput.compressed, BadInput.statuses, BadInput.redirects, BadInput.payloads,
     BadInput.multiparts, BadInput.streams, BadInput.addresses, BadInput.messages, BadInput.limits, BadInput.encodings,
     BadInput.uploads, BadInput.downloads,
   ].flatMap { $0 }

@@ -31,7 +31,7 @@ public struct ErrandTransport: ClientTransport {
   ) async throws -> (HTTPTypes.HTTPResponse, OpenAPIRuntime.HTTPBody?) {
     let request = try await Errand.HTTPRequest(request.below(home(of: baseURL)), body: .carrying(body))
     let task = URLTask(request.url, method: request.method, headers: request.headers, body: request.body)
-    let response = try await task.named(operationID).accepting(.returningOthers).on(server).stream()
+    let response = try await task.named(operationID).accepting(.any).on(server).stream()
     return (try HTTPTypes.HTTPResponse(response), request.method == .head ? nil : OpenAPIRuntime.HTTPBody(response))
   }
 
@@ -40,7 +40,7 @@ public struct ErrandTransport: ClientTransport {
     else {
       throw TaskError(
         .badURL, "the client's URL '\(url.absoluteString)' has no host, and neither has the server a remote",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     return try HTTPTypes.HTTPRequest(Errand.HTTPRequest(.get, home))
   }

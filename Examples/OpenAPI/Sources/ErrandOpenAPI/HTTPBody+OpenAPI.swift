@@ -20,7 +20,7 @@ extension Errand.HTTPBody {
     guard bytes.count == length else {
       throw TaskError(
         .bodyLengthMismatch, "the body of the operation has not the \(length) bytes that it states", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
     return .bytes(bytes)
   }
@@ -29,8 +29,8 @@ extension Errand.HTTPBody {
 extension OpenAPIRuntime.HTTPBody {
   /// Creates a response body that can be read once. Its length is known unless it was compressed.
   convenience init(_ response: Errand.HTTPResponse) {
-    let isPacked = response.headers.contains(.contentEncoding)
-    let stated = isPacked ? nil : response.headers[.contentLength].flatMap { Int64($0) }
+    let isCompressed = response.headers.contains(.contentEncoding)
+    let stated = isCompressed ? nil : response.headers[.contentLength].flatMap { Int64($0) }
     let length = response.status == .notModified ? 0 : stated  // RFC 9110 §8.6: the length is that of a 200
     self.init(response.body, length: length.map { .known($0) } ?? .unknown, iterationBehavior: .single)
   }

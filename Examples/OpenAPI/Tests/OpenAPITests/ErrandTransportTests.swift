@@ -103,16 +103,16 @@ struct ErrandTransportTests {
     #expect(shop.mock.requestCount == 0)
   }
 
-  @Test(arguments: [false, true]) func `the clients' Content-Length matches the body sent`(isPacked: Bool)
+  @Test(arguments: [false, true]) func `the clients' Content-Length matches the body sent`(isCompressed: Bool)
     async throws
   {
-    let shop = try await Shop { $0.gzipUploadThreshold = isPacked ? 1 : nil }
+    let shop = try await Shop { $0.gzipUploadThreshold = isCompressed ? 1 : nil }
     let text = String(repeating: "four ", count: 200)
     _ = try await shop.send(.put, fields: [.contentLength: "1000"], body: Body(text))
     let request = try await shop.mock.nextRequest()
-    #expect(request.headers[.contentEncoding] == (isPacked ? "gzip" : nil))
+    #expect(request.headers[.contentEncoding] == (isCompressed ? "gzip" : nil))
     #expect(request.headers.values(for: .contentLength) == ["\(request.body.count)"])
-    #expect(isPacked ? request.body.count < 100 : request.body == Data(text.utf8))
+    #expect(isCompressed ? request.body.count < 100 : request.body == Data(text.utf8))
   }
 
   @Test func `escapes invalid URL characters and drops a fragment`() async throws {
@@ -140,8 +140,8 @@ struct ErrandTransportTests {
 
   @Test func `a compressed response body has no known length`() async throws {
     let shop = try await Shop()
-    let packed = try #require(Data(base64Encoded: "H4sIAAAAAAACA0vLLy1SSEMhAIvk39sTAAAA"))
-    shop.mock.enqueue(.data(packed).header("Content-Encoding", "gzip"))
+    let compressed = try #require(Data(base64Encoded: "H4sIAAAAAAACA0vLLy1SSEMhAIvk39sTAAAA"))
+    shop.mock.enqueue(.data(compressed).header("Content-Encoding", "gzip"))
     let body = try #require(try await shop.send().1)
     #expect(body.length == .unknown)
     #expect(try await String(collecting: body, upTo: 100) == "four four four four")

@@ -19,12 +19,12 @@ extension HTTPBody {
     guard let length = try HTTPBody.file(url).checkedLength() else {
       throw TaskError(
         .unreadableBody, "can't determine the size of \(path), so it can only be sent as a whole",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     guard range.isValid, let part = range.positions(of: Int(clamping: length)) else {
       throw TaskError(
         .unreadableBody, "range \(range) is outside of \(path), which has \(length) bytes", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
     return .composed(length: Int64(part.count), isReplayable: true, type: type, isProduced: false) { sink in
       let descriptor = try open(url)

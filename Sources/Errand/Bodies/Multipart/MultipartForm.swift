@@ -112,7 +112,7 @@ public struct MultipartForm: Sendable {
         throw TaskError(
           .bodyLengthMismatch, "a form part has the invalid length \(number)",
           phase: .preparing,
-          isSurelyNotSent: true)
+          wasNotSent: true)
       }
       return sum
     }

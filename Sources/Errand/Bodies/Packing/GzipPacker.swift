@@ -21,7 +21,7 @@ import ErrandFoundation
     }
 
     private static func pack(_ data: Data, _ isLast: Bool, with packer: OpaquePointer) throws(TaskError) -> Data {
-      var packed = Data()
+      var compressed = Data()
       var rest = data[...]
       var room = [UInt8](repeating: 0, count: 32 << 10)
       while true {
@@ -36,9 +36,9 @@ import ErrandFoundation
         guard let code, code != CDECODER_DAMAGED else {
           throw TaskError(.internal, "zlib can't compress the body", phase: .preparing)
         }
-        packed += room[..<given]
+        compressed += room[..<given]
         rest = rest.dropFirst(taken)
-        if code == CDECODER_ENDED || (!isLast && rest.isEmpty && given < room.count) { return packed }
+        if code == CDECODER_ENDED || (!isLast && rest.isEmpty && given < room.count) { return compressed }
       }
     }
   }
@@ -66,8 +66,8 @@ extension HTTPBody {
         throw TaskError(.internal, "not enough memory to compress the body", phase: .preparing)
       }
       try await forEachCountedChunk { chunk in
-        let packed = try packer.pack(chunk)
-        if !packed.isEmpty { try await sink(packed) }
+        let compressed = try packer.pack(chunk)
+        if !compressed.isEmpty { try await sink(compressed) }
       }
       try await sink(packer.pack(Data(), isLast: true))
     }

@@ -30,16 +30,16 @@
     }
 
     /// Passes compressed bytes to the first stage, or `nil` at the end.
-    func feed(_ packed: Data?) {
-      if let before { return before.feed(packed) }
-      if let packed { input = packed } else { isLast = true }
+    func feed(_ compressed: Data?) {
+      if let before { return before.feed(compressed) }
+      if let compressed { input = compressed } else { isLast = true }
     }
 
     /// Decodes into `output` without waiting for input. `.gave` always has at least one byte.
     func read(into output: UnsafeMutableRawBufferPointer) throws -> Reading {
       while true {
         if offset < input.count || mayHoldMore {
-          let count = try unpack(into: output)
+          let count = try decompress(into: output)
           if count > 0 { return .gave(count) }
         } else if isLast {
           try decoder.finish()
@@ -52,7 +52,7 @@
       }
     }
 
-    private func unpack(into output: UnsafeMutableRawBufferPointer) throws -> Int {
+    private func decompress(into output: UnsafeMutableRawBufferPointer) throws -> Int {
       let step = try input.withUnsafeBytes { bytes throws in
         try decoder.run(UnsafeRawBufferPointer(rebasing: bytes[offset...]), into: output)
       }

@@ -16,7 +16,7 @@
     private static let smallest = 1 << 10
 
     private var stage: DecodingStage?
-    private var buffer = UnpackedBuffer()
+    private var buffer = DecompressedBuffer()
     private let mayBeEmpty: Bool
     private var hasBegun = false
     private var failure: (any Error)?
@@ -39,11 +39,11 @@
     var isOver: Bool { stage == nil }
 
     /// Adds the next compressed bytes, or `nil` at the end.
-    mutating func feed(_ packed: Data?) {
-      if packed == nil, !hasBegun, mayBeEmpty { stage = nil }
-      if !hasBegun { firstSize = packed?.count ?? 0 }
+    mutating func feed(_ compressed: Data?) {
+      if compressed == nil, !hasBegun, mayBeEmpty { stage = nil }
+      if !hasBegun { firstSize = compressed?.count ?? 0 }
       hasBegun = true
-      stage?.feed(packed)
+      stage?.feed(compressed)
     }
 
     mutating func fail(_ error: any Error) {
@@ -83,7 +83,7 @@
         fail(error)
       }
       if let failure {
-        buffer = UnpackedBuffer()
+        buffer = DecompressedBuffer()
         throw failure
       }
       return buffer.count > 0 ? .take(buffer.take()) : .end
@@ -126,21 +126,21 @@
 
     /// The error if the decoded size exceeds a limit, otherwise `nil`.
     @inline(__always)
-    func excess(_ decoded: Int64, of packed: Int64) -> TaskError? {
+    func excess(_ decoded: Int64, of compressed: Int64) -> TaskError? {
       guard decoded > min(Self.unsuspicious, maximumSize) else { return nil }
-      return failure(decoded, of: packed)
+      return failure(decoded, of: compressed)
     }
 
-    private func failure(_ decoded: Int64, of packed: Int64) -> TaskError? {
+    private func failure(_ decoded: Int64, of compressed: Int64) -> TaskError? {
       if decoded > maximumSize {
         return TaskError(
           .bodyTooLarge, "the decompressed body exceeds the transport's maximumDecodedSize of \(maximumSize) bytes",
           phase: .receiving)
       }
-      guard decoded > Self.unsuspicious, (decoded - 1) / max(packed, 1) >= maximumRatio else { return nil }
+      guard decoded > Self.unsuspicious, (decoded - 1) / max(compressed, 1) >= maximumRatio else { return nil }
       return TaskError(
         .bodyTooLarge,
-        "\(packed) bytes of the body decompress to at least \(decoded), over \(maximumRatio) times as many: see the "
+        "\(compressed) bytes of the body decompress to at least \(decoded), over \(maximumRatio) times as many: see the "
           + "transport's maximumDecodingRatio",
         phase: .receiving)
     }

@@ -25,7 +25,7 @@ extension Attempt {
   /// Adds the trace context with this attempt as the parent span. Applies only to the remote and trusted origins, and
   /// keeps an existing `traceparent`.
   func add(_ span: CallSpan, to request: inout HTTPRequest) {
-    guard call.snapshot.configuration.propagatesTraces, call.snapshot.isHome(request.url),
+    guard call.snapshot.configuration.propagatesTraces, call.snapshot.isTrusted(request.url),
       !request.headers.contains(.traceparent)
     else { return }
     var context = span.context
@@ -47,21 +47,21 @@ extension Attempt {
     request.options.onHead = { [weak self] timings in
       guard let self else { return }
       state.withLock { $0.record.timings = timings }  // replaced at the end of the body
-      if call.trace.isObserved { tellPhases(timings) }
+      if call.trace.isObserved { reportPhases(timings) }
     }
   }
 
   /// Reports lookup, connection, handshake and request once per hop, with the times at which they happened.
-  func tellPhases(_ timings: TransferTimings) {
+  func reportPhases(_ timings: TransferTimings) {
     let (start, looksUp) = state.withLock { state -> (Duration?, Bool) in
-      defer { state.hasToldPhases = true }
-      return (state.hasToldPhases ? nil : state.start, state.looksUp)
+      defer { state.hasReportedPhases = true }
+      return (state.hasReportedPhases ? nil : state.start, state.looksUp)
     }
     guard let start else { return }
     let now = call.trace.elapsed
     for (moment, time) in CallMoment.phases(timings) {
       if case .nameResolved = moment, !looksUp { continue }
-      call.trace.tellOnly(moment, at: min(start + time, now))
+      call.trace.emit(moment, at: min(start + time, now))
     }
   }
 

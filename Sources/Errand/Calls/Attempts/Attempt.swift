@@ -24,7 +24,7 @@ final class Attempt: Sendable {
     /// Whether admission or the transport reported that the last request was not sent.
     var saysNothingSent = false
     /// Whether observers have been notified of the last request's connection phases.
-    var hasToldPhases = false
+    var hasReportedPhases = false
     /// Whether the last request's host is a name, not an IP address.
     var looksUp = true
     /// Whether the attempt's time limit was reduced because the call's deadline is near.
@@ -126,7 +126,7 @@ final class Attempt: Sendable {
       state.gateChanges = gateChanges
       state.sent += 1
       state.start = start
-      state.hasToldPhases = false
+      state.hasReportedPhases = false
       state.hopStart = nil
       state.record.queued += queued ?? .zero
       return !state.isUnderWay
@@ -149,7 +149,7 @@ final class Attempt: Sendable {
     var request = request
     var circuit: CircuitPermit?
     var response: HTTPResponse
-    let progress = call.rules.progress.map { ProgressCounter(of: number, clock: call.manager.clock, tell: $0) }
+    let progress = call.rules.progress.map { ProgressCounter(of: number, clock: call.manager.clock, notify: $0) }
     do {
       let breaker = call.snapshot.configuration.circuitBreaker
       if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
@@ -193,7 +193,7 @@ final class Attempt: Sendable {
     if let remaining = call.remaining {
       guard remaining > .zero else {
         var error = call.expired(.waiting)
-        error.isSurelyNotSent = true  // it has a slot, but never reaches the transport
+        error.wasNotSent = true  // it has a slot, but never reaches the transport
         throw error
       }
       if !request.options.isLongLived { cut(&request.options.timeouts, to: remaining) }
@@ -221,7 +221,7 @@ final class Attempt: Sendable {
 
   /// Reads the rest of the body as the delivery requires, and ends the attempt.
   func received(_ response: consuming HTTPResponse) async -> AttemptResult {
-    var outcome = Outcome(call, response)
+    var outcome = Answer(call, response)
     if outcome.response.status == .partialContent || outcome.response.status == .notModified {
       // A step may have replaced the response.
       outcome.response.unexpected = outcome.response.unexpected ?? state.withLock { $0.unexpected }
@@ -234,24 +234,24 @@ final class Attempt: Sendable {
       return .success(consume outcome)
     } catch {
       outcome.response.body.cancel()
-      return failed(error, Outcome(call, outcome.response))
+      return failed(error, Answer(call, outcome.response))
     }
   }
 
   func end(with response: HTTPResponse, at time: Duration) {
     let body = response.body
     end(at: time, response.status, response.version, body.timings, failure: body.failure.map(reason)) {
-      call.noteAttempt($0, Outcome(call, response), at: $1)
+      call.noteAttempt($0, Answer(call, response), at: $1)
     }
     body.cancel()
   }
 
   @inline(never)
-  func failed(_ error: any Error, _ outcome: Outcome? = nil, at time: Duration? = nil) -> AttemptResult {
+  func failed(_ error: any Error, _ outcome: Answer? = nil, at time: Duration? = nil) -> AttemptResult {
     var error = judged(TaskError.ofTransfer(error))
     if let cut = error as? TaskError, cut.timer == .attempt, isDeadline(cut) { error = call.expired(cut.phase) }
     let timings = outcome?.response.body.timings ?? (error as? TaskError)?.timings
-    if let timings, call.trace.isObserved { tellPhases(timings) }
+    if let timings, call.trace.isObserved { reportPhases(timings) }
     let (head, type) = (outcome?.response, TaskError.typeName(of: error))
     end(at: time, head?.status, head?.version, timings, failure: reason(error), type) {
       call.noteAttempt($0, outcome, at: $1)
@@ -264,7 +264,7 @@ final class Attempt: Sendable {
   func note(_ error: any Error, hadSlot: Bool) {
     let error = TaskError.ofTransfer(error)
     if call.isShown, !isDeadline(error) { call.noteFailure(reason(error), of: number) }
-    guard let error = error as? TaskError, error.isSurelyNotSent else { return }
+    guard let error = error as? TaskError, error.wasNotSent else { return }
     state.withLock { state in
       state.saysNothingSent = true
       if hadSlot { state.sent -= 1 }
@@ -275,13 +275,13 @@ final class Attempt: Sendable {
   func judged(_ error: any Error) -> any Error {
     let isUnsent = state.withLock { $0.sent == 0 && $0.saysNothingSent }
     if !isUnsent { call.state.withLock { $0.wasPerhapsSent = true } }
-    guard var error = error as? TaskError, error.isSurelyNotSent, !isUnsent else { return error }
-    error.isSurelyNotSent = false
+    guard var error = error as? TaskError, error.wasNotSent, !isUnsent else { return error }
+    error.wasNotSent = false
     return error
   }
 
   @inline(never)
-  private func streaming(_ outcome: Outcome) -> Outcome {
+  private func streaming(_ outcome: Answer) -> Answer {
     outcome.response.body.onChunk { [trace = call.trace] in trace.countStreamed($0) }
     // Leave out the body: capturing it in its own end handler would leak it.
     var head = outcome

@@ -5,7 +5,7 @@ extension Call {
   private func signIn(for url: URL) -> (source: any CredentialSource, account: String)? {
     guard let authentication = rules.authentication else { return nil }
     let isServers = plan.authentication.isInherited
-    return authentication.source(for: url) { isServers ? snapshot.isHome($0) : true }
+    return authentication.source(for: url) { isServers ? snapshot.isTrusted($0) : true }
   }
 
   func account(for url: URL) -> String? { signIn(for: url)?.account }
@@ -17,7 +17,7 @@ extension Call {
   }
 
   /// Returns the request for the next hop. The token is removed if the new URL has a different token or none.
-  func keepingTokensInPlace(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
+  func strippingTokens(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
     guard !next.options.credentialHeaders.isEmpty, signIn(for: next.url)?.source !== signIn(for: request.url)?.source
     else { return next }
     var next = next

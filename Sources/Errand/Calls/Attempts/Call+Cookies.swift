@@ -15,7 +15,7 @@ extension Call {
   /// Adds the cookies from the server's policy. Like the server's other header fields, they are sent only to the
   /// remote's origin.
   private func addServersCookies(_ line: String, to request: inout HTTPRequest) {
-    guard snapshot.isHome(request.url), !request.headers.contains(.cookie) else { return }
+    guard snapshot.isTrusted(request.url), !request.headers.contains(.cookie) else { return }
     request.headers[.cookie] = line
     state.withLock { $0.note(serverHeaders: [.cookie: line]) }
   }

@@ -11,7 +11,7 @@ extension Call {
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     attempt.beginChain()
-    let request = keepingHeadersHome(showing(request))
+    let request = strippingServerHeaders(showing(request))
     let response = try await next(request)
     guard response.status.isRedirect else { return response }
     return try await following(response, to: request, attempt, next)
@@ -48,10 +48,10 @@ extension Call {
     after response: HTTPResponse, _ chain: RedirectChain, _ policy: RedirectPolicy, _ attempt: Attempt
   ) async throws -> HTTPRequest? {
     let proposal = try chain.proposal(response) { field, url in
-      snapshot.isHome(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
+      snapshot.isTrusted(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
     }
     // Remove these fields permanently: a later hop back to the origin must not restore them.
-    let home = proposal.map { keepingHome($0, after: chain.request) }
+    let home = proposal.map { strippingCredentials($0, after: chain.request) }
     guard let proposal = home else { return nil }
     attempt.endHop()
     guard let decision = policy.decision else { return proposal }
@@ -59,16 +59,16 @@ extension Call {
     var head = response
     head.body = HTTPResponseBody()
     let changed = try await decision(head, proposal)
-    return changed.map { keepingHome(chain.allowed($0, for: proposal), after: proposal) }
+    return changed.map { strippingCredentials(chain.allowed($0, for: proposal), after: proposal) }
   }
 
-  private func keepingHome(_ request: HTTPRequest, after previous: HTTPRequest) -> HTTPRequest {
-    keepingTokensInPlace(keepingEventIDHome(keepingHeadersHome(request)), after: previous)
+  private func strippingCredentials(_ request: HTTPRequest, after previous: HTTPRequest) -> HTTPRequest {
+    strippingTokens(strippingEventID(strippingServerHeaders(request)), after: previous)
   }
 
   /// Returns the request without `Last-Event-ID` if the ID came from another origin, because it reveals what was read
   /// there.
-  private func keepingEventIDHome(_ request: HTTPRequest) -> HTTPRequest {
+  private func strippingEventID(_ request: HTTPRequest) -> HTTPRequest {
     guard let origins = plan.eventOrigins, Origin(request.url).map({ origins.contains($0) }) != true else {
       return request
     }
@@ -112,8 +112,8 @@ extension Call {
   /// Returns an error from a later hop or the redirect policy. It is not marked as unsent, because the first request
   /// was sent.
   private static func afterFirst(_ error: any Error) -> any Error {
-    guard var error = error as? TaskError, error.isSurelyNotSent else { return error }
-    error.isSurelyNotSent = false
+    guard var error = error as? TaskError, error.wasNotSent else { return error }
+    error.wasNotSent = false
     return error
   }
 }

@@ -19,13 +19,13 @@ extension CacheRun {
       return response
     }
     var response = response
-    if Outcome(call, response).isAccepted {
+    if Answer(call, response).isAccepted {
       // Don't store it if `verify` throws. The call throws that error later, as do calls that share the response.
       guard call.isVerified(response) else { return response }
       response.isVerified = true
     }
     let stored = Storing.stored(
-      response, for: selecting, requestTime: requestTime, responseTime: now, unpacks: unpacks)
+      response, for: selecting, requestTime: requestTime, responseTime: now, decompresses: decompresses)
     guard let writer = try? await caching.store.store(stored, for: key) else {
       await removeReplaced(by: response)
       return response  // a failing store doesn't fail the call
@@ -36,7 +36,7 @@ extension CacheRun {
       return state.changes
     }
     let current = CurrentWriter(
-      writer: writer, store: caching.store, url: key.url, desk: call.manager.invalidations, count: changes)
+      writer: writer, store: caching.store, url: key.url, log: call.manager.invalidations, count: changes)
     if let written = response.body.written {
       await current.fill(from: written.contents)
     } else {
@@ -100,9 +100,9 @@ extension CacheRun {
     for entry in await caching.store.entries(for: key) where fits(entry) { await caching.store.remove(entry, for: key) }
   }
 
-  private func fits(_ entry: CacheEntry) -> Bool { entry.response.fits(selecting, unpacks: unpacks) }
+  private func fits(_ entry: CacheEntry) -> Bool { entry.response.fits(selecting, decompresses: decompresses) }
 
-  func settle(_ outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
+  func settle(_ outcome: Answer, _ attempts: Attempts) async throws -> Answer {
     let response = outcome.response
     let (entry, isConditional) = state.withLock { ($0.entry, $0.isConditional) }
     if response.status == .notModified, let entry {
@@ -137,7 +137,7 @@ extension CacheRun {
   }
 
   /// Returns the stored response that a 304 validates, with the header fields of both.
-  private func validated(_ entry: CacheEntry, by outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
+  private func validated(_ entry: CacheEntry, by outcome: Answer, _ attempts: Attempts) async throws -> Answer {
     let response = outcome.response
     let updated = await update(entry, by: response)
     var status = state.withLock { $0.status }
@@ -178,7 +178,7 @@ extension CacheRun {
   }
 
   /// The remote's response with a `Cache-Status` field.
-  private func noted(_ outcome: Outcome) -> Outcome {
+  private func noted(_ outcome: Answer) -> Answer {
     var outcome = outcome
     var status = state.withLock { $0.status }
     status.isStored = outcome.response.isStored

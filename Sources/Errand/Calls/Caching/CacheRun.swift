@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// A call's use of the cache: looks up stored responses and stores new ones.
 final class CacheRun: Sendable {
-  typealias Attempts = @Sendable (HTTPRequest) async throws -> Outcome
+  typealias Attempts = @Sendable (HTTPRequest) async throws -> Answer
 
   struct State {
     var status = CacheStatus()
@@ -52,9 +52,9 @@ final class CacheRun: Sendable {
   }
 
   /// Whether the caller gets decompressed bodies.
-  var unpacks: Bool { request.options.decodesBody && !request.headers.contains(.acceptEncoding) }
+  var decompresses: Bool { request.options.decodesBody && !request.headers.contains(.acceptEncoding) }
 
-  func answer(_ attempts: @escaping Attempts) async throws -> Outcome {
+  func answer(_ attempts: @escaping Attempts) async throws -> Answer {
     let readsNothing = !demand.isCacheable || caching.policy.mode == .none
     let validations = call.manager.revalidations.count
     let entries = readsNothing ? [] : await caching.store.entries(for: key)
@@ -87,7 +87,7 @@ final class CacheRun: Sendable {
   private func choose(among entries: [CacheEntry]) -> CacheEntry? {
     let selecting = entries.contains { $0.response.varying?.isEmpty == false } ? selecting : [:]
     var best: CacheEntry?
-    for entry in entries where entry.response.fits(selecting, unpacks: unpacks) {
+    for entry in entries where entry.response.fits(selecting, decompresses: decompresses) {
       if let best, best.response.responseTime > entry.response.responseTime { continue }
       best = entry
     }
@@ -100,7 +100,7 @@ final class CacheRun: Sendable {
   /// `age` is `nil` if the response has just been validated, by `carrier`.
   func serve(
     _ entry: CacheEntry, _ status: CacheStatus, age: Duration?, by carrier: HTTPResponse? = nil
-  ) async throws -> Outcome? {
+  ) async throws -> Answer? {
     guard var answer = StoredAnswer(entry, demand) else { return nil }
     answer.note(age: age, status)
     var response = HTTPResponse(
@@ -119,10 +119,10 @@ final class CacheRun: Sendable {
       response.body = body
     }
     if carrier == nil {
-      response.storedAt = entry.response.responseTime
+      response.cachedAt = entry.response.responseTime
       call.noteStored(request, status)
     }
-    var outcome = Outcome(call, response, isRead: call.delivery.isInMemory || answer.range == nil)
+    var outcome = Answer(call, response, isRead: call.delivery.isInMemory || answer.range == nil)
     outcome.data = data
     outcome.size = data.count
     return outcome
@@ -140,7 +140,7 @@ final class CacheRun: Sendable {
     let why = hasEntry ? "the stored response can't be used for this request" : "no response is stored for this request"
     var error = TaskError(
       .notCached, "\(why), and the cache policy forbids sending it: use another cache policy", phase: .preparing,
-      isSurelyNotSent: true)
+      wasNotSent: true)
     error.status = .gatewayTimeout  // RFC 9111 §5.2.1.7
     return error
   }
@@ -149,7 +149,7 @@ final class CacheRun: Sendable {
 
   private func ask(
     _ reason: CacheStatus.Forward, _ entry: CacheEntry?, validates: Bool, _ attempts: @escaping Attempts
-  ) async throws -> Outcome {
+  ) async throws -> Answer {
     call.trace.note(.cacheMissed(reason))
     let isConditional = validates && !demand.isConditional && entry?.response.hasValidator ?? false
     state.withLock { state in
@@ -184,8 +184,8 @@ final class CacheRun: Sendable {
 
   /// Runs the attempts within the policy's limit if there is a stored response to fall back on.
   private func limited(
-    _ entry: CacheEntry?, _ attempts: @escaping @Sendable () async throws -> Outcome
-  ) async throws -> Outcome {
+    _ entry: CacheEntry?, _ attempts: @escaping @Sendable () async throws -> Answer
+  ) async throws -> Answer {
     guard case .networkFirst(let limit) = caching.policy.mode, let limit = limit.orNil, entry != nil else {
       return try await attempts()
     }
@@ -193,7 +193,7 @@ final class CacheRun: Sendable {
   }
 
   /// Returns the outcome for the stored response, which is used instead of a failure. `nil` if it must not be used.
-  func serveInstead(of response: HTTPResponse?) async throws -> Outcome? {
+  func serveInstead(of response: HTTPResponse?) async throws -> Answer? {
     let now = call.manager.dates.now
     guard let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
@@ -206,7 +206,7 @@ final class CacheRun: Sendable {
   }
 
   /// Resends the request without a condition, because the 304 did not match the stored response.
-  func askAgain(_ attempts: Attempts) async throws -> Outcome {
+  func askAgain(_ attempts: Attempts) async throws -> Answer {
     state.withLock { state in
       state.entry = nil
       state.isConditional = false

@@ -2,14 +2,14 @@ import ErrandFoundation
 
 extension Call {
   /// 5. Answers the request from the cache if there is one, otherwise by running `attempts`.
-  func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Outcome {
+  func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Answer {
     guard let caching = rules.caching else { return try await attempts(request) }
     return try await answer(request, from: caching, attempts)
   }
 
   private func answer(
     _ request: HTTPRequest, from caching: Caching, _ attempts: @escaping CacheRun.Attempts
-  ) async throws -> Outcome {
+  ) async throws -> Answer {
     let run = CacheRun(self, judgesConnections(request) ? caching.onlyRemoving : caching, request)
     state.withLock { $0.cacheRun = run }
     return try await run.answer(attempts)

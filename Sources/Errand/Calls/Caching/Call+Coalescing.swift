@@ -4,14 +4,14 @@ extension Call {
   /// Sends a single request for all concurrent identical calls, if the server's configuration enables that.
   func coalesced(
     _ request: HTTPRequest, built: HTTPRequest, _ send: CacheRun.Attempts
-  ) async throws -> Outcome {
+  ) async throws -> Answer {
     guard rules.coalesces, request.method.isSafe, request.body.isEmpty else {
       return try await send(request)
     }
     return try await sharedOutcome(of: request, built: built)
   }
 
-  private func sharedOutcome(of request: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
+  private func sharedOutcome(of request: HTTPRequest, built: HTTPRequest) async throws -> Answer {
     let key = FlightKey(request, of: self)
     let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
     let joined = trace.note(.joined(call: flight.call.number))
@@ -27,14 +27,14 @@ extension Call {
     return own(try result.get(), isFirst: isFirst)
   }
 
-  private func own(_ shared: Outcome, isFirst: Bool) -> Outcome {
+  private func own(_ shared: Answer, isFirst: Bool) -> Answer {
     var response = shared.response
     response.body = HTTPResponseBody(shared.data, trailers: shared.response.body.trailers)
-    response.maker = nil
+    response.call = nil
     if !isFirst, let status = response.headers.values(for: .cacheStatus).last {
       response.headers.replaceLast(.cacheStatus, with: status + "; collapsed")
     }
-    var outcome = Outcome(self, response, isRead: true)
+    var outcome = Answer(self, response, isRead: true)
     outcome.data = shared.data
     outcome.size = shared.size
     return outcome

@@ -88,7 +88,7 @@ extension Call {
     state.withLock { $0.serverHeaders = headers }
   }
 
-  fileprivate func sendShared(_ request: HTTPRequest, built: HTTPRequest) async throws -> Outcome {
+  fileprivate func sendShared(_ request: HTTPRequest, built: HTTPRequest) async throws -> Answer {
     try await run { call in
       try await call.throughCache(request) { asked in try await call.attempts(asked, built: built) }
     }

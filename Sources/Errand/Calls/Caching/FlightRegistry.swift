@@ -45,7 +45,7 @@ struct FlightKey: Hashable, Sendable {
   let url: String
   private let target: CacheKey.Target
   private let headers: HTTPHeaders
-  private let unpacks: Bool
+  private let decompresses: Bool
   private let account: String?
   private let digest: Credential?
   private let addresses: AddressPolicy.Identity
@@ -65,7 +65,7 @@ struct FlightKey: Hashable, Sendable {
     url = CacheKey.text(of: request.url.absoluteString)
     target = CacheKey.Target(request)
     headers = request.headers
-    unpacks = request.options.decodesBody
+    decompresses = request.options.decodesBody
     account = call.account(for: request.url)
     digest = request.options.digest
     addresses = request.options.addressPolicy.identity

@@ -47,11 +47,11 @@ extension Call {
     plan.cachePolicy = .validatedAfterwards
     plan.priority = .low
     plan.timeouts.call = nil
-    let desk = manager.revalidations
-    guard desk.begin(key, of: plan.server, since: count) else { return }
+    let registry = manager.revalidations
+    guard registry.begin(key, of: plan.server, since: count) else { return }
     _ = SerialQueues.leavingHeld {
       Task { [plan] in
-        defer { desk.end(key, of: plan.server) }
+        defer { registry.end(key, of: plan.server) }
         // Errors are ignored: the caller has its response, and observers see the events.
         _ = try? await Call.perform(plan, .discarded) { $0.response }
       }

@@ -30,14 +30,14 @@ final class ReplayRecorder: Sendable {
   private let file: URL
   private let base: HTTPArchive
   private let options: ReplayOptions
-  private let log: TextSink
+  private let log: LogOutput
   private let state: Lock<State>
   private let store = Lock(Store())
   /// Tracks whether entries are waiting to be written.
   private let rounds = Completion()
   private let writer = DispatchQueue(label: "errand.replay", qos: .utility)
 
-  init(into file: URL, after base: HTTPArchive?, _ options: ReplayOptions, log: TextSink) {
+  init(into file: URL, after base: HTTPArchive?, _ options: ReplayOptions, log: LogOutput) {
     self.file = file
     self.base = base ?? HTTPArchive(entries: [])
     self.options = options

@@ -44,7 +44,7 @@ public final class ReplayTransport: Transport {
   ///   options do not create it.
   public init(
     from file: URL, options: ReplayOptions = ReplayOptions(),
-    over transport: @autoclosure () -> any Transport = .platform, log: TextSink = .standardError
+    over transport: @autoclosure () -> any Transport = .platform, log: LogOutput = .standardError
   ) throws {
     let found = options.recording == .all ? nil : try Self.archive(in: file)
     guard found != nil || options.recording != .none else {
@@ -53,7 +53,7 @@ public final class ReplayTransport: Transport {
         ? "another transport of this process is recording it: await its finish() after its first call"
         : "create one with recording: .once"
       throw TaskError(
-        .notRecorded, "no recording at \(file.path): \(advice)", phase: .preparing, isSurelyNotSent: true)
+        .notRecorded, "no recording at \(file.path): \(advice)", phase: .preparing, wasNotSent: true)
     }
     tape = Lock(ReplayTape(found ?? HTTPArchive(entries: []), options))
     self.options = options
@@ -73,7 +73,7 @@ public final class ReplayTransport: Transport {
       let reason = PayloadCoding.explain(error)
       throw TaskError(
         .notRecorded, "the recording at \(file.path) cannot be read: \(reason)", phase: .preparing, underlying: error,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
   }
 
@@ -115,7 +115,7 @@ public final class ReplayTransport: Transport {
       return try await recorder.record(request, body, over: live, inPlaceOf: place)
     case .none(let reason):
       guard let live, let recorder else {
-        throw TaskError(.notRecorded, reason, phase: .preparing, isSurelyNotSent: true)
+        throw TaskError(.notRecorded, reason, phase: .preparing, wasNotSent: true)
       }
       return try await recorder.record(request, body, over: live)
     }
@@ -133,7 +133,7 @@ extension HTTPArchive.Entry {
     if let reason = missing(for: request.method) {
       throw TaskError(
         .notRecorded, "request \(number) of the recording has no response body: \(reason)", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
     if request.method != .head, wasStreamed { response.body = HTTPResponseBody(BrokenBody(failure ?? "")) }
     return response

@@ -24,12 +24,12 @@ struct SpanAssembly {
     epoch = UInt64(max(0, Date().timeIntervalSince1970) * 1e9) &- Self.nanoseconds(event.time)
   }
 
-  func tell(_ writer: inout some SpanWriter & ~Copyable) {
+  func notify(_ writer: inout some SpanWriter & ~Copyable) {
     let first = notes.lines.first.map { Line($0) }
     for index in entries.indices {
       guard case .attemptEnded(let number, let record) = entries[index].moment else { continue }
       let line = notes.lines.first?.attempt == number ? first : line(of: number)
-      tell(number, record, endedAt: index, line, &writer)
+      notify(number, record, endedAt: index, line, &writer)
     }
     tellCall(first, &writer)
   }
@@ -38,7 +38,7 @@ struct SpanAssembly {
 
   // MARK: Attempts
 
-  private func tell(
+  private func notify(
     _ number: Int, _ record: AttemptRecord, endedAt end: Int, _ line: Line?, _ writer: inout some SpanWriter & ~Copyable
   ) {
     let start = entries[..<end].lastIndex { $0.moment.starts(number) } ?? end
@@ -46,14 +46,14 @@ struct SpanAssembly {
       SpanHead(
         call: call, spanID: call.attempt(number), parent: call.context.spanID, name: line?.name ?? "HTTP",
         kind: .client, start: time(entries[start].time), end: time(entries[end].time)))
-    line?.tell(&writer)
-    let failure = tell(record, &writer)
-    for moment in moments(of: number, from: start, to: end) { tell(moment, &writer) }
+    line?.notify(&writer)
+    let failure = notify(record, &writer)
+    for moment in moments(of: number, from: start, to: end) { notify(moment, &writer) }
     writer.end(failure: failure)
   }
 
   /// Writes an attempt's result and returns a description of its failure.
-  private func tell(_ record: AttemptRecord, _ writer: inout some SpanWriter & ~Copyable) -> String? {
+  private func notify(_ record: AttemptRecord, _ writer: inout some SpanWriter & ~Copyable) -> String? {
     if let status = record.status { writer.attribute("http.response.status_code", status.code) }
     // Count every attempt after the first, regardless of the reason.
     if record.number > 1 { writer.attribute("http.request.resend_count", record.number - 1) }
@@ -102,7 +102,7 @@ struct SpanAssembly {
         call: call, spanID: call.context.spanID, parent: call.parent, name: task, kind: .internal,
         start: time(.zero), end: time(end)))
     writer.attribute("errand.task", task)
-    line?.tell(&writer)
+    line?.notify(&writer)
     var failure: String?
     switch outcome {
     case .succeeded(let status): if let status { writer.attribute("http.response.status_code", status.code) }
@@ -110,11 +110,11 @@ struct SpanAssembly {
     case .cancelled: failure = "cancelled"
     }
     if let errorType { writer.attribute("error.type", errorType) }
-    for entry in entries where entry.moment.isOfCall { tell(entry, &writer) }
+    for entry in entries where entry.moment.isOfCall { notify(entry, &writer) }
     writer.end(failure: failure)
   }
 
-  private func tell(_ entry: FlightRecord.Entry, _ writer: inout some SpanWriter & ~Copyable) {
+  private func notify(_ entry: FlightRecord.Entry, _ writer: inout some SpanWriter & ~Copyable) {
     writer.event(entry.moment.kind, at: time(entry.time), "\(entry.moment)")
   }
 
@@ -147,7 +147,7 @@ private struct Line {
 
   var name: String { isKnown ? method : "HTTP" }
 
-  func tell(_ writer: inout some SpanWriter & ~Copyable) {
+  func notify(_ writer: inout some SpanWriter & ~Copyable) {
     writer.attribute("http.request.method", isKnown ? method : "_OTHER")
     if !isKnown { writer.attribute("http.request.method_original", method) }
     if let origin {

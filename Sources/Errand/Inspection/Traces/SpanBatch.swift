@@ -48,11 +48,11 @@ enum CallSpans {
     switch form {
     case .values:
       var list = SpanList()
-      assembly.tell(&list)
+      assembly.notify(&list)
       self = .values(list.spans)
     case .request, .line:
       var text = TraceText(capacity: 2400)
-      assembly.tell(&text)
+      assembly.notify(&text)
       self = .text(text.spans)
     }
   }

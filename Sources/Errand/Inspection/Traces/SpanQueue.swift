@@ -21,14 +21,14 @@ final class SpanQueue: Sendable {
   private let resource: [(name: String, value: String)]
   private let limits: SpanLimits
   private let clock: CallClock
-  private let log: TextSink
+  private let log: LogOutput
   private let state = Lock(State())
   /// Tracks the spans. Each starts when added and ends when it is exported or lost.
   private let exports = Completion()
 
   init(
     _ exporter: SpanExporter, resource: [(name: String, value: String)], limits: SpanLimits, clock: CallClock,
-    log: TextSink
+    log: LogOutput
   ) {
     self.exporter = exporter
     self.resource = resource

@@ -30,7 +30,7 @@ public final class SpanRecorder: TaskObserver {
     to exporter: SpanExporter, service: String = ProcessInfo.processInfo.processName,
     attributes: [String: String] = [:],
     sampling: TraceSampling = .all, limits: SpanLimits = SpanLimits(), clock: CallClock = .continuous,
-    log: TextSink = .standardError
+    log: LogOutput = .standardError
   ) {
     traceSampling = sampling
     var resource = [(name: "service.name", value: service), (name: "telemetry.sdk.name", value: "errand")]

@@ -139,11 +139,11 @@ extension Authentication {
   }
 
   /// The source that authenticates requests for `url`, and its account. `nil` if no rule matches.
-  func source(for url: URL, isHome: (URL) -> Bool) -> (source: any CredentialSource, account: String)? {
+  func source(for url: URL, isTrusted: (URL) -> Bool) -> (source: any CredentialSource, account: String)? {
     let rule = (rules ?? []).first { rule in
       if let origins = rule.origins {
         guard let origin = Origin(url), origins.contains(origin) else { return false }
-      } else if !isHome(url) {
+      } else if !isTrusted(url) {
         return false
       }
       return rule.includesPath?(url.path(percentEncoded: true)) ?? true

@@ -69,20 +69,20 @@ public enum TokenFreshness: Sendable, Hashable {
   /// The token can be sent.
   case good
   /// The token is about to expire. It is refreshed before it is sent; if the refresh fails, it can still be used.
-  case ageing
+  case priorityAging
   /// The token has expired and is no longer sent.
   case ended
 }
 
 /// The clock and transport available to a refresh.
 public struct RefreshContext: Sendable {
-  private let dates: DatedClock
+  private let dates: WallClock
   private let transmit: @Sendable (HTTPRequest) async throws -> HTTPResponse
   private let complaint: @Sendable (String) -> Void
   let redaction: Redaction
 
   init(
-    _ dates: DatedClock, transmit: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,
+    _ dates: WallClock, transmit: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,
     complaint: @escaping @Sendable (String) -> Void, redaction: Redaction
   ) {
     self.dates = dates

@@ -78,7 +78,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       let later = try await token(beyond: present.version, for: request, attempt)
       return later ?? (hasForgotten(since: forgetCount) ? nil : present)
     } catch
-      where freshness == .ageing && !isRefused && !hasForgotten(since: forgetCount)
+      where freshness == .priorityAging && !isRefused && !hasForgotten(since: forgetCount)
       && !(error is CancellationError)
     {
       return present
@@ -115,8 +115,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let record = RefreshWait(attempt.note)
     defer { record.end() }
     // A refresh's requests are not authenticated by a source that waits for that refresh.
-    guard let wait = RefreshWaits.begin(for: self) else { return nil }
-    defer { RefreshWaits.end(wait) }
+    guard let wait = RefreshDependencyGraph.begin(for: self) else { return nil }
+    defer { RefreshDependencyGraph.end(wait) }
     let answer: Answer = await answer { waiter in
       demand(version, id, Waiting(waiter: waiter, record: record), request, attempt)
     } onCancel: {
@@ -194,7 +194,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private func fail(_ error: any Error, _ flight: Underway) {
     let (waiting, again) = state.withLock { state -> ([Waiting], Int?) in
       switch state.machine.failed(Self.explained(error), at: flight.context.clock.now) {
-      case .tell(let ids): return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, nil)
+      case .notify(let ids): return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, nil)
       case .beginAgain:
         state.flights += 1
         return ([], state.flights)
@@ -233,7 +233,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     do {
       let next = try await refreshed(stored, flight)
       return (next ?? (hasForgotten(since: forgetCount) ? nil : usable), true)
-    } catch  where freshness == .ageing && !hasForgotten(since: forgetCount) && !(error is CancellationError) {
+    } catch  where freshness == .priorityAging && !hasForgotten(since: forgetCount) && !(error is CancellationError) {
       return (usable, false)
     }
   }
@@ -275,8 +275,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   func forget() async throws {
     if RefreshScope.isRemoval(of: self) { return }  // already running
-    guard let wait = RefreshWaits.begin(for: self) else { return try await forgetWithinRefresh() }
-    defer { RefreshWaits.end(wait) }
+    guard let wait = RefreshDependencyGraph.begin(for: self) else { return try await forgetWithinRefresh() }
+    defer { RefreshDependencyGraph.end(wait) }
     let forgetting = state.withLock { state in
       state.forgetCount += 1
       state.machine.forget()

@@ -73,13 +73,13 @@ enum RefreshScope {
   enum Work { case refresh, removal }
 
   /// A refresh or a removal. Swift tasks that it started can outlive it.
-  private final class Stay: Sendable {
+  private final class ActiveRefresh: Sendable {
     let work: Work
     /// The refresh that started this removal and continues after it.
-    private let outer: Stay?
+    private let outer: ActiveRefresh?
     private let isOver = Lock(false)
 
-    init(_ work: Work, within outer: Stay?) {
+    init(_ work: Work, within outer: ActiveRefresh?) {
       self.work = work
       self.outer = outer
     }
@@ -91,26 +91,26 @@ enum RefreshScope {
     func end() { isOver.withLock { $0 = true } }
   }
 
-  @TaskLocal private static var stays: [ObjectIdentifier: Stay] = [:]
+  @TaskLocal private static var active: [ObjectIdentifier: ActiveRefresh] = [:]
 
   static func adding<Value>(
     _ source: any CredentialSource, _ work: Work, _ body: () async throws -> Value
   ) async rethrows -> Value {
-    let outer = stays[ObjectIdentifier(source)].flatMap { $0.hasEnded ? nil : $0 }
-    let stay = Stay(work, within: outer)
-    defer { stay.end() }
-    return try await $stays.withValue(stays.merging([ObjectIdentifier(source): stay]) { $1 }, operation: body)
+    let outer = active[ObjectIdentifier(source)].flatMap { $0.hasEnded ? nil : $0 }
+    let refresh = ActiveRefresh(work, within: outer)
+    defer { refresh.end() }
+    return try await $active.withValue(active.merging([ObjectIdentifier(source): refresh]) { $1 }, operation: body)
   }
 
   static func contains(_ source: any CredentialSource) -> Bool {
-    stays[ObjectIdentifier(source)].map { !$0.hasEnded } ?? false
+    active[ObjectIdentifier(source)].map { !$0.hasEnded } ?? false
   }
 
   static var underWay: Set<ObjectIdentifier> {
-    stays.isEmpty ? [] : Set(stays.filter { !$0.value.hasEnded }.keys)
+    active.isEmpty ? [] : Set(active.filter { !$0.value.hasEnded }.keys)
   }
 
   static func isRemoval(of source: any CredentialSource) -> Bool {
-    stays[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEndedItself } ?? false
+    active[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEndedItself } ?? false
   }
 }

@@ -19,7 +19,7 @@ struct RefreshMachine<Token: Sendable> {
 
   enum Ending {
     /// These callers get the result.
-    case tell([Int])
+    case notify([Int])
     /// The refresh was cancelled, but new callers have arrived: start another refresh.
     case beginAgain
   }
@@ -94,7 +94,7 @@ struct RefreshMachine<Token: Sendable> {
       isCancelled = false
       guard waiters.isEmpty else { return .beginAgain }
       finish()
-      return .tell([])
+      return .notify([])
     }
     finish()
     failureCount += 1
@@ -102,7 +102,7 @@ struct RefreshMachine<Token: Sendable> {
     lastError = error
     refusal = Refusal(until: now + Self.pause(after: setbacks), error: error)
     defer { waiters = [] }
-    return .tell(waiters)
+    return .notify(waiters)
   }
 
   mutating func accepted(_ version: Int) {

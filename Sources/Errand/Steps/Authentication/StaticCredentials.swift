@@ -41,7 +41,7 @@ extension HTTPRequest {
     guard token.isBearerToken else {
       throw TaskError(
         .badRequest, "the bearer token is empty or contains a character that is invalid in a header: check its source",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     headers[.authorization] = "Bearer \(token)"
   }
@@ -72,7 +72,7 @@ extension Credential {
       throw TaskError(
         .badRequest,
         "can't use Basic authentication: the user name contains a colon, or the user name or password contains a control character; use another credential",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }

@@ -32,10 +32,10 @@ struct CurrentWriter: CacheWriter {
   let writer: any CacheWriter
   let store: any CacheStore
   let url: String
-  let desk: InvalidationLog
+  let log: InvalidationLog
   let count: Int
 
-  private var isCurrent: Bool { desk.isUnchanged(url, since: count) }
+  private var isCurrent: Bool { log.isUnchanged(url, since: count) }
 
   func write(_ data: Data) async throws { try await writer.write(data) }
 

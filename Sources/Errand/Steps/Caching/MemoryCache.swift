@@ -6,7 +6,7 @@ import ErrandFoundation
 public final class MemoryCache: CacheStore {
   /// The maximum size in bytes, including bodies, header fields and URLs.
   public let byteLimit: Int
-  private let shelf: Lock<MemoryShelf>
+  private let storage: Lock<LRUStore>
   /// The number of bytes in incomplete bodies.
   private let coming = Lock(0)
 
@@ -18,17 +18,17 @@ public final class MemoryCache: CacheStore {
   ///   limit is not stored.
   public init(byteLimit: Int = 32 << 20) {
     self.byteLimit = max(0, byteLimit)
-    shelf = Lock(MemoryShelf(limit: max(0, byteLimit)))
+    storage = Lock(LRUStore(limit: max(0, byteLimit)))
   }
 
   /// The current size in bytes.
-  public var byteCount: Int { shelf.withLock { $0.bytes } }
+  public var byteCount: Int { storage.withLock { $0.bytes } }
 
   /// The number of stored responses.
-  public var count: Int { shelf.withLock { $0.count } }
+  public var count: Int { storage.withLock { $0.count } }
 
   /// Returns the responses stored under a key.
-  public func entries(for key: CacheKey) async -> [CacheEntry] { shelf.withLock { $0.entries(for: key) } }
+  public func entries(for key: CacheKey) async -> [CacheEntry] { storage.withLock { $0.entries(for: key) } }
 
   /// Starts storing a response.
   ///
@@ -41,29 +41,31 @@ public final class MemoryCache: CacheStore {
 
   /// Replaces the header of a stored response.
   public func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws {
-    let dropped = shelf.withLock { $0.update(entry.id, to: response, for: key) }
+    let dropped = storage.withLock { $0.update(entry.id, to: response, for: key) }
     withExtendedLifetime(dropped) {}
   }
 
   /// Removes a stored response.
-  public func remove(_ entry: CacheEntry, for key: CacheKey) async { shelf.withLock { $0.remove(entry.id, for: key) } }
+  public func remove(_ entry: CacheEntry, for key: CacheKey) async {
+    storage.withLock { $0.remove(entry.id, for: key) }
+  }
 
   /// Removes all responses for a URL.
-  public func removeAll(for url: String) async { shelf.withLock { $0.removeAll(for: url) } }
+  public func removeAll(for url: String) async { storage.withLock { $0.removeAll(for: url) } }
 
   /// Removes everything.
   public func removeAll() async {
     let limit = byteLimit
     // Release the old entries outside of the lock.
-    let old = shelf.withLock { shelf in
-      defer { shelf = MemoryShelf(limit: limit) }
-      return shelf
+    let old = storage.withLock { storage in
+      defer { storage = LRUStore(limit: limit) }
+      return storage
     }
     withExtendedLifetime(old) {}
   }
 
   private func insert(_ response: StoredResponse, _ body: Data, for key: CacheKey) {
-    let dropped = shelf.withLock { $0.insert(response, body, for: key) }
+    let dropped = storage.withLock { $0.insert(response, body, for: key) }
     withExtendedLifetime(dropped) {}
   }
 

@@ -16,10 +16,10 @@ public struct StoredResponse: Sendable, Hashable {
   /// The request fields that selected this response (`Vary`). Fields that the request didn't have are omitted.
   public let selecting: HTTPHeaders
   /// Whether the body was decompressed. If so, `Content-Encoding` describes the body as it was sent.
-  public let isUnpacked: Bool
+  public let isDecompressed: Bool
   /// The length of the stored body, if known from the header.
   var statedLength: Int? {
-    isUnpacked && headers.isCompressed ? nil : headers.number(.contentLength).map { Int($0) }
+    isDecompressed && headers.isCompressed ? nil : headers.number(.contentLength).map { Int($0) }
   }
 
   let terms: CacheTerms
@@ -29,14 +29,14 @@ public struct StoredResponse: Sendable, Hashable {
   /// Restores a response from a store.
   public init(
     status: HTTPStatus, headers: HTTPHeaders, requestTime: Date, responseTime: Date, selecting: HTTPHeaders = [:],
-    isUnpacked: Bool = true
+    isDecompressed: Bool = true
   ) {
     self.status = status
     self.headers = headers
     self.requestTime = requestTime
     self.responseTime = responseTime
     self.selecting = selecting
-    self.isUnpacked = isUnpacked
+    self.isDecompressed = isDecompressed
     terms = CacheTerms(status, headers, requestTime: requestTime, responseTime: responseTime)
     varying = if case .fields(let names) = Vary(headers) { names } else { nil }
   }
@@ -50,9 +50,9 @@ public struct StoredResponse: Sendable, Hashable {
 
   /// Whether the request would select this response (RFC 9111 §4.1): every field in `Vary` is absent from both
   /// requests, or the same.
-  func fits(_ request: HTTPHeaders, unpacks: Bool) -> Bool {
+  func fits(_ request: HTTPHeaders, decompresses: Bool) -> Bool {
     guard let varying else { return false }
-    guard isUnpacked == unpacks || !headers.isCompressed else { return false }
+    guard isDecompressed == decompresses || !headers.isCompressed else { return false }
     return varying.allSatisfy { Vary.isSame(selecting[$0], Vary.value(of: $0, in: request)) }
   }
 
@@ -65,7 +65,7 @@ public struct StoredResponse: Sendable, Hashable {
 
   /// Whether this response replaces `other`: both were selected by the same values of the same request fields.
   public func supersedes(_ other: StoredResponse) -> Bool {
-    selecting.count == other.selecting.count && isUnpacked == other.isUnpacked
+    selecting.count == other.selecting.count && isDecompressed == other.isDecompressed
       && selecting.allSatisfy { Vary.isSame(other.selecting[$0.name], $0.value) }
       && Set(varying ?? []) == Set(other.varying ?? [])
   }

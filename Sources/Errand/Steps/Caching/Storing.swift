@@ -26,12 +26,12 @@ enum Storing {
 
   /// Creates the stored form of a response. `request` contains the fields named by `Vary`.
   static func stored(
-    _ response: HTTPResponse, for request: HTTPHeaders, requestTime: Date, responseTime: Date, unpacks: Bool
+    _ response: HTTPResponse, for request: HTTPHeaders, requestTime: Date, responseTime: Date, decompresses: Bool
   ) -> StoredResponse {
     StoredResponse(
       status: response.status, headers: StoredHeader.stored(response.headers, responseTime: responseTime),
       requestTime: requestTime, responseTime: responseTime,
-      selecting: StoredResponse.selecting(response.headers, request), isUnpacked: unpacks)
+      selecting: StoredResponse.selecting(response.headers, request), isDecompressed: decompresses)
   }
 }
 

@@ -43,7 +43,7 @@ enum Validation {
     let updated = StoredHeader.updated(stored.headers, by: headers, responseTime: responseTime)
     return StoredResponse(
       status: stored.status, headers: updated, requestTime: requestTime, responseTime: responseTime,
-      selecting: StoredResponse.selecting(updated, request), isUnpacked: stored.isUnpacked)
+      selecting: StoredResponse.selecting(updated, request), isDecompressed: stored.isDecompressed)
   }
 
   /// The part of an updated response to store. Fields that must not be reused are only returned to the first caller.
@@ -51,7 +51,7 @@ enum Validation {
     StoredResponse(
       status: updated.status, headers: StoredHeader.reusable(updated.headers, responseTime: updated.responseTime),
       requestTime: updated.requestTime, responseTime: updated.responseTime, selecting: updated.selecting,
-      isUnpacked: updated.isUnpacked)
+      isDecompressed: updated.isDecompressed)
   }
 }
 

@@ -9,10 +9,10 @@ public import ErrandFoundation
 /// total, none for longer than 400 days. Servers that trust each other can share a jar. Its description shows no
 /// values.
 public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectable {
-  private let shelf: Lock<CookieShelf>
+  private let storage: Lock<CookieStorage>
   /// Removals not yet applied to the file, which can contain cookies of other processes.
   private let removals = Lock<[Removal]>([])
-  private let dates: DatedClock
+  private let dates: WallClock
   private let store: CookieStore?
 
   private struct Removal: Sendable {
@@ -33,8 +33,8 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   ///
   /// - Parameter clock: The clock that decides when cookies expire.
   public init(clock: CallClock = .continuous) {
-    dates = DatedClock(clock)
-    shelf = Lock(CookieShelf())
+    dates = WallClock(clock)
+    storage = Lock(CookieStorage())
     store = nil
   }
 
@@ -52,12 +52,12 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   ///   - log: Receives a message when writing fails. Further failures are not reported until writing succeeds again.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder or file can't be used, or if the file is not a
   ///   cookie file.
-  public init(file: URL, clock: CallClock = .continuous, log: TextSink = .standardError) throws {
-    dates = DatedClock(clock)
+  public init(file: URL, clock: CallClock = .continuous, log: LogOutput = .standardError) throws {
+    dates = WallClock(clock)
     let store = CookieStore(CookieFile(url: file), log)
-    var shelf = CookieShelf(isJournaled: true)
-    shelf.adopt(try store.open(), now: dates.now)
-    self.shelf = Lock(shelf)
+    var storage = CookieStorage(isJournaled: true)
+    storage.adopt(try store.open(), now: dates.now)
+    self.storage = Lock(storage)
     self.store = store
   }
 
@@ -66,14 +66,14 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   /// The cookies that have not expired, in order of arrival.
   public var cookies: [Cookie] {
     let now = dates.now
-    return shelf.withLock { $0.cookies(at: now) }
+    return storage.withLock { $0.cookies(at: now) }
   }
 
   /// The cookies sent with a GET request for `url`, in the order they are sent.
   public func cookies(for url: URL) -> [Cookie] {
     guard let target = CookieTarget(url) else { return [] }
     let now = dates.now
-    return shelf.withLock { $0.cookies(for: target, isSafe: true, isSameSite: true, now: now) }
+    return storage.withLock { $0.cookies(for: target, isSafe: true, isSameSite: true, now: now) }
   }
 
   /// Stores a cookie as if the server of `url` had set it: `session=abc; Path=/; Secure`.
@@ -101,8 +101,8 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     if store != nil {
       removals.withLock { $0 = $0.suffix(Self.mostRemovals - 1) + [Removal(time: now, isUnwanted: isUnwanted)] }
     }
-    shelf.withLock { shelf in
-      for id in unwanted { shelf.remove(id, at: now) }
+    storage.withLock { storage in
+      for id in unwanted { storage.remove(id, at: now) }
     }
     store?.save(self)
   }
@@ -131,7 +131,7 @@ extension CookieJar {
     // Do this outside the lock, because it may load the list of suffixes.
     let isSameSite = first.flatMap { CookieTarget($0) }.map { target.isSameSite(as: $0, .system) } ?? true
     let (isSafe, now) = (method.isSafe, dates.now)
-    let cookies = shelf.withLock {
+    let cookies = storage.withLock {
       $0.cookies(for: target, isSafe: isSafe, isSameSite: isSameSite, now: now)
     }
     // Step 4 of RFC 6265bis §5.8.3.
@@ -157,31 +157,31 @@ extension CookieJar {
     guard let field = SetCookie(line) else { throw .malformed }
     let now = dates.now
     let cookie = try Cookie(field, from: target, now: now, .system)
-    let isKept = shelf.withLock { $0.keep(cookie, from: target, now: now) }
+    let isKept = storage.withLock { $0.keep(cookie, from: target, now: now) }
     if !isKept { throw .shadowsSecure }
   }
 
   /// Writes the changes to the file and reads those of other processes. Called by the store's queue.
   func write(to file: CookieFile) throws {
-    let (changes, now) = (shelf.withLock { $0.takeJournal() }, dates.now)
+    let (changes, now) = (storage.withLock { $0.takeJournal() }, dates.now)
     let removals = removals.withLock { removals in
       defer { removals = [] }
       return removals
     }
     do {
       let stored = try file.update { cookies in
-        CookieShelf.merged(
+        CookieStorage.merged(
           cookies.filter { cookie in !removals.contains { $0.takes(cookie, now: now) } }, changes, now: now)
       }
-      shelf.withLock { [stored] in $0.adopt(stored, now: now) }
+      storage.withLock { [stored] in $0.adopt(stored, now: now) }
     } catch {
-      shelf.withLock { $0.putBack(changes) }
+      storage.withLock { $0.putBack(changes) }
       self.removals.withLock { $0 = removals + $0 }
       throw error
     }
   }
 
-  var isEmpty: Bool { shelf.withLock { $0.isEmpty } }
+  var isEmpty: Bool { storage.withLock { $0.isEmpty } }
 
-  var hasChanges: Bool { shelf.withLock { !($0.journal?.isEmpty ?? true) } || removals.withLock { !$0.isEmpty } }
+  var hasChanges: Bool { storage.withLock { !($0.journal?.isEmpty ?? true) } || removals.withLock { !$0.isEmpty } }
 }

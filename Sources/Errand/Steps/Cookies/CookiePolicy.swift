@@ -64,7 +64,7 @@ extension CookiePolicy {
         throw TaskError(
           .badRequest,
           "the cookie \(cookie.name.shortened.debugDescription) of cookiePolicy has a name that is not a token, or a value with a space, a comma, a semicolon, a quotation mark or a non-ASCII character: escape it",
-          phase: .preparing, isSurelyNotSent: true)
+          phase: .preparing, wasNotSent: true)
       }
     }
     return cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")

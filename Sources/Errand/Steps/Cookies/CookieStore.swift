@@ -11,11 +11,11 @@ final class CookieStore: Sendable {
   }
 
   let file: CookieFile
-  private let log: TextSink
+  private let log: LogOutput
   private let state = Lock(State())
   private let writer = DispatchQueue(label: "errand.cookies", qos: .utility)
 
-  init(_ file: CookieFile, _ log: TextSink) {
+  init(_ file: CookieFile, _ log: LogOutput) {
     self.file = file
     self.log = log
   }

@@ -26,7 +26,7 @@ final class DownloadFile {
     guard stat(url.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
       throw TaskError(
         .fileNotWritable, "\(url.path) is not a regular file; refusing to replace it", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
     var made: [String] = []
     do {

@@ -21,17 +21,17 @@ extension DownloadRun {
   /// Fetches ranges until all are complete or they turn out not to be combinable. `first` is the response to the first
   /// range, if it has already arrived.
   func fetch(_ ranges: DownloadRanges, _ first: HTTPResponse? = nil) async throws {
-    crew = DownloadCrew(for: ranges, most: aim.ranges, hasFirst: first != nil)
+    workers = RangeWorkers(for: ranges, most: aim.ranges, hasFirst: first != nil)
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for number in 0..<crew.size {
+        for number in 0..<workers.size {
           let response = number == 0 ? first : nil
           group.addTask { [self] in try await work(response) }
         }
         // The first error cancels the other workers. Wait for the entire group, so that no worker writes afterwards.
         while try await group.next() != nil {}
       }
-    } catch is DownloadCrew.Mismatch {
+    } catch is RangeWorkers.Mismatch {
       beginAgain()
     }
   }
@@ -39,16 +39,18 @@ extension DownloadRun {
   /// Fetches one range after another until none is left.
   private func work(_ first: HTTPResponse?) async throws {
     if let first, try await !complete(0, first) { return }
-    while let (index, refusal) = crew.take(of: file.ranges) {
+    while let (index, refusal) = workers.take(of: file.ranges) {
       guard try await complete(index, after: refusal) else { break }
     }
     // The remaining workers may all be waiting.
-    if let rest = crew.restOfAll { desk.note(.delayed(max(.zero, rest.end - server.manager.clock.now), rest.error)) }
+    if let rest = workers.restOfAll {
+      coordinator.note(.delayed(max(.zero, rest.end - server.manager.clock.now), rest.error))
+    }
   }
 
   /// Fetches a range. Returns `false` if the range is left to the other workers.
   private func complete(
-    _ index: Int, _ first: HTTPResponse? = nil, after refusal: DownloadCrew.Refusal? = nil
+    _ index: Int, _ first: HTTPResponse? = nil, after refusal: RangeWorkers.Refusal? = nil
   ) async throws -> Bool {
     var (retry, first) = (self.retry, first)
     retry.gained()  // earlier failures belong to other requests
@@ -58,13 +60,13 @@ extension DownloadRun {
         try await fetch(part, index, first, &retry)
         if isLonger(index, than: part) { retry.gained() }
       } catch let error as TaskError {
-        if crew.yield(index, after: error, at: server.manager.clock.now) { return false }
+        if workers.yield(index, after: error, at: server.manager.clock.now) { return false }
         retry.failed(error, hasGained: isLonger(index, than: part))
         try await rest(after: error, &retry)
       }
       first = nil
     }
-    crew.leave(index)
+    workers.leave(index)
     return true
   }
 
@@ -74,7 +76,7 @@ extension DownloadRun {
 
   /// Waits for the remainder of a refused range's `Retry-After`. The refusal is retried as if progress had been made,
   /// because the other ranges arrived.
-  private func wait(_ refusal: DownloadCrew.Refusal, _ retry: inout TransferRetry) async throws {
+  private func wait(_ refusal: RangeWorkers.Refusal, _ retry: inout TransferRetry) async throws {
     let waited = server.manager.clock.now - refusal.moment
     let now = server.manager.dates.now
     guard let asked = RetryAfter.delay(in: refusal.error.headers, now: now), asked > waited else { return }
@@ -88,20 +90,20 @@ extension DownloadRun {
     do {
       delay = try await retry.delay(after: error, failedRequest(error), waited: waited)
     } catch let error as TaskError {
-      throw DownloadCrew.Failure(error: error)
+      throw RangeWorkers.Failure(error: error)
     }
-    crew.rest(DownloadCrew.Rest(end: clock.now + delay, error: error))
-    if crew.restOfAll != nil { desk.note(.delayed(delay, error)) }
-    defer { crew.wake() }
+    workers.rest(RangeWorkers.Rest(end: clock.now + delay, error: error))
+    if workers.restOfAll != nil { coordinator.note(.delayed(delay, error)) }
+    defer { workers.wake() }
     try await clock.sleep(for: delay)
-    desk.note(.running(present))
+    coordinator.note(.running(present))
   }
 
   private func fetch(
     _ part: DownloadRanges.Part, _ index: Int, _ first: HTTPResponse?, _ retry: inout TransferRetry
   ) async throws {
     if let first { return try await write(first, to: index, from: part.next, until: part.end) }
-    guard let journal = file.journal, let validator = journal.validator else { throw DownloadCrew.Mismatch() }
+    guard let journal = file.journal, let validator = journal.validator else { throw RangeWorkers.Mismatch() }
     let reply = try await ask(
       DownloadStep.Asked(offset: part.next, validator: validator, total: journal.total, end: part.end),
       isRepetition: retry.hasFailed)
@@ -118,7 +120,7 @@ extension DownloadRun {
       try await write(response, to: index, from: part.next, until: end)
     case (.restart, let source):
       if case .success(let response) = source { response.body.cancel() }
-      throw DownloadCrew.Mismatch()
+      throw RangeWorkers.Mismatch()
     case (.refuse(let reason), .success(let response)):
       response.body.cancel()
       throw failure(.badResponse, "\(response.status): \(reason)", response)
@@ -142,10 +144,10 @@ extension DownloadRun {
         next += Int64(chunk.count)
         guard next <= end else {
           try file.takeBack(index, to: there)  // longer than its header claims: the earlier bytes may be wrong too
-          throw DownloadCrew.Mismatch()
+          throw RangeWorkers.Mismatch()
         }
         try file.append(chunk, to: index)
-        tell(chunk.count)
+        notify(chunk.count)
       }
     } catch {
       response.body.cancel()

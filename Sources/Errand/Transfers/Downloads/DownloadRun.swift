@@ -4,8 +4,8 @@ import ErrandFoundation
 actor DownloadRun {
   private let makePlan: @Sendable () -> TaskPlan
   let file: DownloadFile
-  let desk: TransferDesk
-  let aim: DownloadAim
+  let coordinator: TransferCoordinator
+  let aim: DownloadOptions
   /// The identity set by the owner. `nil` to derive it from the URL.
   private let identity: String?
   let server: Server
@@ -17,19 +17,19 @@ actor DownloadRun {
   var wantsWhole = false
   /// Whether the file is downloaded as one stream although the options allow ranges.
   var isOne = false
-  var crew = DownloadCrew()
+  var workers = RangeWorkers()
   /// Whether the attempt added bytes that a later attempt can use.
   private var hasGained = false
 
   init(
-    _ makePlan: @escaping @Sendable () -> TaskPlan, _ file: sending DownloadFile, _ desk: TransferDesk,
-    _ aim: DownloadAim
+    _ makePlan: @escaping @Sendable () -> TaskPlan, _ file: sending DownloadFile, _ coordinator: TransferCoordinator,
+    _ aim: DownloadOptions
   ) {
     let plan = makePlan()
     server = plan.server
     self.makePlan = makePlan
     self.file = file
-    self.desk = desk
+    self.coordinator = coordinator
     self.aim = aim
     identity = aim.identity.map { TransferIdentity.of(name: $0) }
     retry = TransferRetry(plan)
@@ -51,21 +51,21 @@ actor DownloadRun {
 
   /// Makes one attempt. If it fails, waits until the next one is due.
   private func next() async throws {
-    try await retry.pass(desk)
+    try await retry.pass(coordinator)
     attempts += 1
     hasGained = false
     do {
-      desk.note(.running(present))
-      try await desk.attempt { try await self.attempt() }
+      coordinator.note(.running(present))
+      try await coordinator.attempt { try await self.attempt() }
       if hasGained { retry.gained() }
-    } catch is TransferDesk.Held {
+    } catch is TransferCoordinator.PausedError {
       return  // continue after `resume()`
-    } catch let failure as DownloadCrew.Failure {
+    } catch let failure as RangeWorkers.Failure {
       throw failure.error  // all retries have been used up
     } catch let error as TaskError {
       retry.failed(error, hasGained: hasGained)
       let delay = try await retry.delay(after: error, failedRequest(error))
-      desk.note(.delayed(delay, error))
+      coordinator.note(.delayed(delay, error))
       try await server.manager.clock.sleep(for: delay)
     }
   }
@@ -132,9 +132,9 @@ actor DownloadRun {
     guard plan.range == nil else {
       throw TaskError(
         .badRequest, "can't combine ResumableDownload with range(_:): remove the range",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
-    let (remaining, transfer) = (try retry.time(), desk.number)
+    let (remaining, transfer) = (try retry.time(), coordinator.number)
     plan.change { plan in
       plan.headers[.acceptEncoding] = "identity"
       plan.headers[.ifRange] = nil
@@ -152,7 +152,7 @@ actor DownloadRun {
     guard plan.httpMethod == .get || plan.httpMethod == .automatic else {
       throw TaskError(
         .badRequest, "can't resume a \(plan.httpMethod): ResumableDownload requires GET",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     return try await Call.stream(plan)
   }
@@ -247,15 +247,17 @@ actor DownloadRun {
       try check(file.length + Int64(chunk.count), response)
       try file.append(chunk)
       hasGained = hasGained || isResumable
-      tell(chunk.count)
+      notify(chunk.count)
     }
     guard let end, file.length < end else { return }
     throw failure(.truncatedBody, "the body ended after \(file.length) of \(end) bytes", response)
   }
 
   /// Counts written bytes, and reports progress if an update is due.
-  func tell(_ count: Int) {
-    if let progress = meter.add(count, of: file.journal?.total, attempt: attempts) { desk.note(.running(progress)) }
+  func notify(_ count: Int) {
+    if let progress = meter.add(count, of: file.journal?.total, attempt: attempts) {
+      coordinator.note(.running(progress))
+    }
   }
 
   // MARK: Finishing
@@ -275,6 +277,6 @@ actor DownloadRun {
     }
     try Task.checkCancellation()
     try file.publish()
-    desk.note(.running(meter.present(of: file.journal?.total, attempt: attempts, isFinished: true)))
+    coordinator.note(.running(meter.present(of: file.journal?.total, attempt: attempts, isFinished: true)))
   }
 }

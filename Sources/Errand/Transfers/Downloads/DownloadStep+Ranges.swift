@@ -24,7 +24,7 @@ extension DownloadStep {
     switch status.code {
     case 200, 203, 412, 416: return .restart
     case 206:
-      if let coding = coding(headers) { return .refuse(packed(coding)) }
+      if let coding = coding(headers) { return .refuse(compressed(coding)) }
       guard !asked.isOther, asked.validator?.isOf(headers) == true, let (end, total) = range(headers, asked),
         total == asked.total
       else { return .restart }

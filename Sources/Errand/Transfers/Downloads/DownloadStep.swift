@@ -61,13 +61,13 @@ enum DownloadStep: Equatable {
     // RFC 9110 §14.4: `Content-Range` has no meaning in a 200. Here it reveals a server that sends a part with status
     // 200.
     if asked.range != nil, let part = ContentRange(headers), part.positions.count != part.length { return .restart }
-    if let coding = coding(headers) { return .refuse(packed(coding)) }
+    if let coding = coding(headers) { return .refuse(compressed(coding)) }
     return .replace(length: headers.number(.contentLength))
   }
 
   private static func part(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
     guard asked.offset > 0 else { return .refuse("the server sent a part, but the whole file was requested") }
-    if let coding = coding(headers) { return .refuse(packed(coding)) }
+    if let coding = coding(headers) { return .refuse(compressed(coding)) }
     guard !asked.isOther, asked.validator?.isOf(headers) == true, let part = ContentRange(headers),
       Int64(part.positions.lowerBound) == asked.offset
     else { return .restart }
@@ -93,7 +93,7 @@ enum DownloadStep: Equatable {
     headers.isCompressed ? headers[.contentEncoding] : nil
   }
 
-  static func packed(_ coding: String) -> String {
+  static func compressed(_ coding: String) -> String {
     "the body is compressed with \(coding.shortened) although Accept-Encoding is identity, so its parts can't be joined: use download(to:), which decompresses it"
   }
 }

@@ -24,9 +24,9 @@ public final class ResumableDownload: Sendable {
   /// The target file.
   public let file: URL
   private let makePlan: @Sendable () -> TaskPlan
-  private let aim: DownloadAim
+  private let aim: DownloadOptions
   private let disk: DownloadDisk
-  private let desk: TransferDesk
+  private let coordinator: TransferCoordinator
 
   /// Creates a download without starting it.
   ///
@@ -44,7 +44,7 @@ public final class ResumableDownload: Sendable {
     _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, identity: String? = nil, ranges: Int = 1,
     maximumSize: Int64? = nil
   ) {
-    let aim = DownloadAim(
+    let aim = DownloadOptions(
       digest: digest, identity: identity, ranges: min(max(1, ranges), DownloadRanges.most),
       maximumSize: maximumSize.map { max(0, $0) } ?? .max)
     self.init(task, to: file, aim)
@@ -54,16 +54,16 @@ public final class ResumableDownload: Sendable {
   package convenience init(
     _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, ranges: Int, smallestRange: Int64
   ) {
-    let aim = DownloadAim(digest: digest, ranges: ranges, smallestRange: smallestRange)
+    let aim = DownloadOptions(digest: digest, ranges: ranges, smallestRange: smallestRange)
     self.init(task, to: file, aim)
   }
 
-  init(_ task: some ServerTask, to file: URL, _ aim: DownloadAim, on disk: DownloadDisk = DownloadDisk()) {
+  init(_ task: some ServerTask, to file: URL, _ aim: DownloadOptions, on disk: DownloadDisk = DownloadDisk()) {
     self.file = file
     self.aim = aim
     self.disk = disk
     makePlan = { task.plan }
-    desk = TransferDesk(file.path)
+    coordinator = TransferCoordinator(file.path)
   }
 
   /// Runs the download until it is complete. Bytes received in earlier runs are not requested again.
@@ -78,9 +78,9 @@ public final class ResumableDownload: Sendable {
   ///   error thrown by a hook, and `CancellationError` if cancelled.
   @discardableResult
   public func run() async throws -> URL {
-    try await desk.run(makePlan()) { [self] in
+    try await coordinator.run(makePlan()) { [self] in
       let file = try DownloadFile(for: file, on: disk)
-      let run = DownloadRun(makePlan, file, desk, aim)
+      let run = DownloadRun(makePlan, file, coordinator, aim)
       try await run.run()
       return self.file
     }
@@ -91,27 +91,27 @@ public final class ResumableDownload: Sendable {
   ///
   /// - Returns: Whether the download was paused. `false` if it was already paused.
   @discardableResult
-  public func pause() -> Bool { desk.pause() }
+  public func pause() -> Bool { coordinator.pause() }
 
   /// Resumes a paused download where it stopped.
   ///
   /// - Returns: Whether the download was resumed. `false` if it was not paused.
   @discardableResult
-  public func resume() -> Bool { desk.resume() }
+  public func resume() -> Bool { coordinator.resume() }
 
   /// Ends the run with `CancellationError`, and keeps the partial download.
-  public func cancel() { desk.cancel() }
+  public func cancel() { coordinator.cancel() }
 
   /// Removes the partial download. The target file is not changed. Throws ``TaskError`` with code `.transferInUse` if
   /// the download is running, in this process or another.
   public func discard() throws { try DownloadFile.discard(file) }
 
   /// The current state.
-  public var state: TransferState { desk.transferState }
+  public var state: TransferState { coordinator.transferState }
 
   /// The current state and all later states, until the run ends. Ends immediately if the last run has ended.
   ///
   /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
   /// a new sequence.
-  public var states: AsyncStream<TransferState> { desk.states() }
+  public var states: AsyncStream<TransferState> { coordinator.states() }
 }

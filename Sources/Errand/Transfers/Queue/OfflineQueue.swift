@@ -38,7 +38,7 @@ public actor OfflineQueue {
   private var active: Set<String> = []
   /// Reports to send with the next delivery: invalid files found when the queue was opened, and results of a cancelled
   /// delivery.
-  private var untold: [QueueReport] = []
+  private var unreported: [QueueReport] = []
   /// Wakes ``run(_:)`` to look for deliverable tasks.
   private var wake: AsyncStream<Void>.Continuation?
 
@@ -67,7 +67,7 @@ public actor OfflineQueue {
         entries.append(task)
       } else {
         let aside = try folder.setAside(name)
-        untold.append(
+        unreported.append(
           QueueReport(fileName: aside, task: nil, outcome: .setAside(reason: "the file does not contain a task")))
       }
     }
@@ -80,7 +80,7 @@ public actor OfflineQueue {
         throw TaskError(
           .encodingFailed,
           "\(other) and \(type) have the same typeName '\(type.typeName)': declare a different one",
-          phase: .preparing, isSurelyNotSent: true)
+          phase: .preparing, wasNotSent: true)
       }
     }
   }
@@ -109,7 +109,7 @@ public actor OfflineQueue {
     guard types[Kept.typeName] == Kept.self else {
       throw TaskError(
         .encodingFailed, "\(Kept.self) is not one of the queue's types: add it to the types passed to init",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     let payload = try TaskError.encoding("the task", of: Kept.self) { try JSONEncoder().encode(task) }
     let now = server.manager.dates.now
@@ -140,12 +140,12 @@ public actor OfflineQueue {
     defer { isDelivering = false }
     let reports = Lock([QueueReport]())
     await pass { report in reports.withLock { $0.append(report) } }
-    let told = reports.withLock { $0 }
+    let reported = reports.withLock { $0 }
     guard !Task.isCancelled else {
-      untold = told.filter(\.hasLeft) + untold
+      unreported = reported.filter(\.hasLeft) + unreported
       throw CancellationError()
     }
-    return told
+    return reported
   }
 
   /// Delivers the stored tasks, and those added later, until it is cancelled. After a temporary failure, a key is
@@ -165,7 +165,7 @@ public actor OfflineQueue {
   }
 
   private func begin() throws {
-    guard !isDelivering else { throw TransferDesk.inUse("the queue") }
+    guard !isDelivering else { throw TransferCoordinator.inUse("the queue") }
     isDelivering = true
     (holds, active) = (QueueHolds(), [])
   }
@@ -192,7 +192,7 @@ public actor OfflineQueue {
   private func pass(
     _ signals: AsyncStream<Void>? = nil, _ report: @escaping @Sendable (QueueReport) async -> Void
   ) async {
-    while !untold.isEmpty { await report(untold.removeFirst()) }
+    while !unreported.isEmpty { await report(unreported.removeFirst()) }
     await withTaskGroup(of: (key: String, stays: Bool)?.self) { group in
       var heldUp = Set<String>()
       func listen() {

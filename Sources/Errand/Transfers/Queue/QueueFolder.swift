@@ -32,7 +32,7 @@ struct QueueFolder: ~Copyable {
     } catch {
       throw TaskError(
         .fileNotWritable, "can't store a queue in \(url.path): \(error)", phase: .preparing, underlying: error,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
   }
 
@@ -54,7 +54,7 @@ struct QueueFolder: ~Copyable {
     } catch {
       throw TaskError(
         .fileNotWritable, "can't read \(url.path)/\(name): \(error)", phase: .preparing, underlying: error,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
     guard let data, let task = try? JSONDecoder().decode(QueuedTask.self, from: data),
       task.format == QueuedTask.format, task.fileName == name
@@ -71,7 +71,7 @@ struct QueueFolder: ~Copyable {
       folder.remove("\(name)~")
       throw TaskError(
         .fileNotWritable, "can't store a task in \(url.path): \(error)", phase: .preparing, underlying: error,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
   }
 

@@ -39,8 +39,8 @@ public final class ResumableUpload: Sendable {
 
     /// Returns the upload's identity at a URL. It includes the metadata, so changed metadata starts another upload.
     func identity(at url: URL) -> String {
-      let told = dialect.metadata.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
-      return TransferIdentity.of(name: "\([TransferIdentity.of(url), owner ?? "", type.rawValue] + told)")
+      let metadata = dialect.metadata.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+      return TransferIdentity.of(name: "\([TransferIdentity.of(url), owner ?? "", type.rawValue] + metadata)")
     }
   }
 
@@ -53,7 +53,7 @@ public final class ResumableUpload: Sendable {
   private let memory = UploadMemory()
   /// The location most recently returned by the server.
   private let named = Lock<URL?>(nil)
-  private let desk: TransferDesk
+  private let coordinator: TransferCoordinator
 
   /// Creates an upload of a file without starting it.
   ///
@@ -78,7 +78,7 @@ public final class ResumableUpload: Sendable {
       chunkSize: Int64(max(1, chunkSize)), type: type, owner: identity)
     journal = folder.map { $0.appendingPathComponent(file.lastPathComponent) } ?? file
     makePlan = { task.plan }
-    desk = TransferDesk(file.path)
+    coordinator = TransferCoordinator(file.path)
   }
 
   /// Creates an upload of bytes that a closure provides chunk by chunk. The total length can be unknown.
@@ -110,7 +110,7 @@ public final class ResumableUpload: Sendable {
       type: type ?? MediaType(fileExtension: fileExtension) ?? .octetStream)
     journal = nil
     makePlan = { task.plan }
-    desk = TransferDesk(name)
+    coordinator = TransferCoordinator(name)
   }
 
   /// Runs the upload until the server has the entire content. Bytes that the server already has are not resent.
@@ -124,7 +124,7 @@ public final class ResumableUpload: Sendable {
   ///   hook or by the closure that provides the bytes, and `CancellationError` if cancelled.
   @discardableResult
   public func run() async throws -> TaskResponse<Data> {
-    try await desk.run(makePlan()) { [self] in
+    try await coordinator.run(makePlan()) { [self] in
       if let file { _ = try FileStamp(of: file) }  // first, because the journal of a file in /proc can't be written
       return try await withRun { try await $0.run() }
     }
@@ -134,16 +134,16 @@ public final class ResumableUpload: Sendable {
   ///
   /// - Returns: Whether the upload was paused. `false` if it was already paused.
   @discardableResult
-  public func pause() -> Bool { desk.pause() }
+  public func pause() -> Bool { coordinator.pause() }
 
   /// Resumes a paused upload at the server's position.
   ///
   /// - Returns: Whether the upload was resumed. `false` if it was not paused.
   @discardableResult
-  public func resume() -> Bool { desk.resume() }
+  public func resume() -> Bool { coordinator.resume() }
 
   /// Ends the run with `CancellationError`. The server keeps the bytes it has received.
-  public func cancel() { desk.cancel() }
+  public func cancel() { coordinator.cancel() }
 
   /// Deletes the partial upload on the server, and its local state. If the request fails, the local state is kept so
   /// that you can try again. Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the request's
@@ -158,13 +158,13 @@ public final class ResumableUpload: Sendable {
   public var location: URL? { named.withLock { $0 } }
 
   /// The current state.
-  public var state: TransferState { desk.transferState }
+  public var state: TransferState { coordinator.transferState }
 
   /// The current state and all later states, until the run ends. Ends immediately if the last run has ended.
   ///
   /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
   /// a new sequence.
-  public var states: AsyncStream<TransferState> { desk.states() }
+  public var states: AsyncStream<TransferState> { coordinator.states() }
 
   /// Runs `body` while excluding other runs.
   private func withRun<Value: Sendable>(_ body: (UploadRun) async throws -> Value) async throws
@@ -190,7 +190,7 @@ public final class ResumableUpload: Sendable {
     return try await body(try newRun(to: home, .journal(place)))
   }
 
-  private func newRun(to home: URL, _ keep: UploadKeep) throws -> UploadRun {
-    try UploadRun(makePlan, to: home, job, keep, desk) { [self] url in named.withLock { $0 = url } }
+  private func newRun(to home: URL, _ keep: UploadStateStore) throws -> UploadRun {
+    try UploadRun(makePlan, to: home, job, keep, coordinator) { [self] url in named.withLock { $0 = url } }
   }
 }

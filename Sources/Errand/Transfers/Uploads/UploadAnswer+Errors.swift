@@ -33,6 +33,6 @@ extension TaskError {
     var error = with(answer.response, answer.data, configuration)
     error.url = configuration.redaction(answer.response.url)
     error.record = answer.record
-    return (answer.response.maker as? Call)?.explained(error) as? TaskError ?? error
+    return (answer.response.call as? Call)?.explained(error) as? TaskError ?? error
   }
 }

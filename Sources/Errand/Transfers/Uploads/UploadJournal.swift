@@ -35,7 +35,7 @@ struct FileStamp: Codable, Sendable, Hashable {
       throw TaskError(
         .unreadableBody,
         "can't determine the size of \(file.path), so it can't be uploaded in chunks: pass its bytes with ResumableUpload(named:with:by:bytes:)",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
     let time = status.lastChange
     (length, inode) = (Int64(status.st_size), UInt64(status.st_ino))

@@ -26,20 +26,20 @@ struct UploadPart: ServerTask {
   private let content: Content
   let headers: HTTPHeaders
 
-  private let isHome: Bool
+  private let isTrusted: Bool
 
-  /// Creates a request to `place`, or to the task's `url` if `place` is `nil`. `isHome` is whether the task's own
+  /// Creates a request to `place`, or to the task's `url` if `place` is `nil`. `isTrusted` is whether the task's own
   /// headers and credentials may be sent there.
   init(
     _ base: TaskPlan, _ request: UploadRequest, to url: URL, at place: LinkedURL? = nil, _ content: Content,
-    isHome: Bool
+    isTrusted: Bool
   ) {
     self.base = base
     self.url = url
     self.place = place
     self.content = content
-    self.isHome = isHome
-    var headers = isHome ? base.headers : [:]
+    self.isTrusted = isTrusted
+    var headers = isTrusted ? base.headers : [:]
     if case .own = content {} else { headers.removeFraming() }
     headers.remove(.idempotencyKey)  // it belongs to the starting request
     headers.replace(with: request.headers)
@@ -64,7 +64,7 @@ struct UploadPart: ServerTask {
   }
 
   func preflight(_ request: inout HTTPRequest) async throws {
-    if isHome { try await base.task.preflight(&request) }
+    if isTrusted { try await base.task.preflight(&request) }
   }
 
   /// Returns the request's plan, without automatic retries, because the upload itself retries.
@@ -74,8 +74,8 @@ struct UploadPart: ServerTask {
     plan.changes = []
     plan.httpMethod = method
     plan.headers = headers
-    if !isHome {
-      (plan.authentication, plan.isAway) = (.inherited, true)
+    if !isTrusted {
+      (plan.authentication, plan.isCrossOrigin) = (.inherited, true)
       if plan.cookiePolicy.statesCookies { plan.cookiePolicy = .none }
     }
     (plan.linkedURL, plan.addedQuery) = (place, [:])  // the task's URL already contains its query

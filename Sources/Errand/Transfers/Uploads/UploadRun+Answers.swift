@@ -71,7 +71,7 @@ extension UploadRun {
     }
     if position > furthest {
       (furthest, hasGained) = (position, true)
-      standstill.end()
+      backoff.end()
     } else if let piece, position <= piece.offset, !isWhole {
       try await detour(answer)  // the chunk was accepted, but none of it was stored
     }
@@ -85,13 +85,13 @@ extension UploadRun {
     offset = length
     let progress = progress(isFinished: true)
     makePlan().progress?(progress)
-    desk.note(.running(progress))
+    coordinator.note(.running(progress))
   }
 
   /// Waits before a request that makes no progress. Throws if there have been too many.
   private func detour(_ answer: TaskResponse<Data>) async throws {
     var error = TaskError.refused(answer, server)
-    guard let wait = standstill.detour() else {
+    guard let wait = backoff.detour() else {
       error.retryRefusal = "the server responds, but accepts no data"
       throw error
     }
@@ -102,7 +102,7 @@ extension UploadRun {
       throw error
     }
     if let remaining = retry.remaining, delay >= remaining { throw error }
-    desk.note(.delayed(delay, error))
+    coordinator.note(.delayed(delay, error))
     try await server.manager.clock.sleep(for: delay)
   }
 }

@@ -4,11 +4,11 @@ import ErrandFoundation
 actor UploadRun {
   let makePlan: @Sendable () -> TaskPlan
   let job: ResumableUpload.Job
-  let keep: UploadKeep
-  let desk: TransferDesk
+  let keep: UploadStateStore
+  let coordinator: TransferCoordinator
   let server: Server
   var retry: TransferRetry
-  var standstill = UploadStandstill()
+  var backoff = UploadBackoff()
   /// The file's stamp. `nil` if a closure provides the bytes.
   private let stamp: FileStamp?
   var length: Int64?
@@ -48,15 +48,15 @@ actor UploadRun {
   var lastWord: TaskError?
 
   init(
-    _ makePlan: @escaping @Sendable () -> TaskPlan, to home: URL, _ job: ResumableUpload.Job, _ keep: UploadKeep,
-    _ desk: TransferDesk, name: @escaping @Sendable (URL) -> Void
+    _ makePlan: @escaping @Sendable () -> TaskPlan, to home: URL, _ job: ResumableUpload.Job, _ keep: UploadStateStore,
+    _ coordinator: TransferCoordinator, name: @escaping @Sendable (URL) -> Void
   ) throws {
     let plan = makePlan()
     self.makePlan = makePlan
     self.home = home
     self.job = job
     self.keep = keep
-    self.desk = desk
+    self.coordinator = coordinator
     self.name = name
     server = plan.server
     retry = TransferRetry(plan)
@@ -81,16 +81,16 @@ actor UploadRun {
   }
 
   private func next() async throws {
-    try await retry.pass(desk)
+    try await retry.pass(coordinator)
     attempts += 1
     hasGained = false
-    desk.note(.running(progress()))
+    coordinator.note(.running(progress()))
     do {
       // A pause must not cancel a request that must not be resent.
-      if beginsWhole { try await step() } else { try await desk.attempt { try await self.step() } }
+      if beginsWhole { try await step() } else { try await coordinator.attempt { try await self.step() } }
       if hasGained { retry.gained() }
       hasGainedSince = hasGainedSince || hasGained
-    } catch is TransferDesk.Held {
+    } catch is TransferCoordinator.PausedError {
       offset = nil
     } catch let error as TaskError {
       if let lastWord { throw lastWord }
@@ -100,7 +100,7 @@ actor UploadRun {
       let url = error.url.flatMap { URL(string: $0) } ?? session?.location ?? server.configuration.remote.url
       let request = HTTPRequest(.put, url ?? URL(fileURLWithPath: job.name), body: .text("0"))
       let delay = try await retry.delay(after: error, request, onceOnly: onceOnly)
-      desk.note(.delayed(delay, error))
+      coordinator.note(.delayed(delay, error))
       try await server.manager.clock.sleep(for: delay)
     }
   }
@@ -267,20 +267,20 @@ actor UploadRun {
   ) async throws -> TaskResponse<Data> {
     let target = place?.url ?? home
     // The task's headers and credentials must only be sent to its own origin.
-    let isHome = Origin(target) == Origin(home) || server.snapshot.isHome(target)
-    let part = UploadPart(makePlan(), request, to: home, at: place, content, isHome: isHome)
+    let isTrusted = Origin(target) == Origin(home) || server.snapshot.isTrusted(target)
+    let part = UploadPart(makePlan(), request, to: home, at: place, content, isTrusted: isTrusted)
     isUnsent = true  // until the call exists
     var plan = part.plan(request.method, deadline: try retry.time())
-    plan.transfer = desk.number
+    plan.transfer = coordinator.number
     plan.isRepetition = retry.hasFailed
-    plan.progress = content.isChunk ? teller(plan.progress) : nil
+    plan.progress = content.isChunk ? reporter(plan.progress) : nil
     let call = Call(plan, .memory)
     do {
       return try await Self.perform(call)
     } catch {
       let failure = error as? TaskError
       // The transport never received the chunk, even if it was a hook or step that threw.
-      isUnsent = failure?.isSurelyNotSent == true || (content.isChunk && !call.state.withLock { $0.hasSentOnceOnly })
+      isUnsent = failure?.wasNotSent == true || (content.isChunk && !call.state.withLock { $0.hasSentOnceOnly })
       if failure?.code == .bodyLengthMismatch { try check() }  // the file was truncated while being sent
       throw error
     }
@@ -291,13 +291,13 @@ actor UploadRun {
   }
 
   /// Returns a closure that reports the entire upload's progress while a chunk is being sent.
-  private func teller(_ own: (@Sendable (TransferProgress) -> Void)?) -> @Sendable (TransferProgress) -> Void {
-    let (desk, before) = (desk, progress())
-    return { told in
-      guard told.direction == .up else { return }
-      let progress = before.adding(told)
+  private func reporter(_ own: (@Sendable (TransferProgress) -> Void)?) -> @Sendable (TransferProgress) -> Void {
+    let (coordinator, before) = (coordinator, progress())
+    return { reported in
+      guard reported.direction == .up else { return }
+      let progress = before.adding(reported)
       own?(progress)
-      desk.note(.running(progress))
+      coordinator.note(.running(progress))
     }
   }
 

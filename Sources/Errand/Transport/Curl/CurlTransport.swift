@@ -21,7 +21,7 @@
   public final class CurlTransport: Transport {
     private let shards: [CurlShard]
     private let rules: CurlRules
-    private let loneOrigins = Lock(LoneOrigins())
+    private let http1OnlyOrigins = Lock(HTTP1OnlyOrigins())
 
     /// Creates a transport with its own connections.
     ///
@@ -71,7 +71,7 @@
         response.body.cancel()
         throw TaskError(
           .proxyAuthenticationRequired, "the proxy \(proxy.address) requires credentials", phase: .awaitingResponse,
-          isSurelyNotSent: true)
+          wasNotSent: true)
       } catch var error as TaskError where error.code == .proxyAuthenticationRequired {
         if let renew = proxy.renewCredential {
           error.proxyRenewal = { [refused = proxy.credential] in
@@ -96,18 +96,18 @@
         transfer.cancel()
         // By now the server may only support HTTP/2.
         if !transfer.mayMultiplex, (error as? TaskError)?.code == .secureConnectionFailed {
-          loneOrigins.withLock { $0.forget(transfer.origin.description) }
+          http1OnlyOrigins.withLock { $0.forget(transfer.origin.description) }
         }
         throw error
       }
     }
 
     private func body(of request: HTTPRequest, _ head: ResponseHead, from transfer: CurlTransfer) -> HTTPResponseBody {
-      guard head.headers.contains(.contentEncoding), request.unpacksBody,
-        let unpacking = Unpacking.of(
+      guard head.headers.contains(.contentEncoding), request.decompressesBody,
+        let decompressing = Unpacking.of(
           head.headers, head.status, request.method, isFramed: head.version?.hasStreams ?? false, rules.decodingLimits)
       else { return HTTPResponseBody(transfer) }
-      return HTTPResponseBody(UnpackedBody(transfer, unpacking))
+      return HTTPResponseBody(DecompressedBody(transfer, decompressing))
     }
 
     /// The current connections, by origin.
@@ -127,12 +127,12 @@
       guard transfer.mayMultiplex, !transfer.isConnectionReused, !(version?.hasStreams ?? false) else { return }
       // UDP may just have been slower this time.
       if rules.configuration.version == .http3, CurlLibrary.offersHTTP3 { return }
-      loneOrigins.withLock { $0.learn(transfer.origin.description, at: CurlLibrary.now) }
+      http1OnlyOrigins.withLock { $0.learn(transfer.origin.description, at: CurlLibrary.now) }
     }
 
     private func mayMultiplex(_ origin: Origin) -> Bool {
       rules.configuration.mayMultiplex(origin)
-        && !loneOrigins.withLock { $0.contains(origin.description, at: CurlLibrary.now) }
+        && !http1OnlyOrigins.withLock { $0.contains(origin.description, at: CurlLibrary.now) }
     }
 
     private func makeTransfer(_ request: HTTPRequest, to origin: Origin, by proxy: Proxy?) throws -> CurlTransfer {
@@ -172,7 +172,7 @@
 
   /// Origins that could have used HTTP/2 but did not. For a while, HTTP/2 is not offered to them, so their exchanges
   /// can be distributed over all loops.
-  struct LoneOrigins {
+  struct HTTP1OnlyOrigins {
     /// At this limit, all origins are forgotten. Each one is recorded again after its next response.
     static let most = 1024
 

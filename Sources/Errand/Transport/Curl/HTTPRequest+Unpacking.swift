@@ -1,6 +1,6 @@
 #if os(Linux)
   extension HTTPRequest {
-    var unpacksBody: Bool { options.decodesBody && !headers.contains(.acceptEncoding) }
+    var decompressesBody: Bool { options.decodesBody && !headers.contains(.acceptEncoding) }
 
     /// A range of compressed bytes can't be decompressed, so a range request accepts only `identity`.
     var acceptEncoding: String { headers.contains(.range) ? "identity" : ContentCoding.offer }

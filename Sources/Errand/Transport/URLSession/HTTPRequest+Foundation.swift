@@ -23,13 +23,13 @@
       case .file(let file):
         guard FileManager.default.isReadableFile(atPath: file.path), let stream = InputStream(url: file) else {
           throw TaskError(
-            .unreadableBody, "the file \(file.path) cannot be read", phase: .preparing, isSurelyNotSent: true)
+            .unreadableBody, "the file \(file.path) cannot be read", phase: .preparing, wasNotSent: true)
         }
         httpBodyStream = stream
       case .stream:
         throw TaskError(
           .unreadableBody, "a URLRequest cannot carry a streamed body: use bytes or a file", phase: .preparing,
-          isSurelyNotSent: true)
+          wasNotSent: true)
       }
     }
 
@@ -60,12 +60,12 @@
     ///   which can only be read once. Use ``HTTPBody/stream(length:_:)`` instead.
     public init(_ request: URLRequest) throws(TaskError) {
       guard let url = request.url else {
-        throw TaskError(.badURL, "the URLRequest has no URL", phase: .preparing, isSurelyNotSent: true)
+        throw TaskError(.badURL, "the URLRequest has no URL", phase: .preparing, wasNotSent: true)
       }
       if request.httpBody == nil, request.httpBodyStream != nil {
         throw TaskError(
           .unreadableBody, "the body of the URLRequest is a stream: pass HTTPBody.stream or HTTPBody.file instead",
-          phase: .preparing, isSurelyNotSent: true)
+          phase: .preparing, wasNotSent: true)
       }
       self.init(
         HTTPMethod(request.httpMethod ?? "GET"), url,

@@ -9,7 +9,7 @@
       guard let expected = pins.union(more).pins(for: space.host) else { return nil }
       guard let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil) else {
         return TaskError(
-          .untrustedServer, "the certificate of \(space.host) is not trusted", phase: .connecting, isSurelyNotSent: true
+          .untrustedServer, "the certificate of \(space.host) is not trusted", phase: .connecting, wasNotSent: true
         )
       }
       let shown = Self.pins(of: trust)
@@ -17,7 +17,7 @@
       let list = shown.isEmpty ? "no readable key" : shown.map { "sha256/\($0)" }.joined(separator: ", ")
       return TaskError(
         .pinMismatch, "no pin of \(space.host) matches; the server presented \(list)", phase: .connecting,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
 
     private static func pins(of trust: SecTrust) -> [String] {

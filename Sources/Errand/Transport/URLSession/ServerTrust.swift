@@ -41,7 +41,7 @@
         return TaskError(
           .transportUnavailable, "URLSession cannot check the pinned keys of \(host) on this platform",
           phase: .preparing,
-          isSurelyNotSent: true)
+          wasNotSent: true)
       }
     }
   #endif

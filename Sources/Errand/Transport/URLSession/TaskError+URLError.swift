@@ -22,7 +22,7 @@
       return TaskError(
         meaning.code, "\(meaning.words) (URLError \(error.code.rawValue)), \(phase.rawValue)", phase: phase,
         // Create a new error: URLSession attaches the URL, including any secrets, to its own errors.
-        underlying: URLError(error.code), isSurelyNotSent: meaning.isConnecting && nothingSeen)
+        underlying: URLError(error.code), wasNotSent: meaning.isConnecting && nothingSeen)
     }
   }
 

@@ -15,12 +15,12 @@
       if request.method == .get, !request.body.isEmpty {
         throw TaskError(
           .transportUnavailable, "URLSession can't send a body with GET: use QUERY or POST", phase: .preparing,
-          isSurelyNotSent: true)
+          wasNotSent: true)
       }
       if request.body.trailers != nil {
         throw TaskError(
           .transportUnavailable, "URLSession can't send trailer fields: put them into the header", phase: .preparing,
-          isSurelyNotSent: true)
+          wasNotSent: true)
       }
       let head = try head(of: request)
       switch request.body.storage {

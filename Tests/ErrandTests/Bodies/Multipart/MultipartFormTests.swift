@@ -254,8 +254,8 @@ import Testing
   #if os(Linux)
     @Test(arguments: [50, 2] as [Int64])
     func `a compressed stream with the wrong length throws`(stated: Int64) async throws {
-      let packed = try #require(try stream(5, stated: stated).gzipped())
-      let error = await #expect(throws: TaskError.self) { try await bytes(packed) }
+      let compressed = try #require(try stream(5, stated: stated).gzipped())
+      let error = await #expect(throws: TaskError.self) { try await bytes(compressed) }
       #expect(error?.code == .bodyLengthMismatch)
       let right = try #require(try stream(5, stated: 5).gzipped())
       #expect(try await bytes(right).prefix(2) == Data([0x1F, 0x8B]))
@@ -263,8 +263,8 @@ import Testing
   #endif
 
   @Test func `does not compress if zlib is missing`() throws {
-    let packed = try HTTPBody.bytes(Data("x".utf8), type: nil).gzipped(by: { nil })
-    #expect(packed.map(\.isEmpty) == nil)
+    let compressed = try HTTPBody.bytes(Data("x".utf8), type: nil).gzipped(by: { nil })
+    #expect(compressed.map(\.isEmpty) == nil)
   }
 
   @Test(arguments: [Int64.max, -1]) func `rejects an impossible length`(stated: Int64) throws {

@@ -22,7 +22,7 @@ struct StormTransport: Transport {
       let response = try await answer(request, &random)
       fate = .answered(response.status)
       return response
-    } catch let error as TaskError where error.isSurelyNotSent {
+    } catch let error as TaskError where error.wasNotSent {
       fate = .notSent
       throw error
     }
@@ -34,7 +34,7 @@ struct StormTransport: Transport {
     let chance = Int.random(in: 0..<100, using: &random)
     // A hedge costs a retry even if it is the first request that isn't refused, and the ledger does not count that.
     if !isInner, chance < 3, request.headers["X-Hedged"] == nil {
-      throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true)
+      throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
     }
     try await request.body.forEachChunk { _ in }
     let isSlow = feature == "slow" || feature == "paid"

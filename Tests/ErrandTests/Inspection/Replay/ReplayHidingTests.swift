@@ -16,7 +16,7 @@ import Testing
   }
 
   private func transport(
-    _ file: URL, _ recording: ReplayRecording, _ answers: StubLog.Answer..., log: TextSink = .discard
+    _ file: URL, _ recording: ReplayRecording, _ answers: StubLog.Answer..., log: LogOutput = .discard
   ) throws -> (ReplayTransport, StubLog) {
     let stub = StubLog(answers)
     let transport = try ReplayTransport(
@@ -159,7 +159,7 @@ import Testing
       let lines = Shared<[String]>([])
       let (recording, stub) = try transport(
         file, .missing, .json(#"{"id":1,"name":"planted1"}"#),
-        log: TextSink { line in lines.withLock { $0.append(line) } })
+        log: LogOutput { line in lines.withLock { $0.append(line) } })
       let shop = server(recording)
       for _ in 0..<2 {
         _ = try await GetWidget(id: 1).on(shop).header("X-A", "planted2").recording(.hidden).download()

@@ -13,7 +13,7 @@ import Testing
 
   /// A transport that records the responses of this stub.
   private func transport(
-    _ file: URL, _ recording: ReplayRecording, _ stub: StubLog, log: TextSink = .discard,
+    _ file: URL, _ recording: ReplayRecording, _ stub: StubLog, log: LogOutput = .discard,
     configure: (inout ReplayOptions) -> Void = { _ in }
   ) throws -> ReplayTransport {
     var options = ReplayOptions(recording: recording)
@@ -192,7 +192,7 @@ import Testing
     try await withFolder { folder in
       let (file, lines) = (folder.appendingPathComponent("shop.har"), Shared<[String]>([]))
       let bytes = Data((0...255).map { UInt8($0) })
-      let log = TextSink { line in lines.withLock { $0.append(line) } }
+      let log = LogOutput { line in lines.withLock { $0.append(line) } }
       func get(_ transport: ReplayTransport) async throws -> Data {
         let data = try await PlainTask().on(server(transport)).downloadData()
         try await transport.finish()
@@ -261,7 +261,7 @@ import Testing
       let lines = Shared<[String]>([])
       let transport = try transport(
         blocked.appendingPathComponent("shop.har"), .all, StubLog([.widget]),
-        log: TextSink { line in lines.withLock { $0.append(line) } })
+        log: LogOutput { line in lines.withLock { $0.append(line) } })
       #expect(try await GetWidget().on(server(transport)).download() == Widget())
       let error = await taskError { try await transport.finish() }
       #expect(error?.code == .fileNotWritable && lines.withLock { $0.count } == 1, "\(error as Any)")
@@ -275,7 +275,7 @@ import Testing
       let lines = Shared<[String]>([])
       let transport = try transport(
         place.appendingPathComponent("shop.har"), .all, StubLog([.widget]),
-        log: TextSink { line in lines.withLock { $0.append(line) } })
+        log: LogOutput { line in lines.withLock { $0.append(line) } })
       for _ in 0..<3 { _ = try await GetWidget().on(server(transport)).download() }
       let error = await taskError { try await transport.finish() }
       #expect(error?.code == .fileNotWritable && error?.reason.contains("3 responses are missing: ") == true)

@@ -55,7 +55,7 @@ import Testing
       error.reason
         == "no response was recorded: the nearest request is GET https://shop.test/list?page=2 (2 of 3), which differs in query: 'page=20' instead of 'page=2'",
       "\(error)")
-    #expect(error.isSurelyNotSent && error.attempts.count == 1 && error.diagnosis?.name == "notRecorded")
+    #expect(error.wasNotSent && error.attempts.count == 1 && error.diagnosis?.name == "notRecorded")
     let empty = server(playing: ReplayTransport(HTTPArchive(entries: [])))
     let other = try #require(await taskError { try await PlainTask().on(empty).run() })
     #expect(other.reason.contains("the recording has no requests"), "\(other)")

@@ -193,7 +193,7 @@ import Testing
         .data(Data(#"{"iban":"s3cret2"}"#.utf8), "application/vnd.bank+json")
       ) {
         $0.redaction = redaction
-        $0.log = TextSink { text in output.withLock { $0.append(text) } }
+        $0.log = LogOutput { text in output.withLock { $0.append(text) } }
         $0.logStyle = .steps
         $0.logOptions = .full
         $0.recorders = [calls, log]

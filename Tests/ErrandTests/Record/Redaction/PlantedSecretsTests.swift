@@ -64,7 +64,7 @@ import Testing
       let events = EventRecorder()
       let number = Counter()
       var configuration = ServerConfiguration()
-      configuration.log = TextSink { text in output.withLock { $0.append(text) } }
+      configuration.log = LogOutput { text in output.withLock { $0.append(text) } }
       configuration.logStyle = .steps
       configuration.logOptions = .full
       let spans = SpanRecorder(to: .file(folder.appendingPathComponent("spans/spans.jsonl")), log: .discard)
@@ -180,7 +180,7 @@ import Testing
       for body in Self.escapedBodies {
         let (calls, log) = (RecordedCalls(), try HTTPLog(in: folder.appendingPathComponent("log")))
         let stub = StubServer(.json(body)) {
-          $0.log = TextSink { text in output.withLock { $0.append(text) } }
+          $0.log = LogOutput { text in output.withLock { $0.append(text) } }
           $0.logStyle = .steps
           $0.logOptions = .full
           $0.recorders = [calls, log]

@@ -58,7 +58,7 @@ import Testing
       let (calls, events) = (RecordedCalls(), EventRecorder())
       let log = try HTTPLog(in: folder.appendingPathComponent("log"))
       var configuration = ServerConfiguration()
-      configuration.log = TextSink { text in output.withLock { $0.append(text) } }
+      configuration.log = LogOutput { text in output.withLock { $0.append(text) } }
       configuration.logStyle = .steps
       configuration.logOptions = .full
       configuration.observers = [events]

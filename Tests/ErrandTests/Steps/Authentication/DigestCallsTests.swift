@@ -214,7 +214,7 @@ import Testing
       $0.retryPolicy = .never
     }
     let error = await taskError { try await PlainTask().on(stub.server).run() }
-    #expect(error?.code == .cannotConnect && error?.isSurelyNotSent == false && stub.requests.count == 2)
+    #expect(error?.code == .cannotConnect && error?.wasNotSent == false && stub.requests.count == 2)
   }
 
   @Test func `observers receive both requests but no credentials`() async throws {

@@ -31,7 +31,7 @@ import Testing
     func storedToken() async throws -> String? { stored }
 
     func freshness(of token: String, at now: Date) -> TokenFreshness {
-      token == stored && isAgeing.withLock { $0 } ? .ageing : .good
+      token == stored && isAgeing.withLock { $0 } ? .priorityAging : .good
     }
 
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
@@ -79,27 +79,27 @@ import Testing
   }
 
   @Test func `a refresh that calls forget() and throws fails its call, and the next call refreshes`() async throws {
-    let (desk, sent) = (Desk(isSigningOut: true), Shared<[String?]>([]))
-    let authentication = Authentication.custom(desk)
-    desk.authentication.withLock { $0 = authentication }
+    let (coordinator, sent) = (Desk(isSigningOut: true), Shared<[String?]>([]))
+    let authentication = Authentication.custom(coordinator)
+    coordinator.authentication.withLock { $0 = authentication }
     let shop = shop(authentication, sent, refuses: "t1")
     await #expect(throws: Refused.self) { try await shop.task().run() }
-    #expect(desk.removed.count == 1 && desk.asked.count == 2)
+    #expect(coordinator.removed.count == 1 && coordinator.asked.count == 2)
     shop.clock.advance(by: .seconds(1))
     #expect(try await shop.task().run().status == .ok)
     #expect(sent.withLock { $0 } == ["t1", "t3"])
     try await authentication.forget()
-    #expect(desk.removed.count == 2)
+    #expect(coordinator.removed.count == 2)
   }
 
   @Test(arguments: [true, false], [true, false])
   func `does not send an expiring token that its refresh has forgotten`(isLoaded: Bool, fails: Bool) async throws {
-    let (desk, sent) = (Desk(isSigningOut: true, fails: fails, stored: "old"), Shared<[String?]>([]))
-    let authentication = Authentication.custom(desk)
-    desk.authentication.withLock { $0 = authentication }
+    let (coordinator, sent) = (Desk(isSigningOut: true, fails: fails, stored: "old"), Shared<[String?]>([]))
+    let authentication = Authentication.custom(coordinator)
+    coordinator.authentication.withLock { $0 = authentication }
     let shop = shop(authentication, sent, refuses: "none")
     if isLoaded { try await shop.task().run() }
-    desk.isAgeing.withLock { $0 = true }
+    coordinator.isAgeing.withLock { $0 = true }
     if fails {
       await #expect(throws: Refused.self) { try await shop.task().run() }
     } else {
@@ -107,21 +107,21 @@ import Testing
     }
     shop.clock.advance(by: .seconds(1))
     try await shop.task().run()
-    #expect(desk.removed.count == 1)
+    #expect(coordinator.removed.count == 1)
     var expected: [String?] = isLoaded ? ["old"] : []
     if !fails { expected.append(nil) }
     #expect(sent.withLock { $0 } == expected + ["t2"])
   }
 
   @Test func `a removal that calls forget() does not deadlock`() async throws {
-    let (desk, sent) = (Desk(leaves: true), Shared<[String?]>([]))
-    let authentication = Authentication.custom(desk)
-    desk.authentication.withLock { $0 = authentication }
+    let (coordinator, sent) = (Desk(leaves: true), Shared<[String?]>([]))
+    let authentication = Authentication.custom(coordinator)
+    coordinator.authentication.withLock { $0 = authentication }
     let shop = shop(authentication, sent)
     try await shop.task().run()
     try await authentication.forget()
     try await shop.task().run()
-    #expect(desk.removed.count == 1 && sent.withLock { $0 } == ["t1", "t2"])
+    #expect(coordinator.removed.count == 1 && sent.withLock { $0 } == ["t1", "t2"])
   }
 
   @Test func `forget() works normally in a task that outlives its refresh`() async throws {

@@ -43,7 +43,7 @@ import Testing
             $0.authentication = authentication
             $0.echoesTasks = true
             $0.logStyle = .steps
-            $0.log = TextSink { text in output.withLock { $0.append(text) } }
+            $0.log = LogOutput { text in output.withLock { $0.append(text) } }
           }, answer: { number, request, _ in answer(request, number) })
         try await shop.server.recordTaskPath(to: folder)
         for _ in 0..<4 {

@@ -69,7 +69,7 @@ import Testing
   @Test func `an error from a cancelled refresh is not reported and causes no pause`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)
-    guard case .tell(let none) = bench.machine.failed(Failure(), at: .zero) else {
+    guard case .notify(let none) = bench.machine.failed(Failure(), at: .zero) else {
       Issue.record("nobody waits")
       return
     }
@@ -94,7 +94,7 @@ import Testing
   mutating func `a failure fails waiting and earlier callers, and delays the next refresh`() {
     _ = demand(beyond: 0, id: 1)
     _ = demand(beyond: 0, id: 2)
-    guard case .tell(let ids) = bench.machine.failed(Failure(), at: .zero) else { return }
+    guard case .notify(let ids) = bench.machine.failed(Failure(), at: .zero) else { return }
     #expect(ids == [1, 2] && bench.machine.failureCount == 1)
     #expect(demand(beyond: 0, known: 1, at: .milliseconds(999)) == "fail", "the pause")
     #expect(demand(beyond: 0, known: 0, at: .seconds(600)) == "fail", "it began before the failure")

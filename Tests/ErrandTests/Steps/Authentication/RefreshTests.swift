@@ -100,7 +100,7 @@ import Testing
 
   @Test func `a failed refresh fails all waiting calls with its error and is not retried`() async throws {
     let (gate, own) = (
-      Gate(), TaskError(.cannotConnect, "the desk is closed", phase: .connecting, isSurelyNotSent: true)
+      Gate(), TaskError(.cannotConnect, "the desk is closed", phase: .connecting, wasNotSent: true)
     )
     let tokens = NumberedTokens(valid: 2, gate: gate)
     tokens.fail(own)
@@ -111,7 +111,7 @@ import Testing
     for call in calls {
       let error = try #require(await call.value)
       #expect(error.code == .cannotConnect && error.reason == "the desk is closed" && error.attempts.count == 1)
-      #expect(!error.isSurelyNotSent, "a first request was sent, and refused")
+      #expect(!error.wasNotSent, "a first request was sent, and refused")
     }
     #expect(tokens.replaced == [1] && shop.sentCount == 20)
     tokens.fail(nil)

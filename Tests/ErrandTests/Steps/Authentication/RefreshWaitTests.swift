@@ -49,22 +49,22 @@ import Testing
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let noted = Shared<[String]>([])
     let context = RefreshContext(
-      DatedClock(CallClock(ManualClock())), transmit: { _ in throw CancellationError() }, complaint: { _ in },
+      WallClock(CallClock(ManualClock())), transmit: { _ in throw CancellationError() }, complaint: { _ in },
       redaction: .standard)
     let attempt = SigningAttempt(
       yields: true, context: context, note: { moment in noted.withLock { $0.append(moment.kind) } })
     let request = HTTPRequest(.get, try #require(URL(string: "https://shop.test")))
     let method = StoredToken()
-    let desk = CredentialRegistry(method)
+    let coordinator = CredentialRegistry(method)
     let second = Shared<Task<Int?, any Error>?>(nil)
     method.lookedAt.withLock {
       $0 = {
         // Detached, so this call is not part of the refresh.
-        let task = Task.immediateDetached { try await desk.sign(request, refused: nil, for: attempt)?.version }
+        let task = Task.immediateDetached { try await coordinator.sign(request, refused: nil, for: attempt)?.version }
         second.withLock { $0 = task }
       }
     }
-    #expect(try await desk.sign(request, refused: nil, for: attempt)?.version == 1)
+    #expect(try await coordinator.sign(request, refused: nil, for: attempt)?.version == 1)
     let version = try await second.withLock { $0 }?.value
     #expect(version == 1 && noted.withLock { $0 }.isEmpty)
   }

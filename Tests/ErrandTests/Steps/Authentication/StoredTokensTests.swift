@@ -134,7 +134,7 @@ import Testing
     let lines = Shared<[String]>([])
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = FullStore() }
-    let shop = service.shop(settings, log: TextSink { line in lines.withLock { $0.append(line) } })
+    let shop = service.shop(settings, log: LogOutput { line in lines.withLock { $0.append(line) } })
     try await shop.task().run()
     service.revoke()
     try await shop.task().run()

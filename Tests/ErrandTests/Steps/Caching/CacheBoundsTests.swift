@@ -16,7 +16,7 @@ import Testing
       weak var call: Call?
       do {
         let response = try await shop.task("widgets/7", policy).response()
-        call = response.response.maker as? Call
+        call = response.response.call as? Call
         #expect(call != nil)
       }
       #expect(await eventually { call == nil })

@@ -45,8 +45,8 @@ import Testing
   @Test func `returns a range only from a complete, uncompressed body`() {
     let range: HTTPHeaders = [.range: "bytes=0-1"]
     #expect(World.decide(World.stored("max-age=60"), range, after: 1).isHit)
-    let packed = World.stored("max-age=60", [.contentEncoding: "gzip"])
-    #expect(World.decide(packed, range, after: 1) == .ask(.partial, validates: false))
+    let compressed = World.stored("max-age=60", [.contentEncoding: "gzip"])
+    #expect(World.decide(compressed, range, after: 1) == .ask(.partial, validates: false))
     let missing = World.stored("max-age=60", status: .notFound)
     #expect(World.decide(missing, range, after: 1) == .ask(.partial, validates: false))
   }

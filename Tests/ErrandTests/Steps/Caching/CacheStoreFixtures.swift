@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 /// A clock that tests advance.
-final class WallClock: Sendable {
+final class TestDates: Sendable {
   private let seconds = Lock(0.0)
 
   var now: Date { CacheRulesWorld.start + seconds.withLock { $0 } }

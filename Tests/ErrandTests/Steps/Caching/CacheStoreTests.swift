@@ -14,7 +14,7 @@ import Testing
       switch kind {
       case .memory: try await body(MemoryCache())
       case .disk:
-        let clock = WallClock()
+        let clock = TestDates()
         try await body(DiskCache(at: folder, sizeLimit: 64 << 20, ageLimit: .seconds(1e6)) { clock.now })
       }
     }
@@ -24,7 +24,7 @@ import Testing
     let headers: HTTPHeaders = ["Date": "x", "X-A": "1", "x-a": "2", "Ünicode": "ä\u{0}\r", "": ""]
     let response = StoredResponse(
       status: 404, headers: headers, requestTime: CacheRulesWorld.start + 0.25,
-      responseTime: CacheRulesWorld.start + 0.5, selecting: ["Accept": "a,b"], isUnpacked: false)
+      responseTime: CacheRulesWorld.start + 0.5, selecting: ["Accept": "a,b"], isDecompressed: false)
     try await withStore(kind) { store in
       let writer = try await store.store(response, for: .widget())
       try await writer.write(Data("ab".utf8))

@@ -114,7 +114,7 @@ import Testing
     let shop = CachedShop { number, request in
       guard number > 1 else { return .text("1", [.cacheControl: "max-age=10, stale-if-error=30"], for: request) }
       let status = failing.withLock { $0 }
-      if status == 0 { throw TaskError(.cannotConnect, "refused", phase: .connecting, isSurelyNotSent: true) }
+      if status == 0 { throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) }
       return .text("no", status: status, for: request)
     }
     _ = try await shop.get()

@@ -9,7 +9,7 @@ import Testing
   @Test func `cacheOnly sends nothing and throws .notCached if nothing is stored`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60, must-revalidate"])
     let error = try #require(await taskError { _ = try await shop.get("widgets/7", .cacheOnly) })
-    #expect(error.code == .notCached && error.status == .gatewayTimeout && error.isSurelyNotSent && shop.sentCount == 0)
+    #expect(error.code == .notCached && error.status == .gatewayTimeout && error.wasNotSent && shop.sentCount == 0)
     #expect("\(error)".hasPrefix("GET https://shop.test/widgets/7: no response is stored for this request"))
     _ = try await shop.get()
     shop.clock.advance(by: .seconds(1000))
@@ -90,7 +90,7 @@ import Testing
     let isUp = Shared(true)
     let shop = CachedShop { number, request in
       guard isUp.withLock({ $0 }) else {
-        throw TaskError(.offline, "no network", phase: .connecting, isSurelyNotSent: true)
+        throw TaskError(.offline, "no network", phase: .connecting, wasNotSent: true)
       }
       return .text("\(number)", [.cacheControl: "no-cache, must-revalidate"], for: request)
     }

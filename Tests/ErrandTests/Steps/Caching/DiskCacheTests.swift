@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct DiskCacheTests {
-  private let clock = WallClock()
+  private let clock = TestDates()
 
   private func open(_ folder: URL, sizeLimit: Int = 64 << 20, ageLimit: Duration = .seconds(1e6)) throws -> DiskCache {
     try DiskCache(at: folder, sizeLimit: sizeLimit, ageLimit: ageLimit) { [clock] in clock.now }

@@ -66,7 +66,7 @@ import Testing
   /// Compares random operations on the store with a simple list.
   @Test(arguments: 1...20) func `random operations give the same result as a simple list`(seed: UInt64) {
     var random = Seeded(state: seed)
-    var shelf = MemoryShelf(limit: 9_000)
+    var storage = LRUStore(limit: 9_000)
     var model: [(key: CacheKey, text: String, size: Int)] = []
     for step in 0..<500 {
       let key = CacheKey.widget(Int(random.next() % 8), random.next() % 2 == 0 ? "" : "c")
@@ -74,29 +74,29 @@ import Testing
       switch random.next() % 8 {
       case 0...3:
         let body = Data(count: Int(random.next() % 2000))
-        let before = shelf.bytes
-        let dropped = shelf.insert(.made(["X-Text": "\(step)"]), body, for: key)
+        let before = storage.bytes
+        let dropped = storage.insert(.made(["X-Text": "\(step)"]), body, for: key)
         if let place { model.remove(at: place) }
         model.append((key, "\(step)", 0))
         for entry in dropped { model.removeAll { $0.text == entry.response.headers["X-Text"] } }
-        #expect(before >= 0 && shelf.bytes <= shelf.limit)
+        #expect(before >= 0 && storage.bytes <= storage.limit)
       case 4, 5:
-        let found = shelf.entries(for: key).map { $0.response.headers["X-Text"] }
+        let found = storage.entries(for: key).map { $0.response.headers["X-Text"] }
         #expect(found == place.map { [model[$0].text] } ?? [])
         if let place { model.append(model.remove(at: place)) }
       case 6:
-        if let entry = shelf.entries(for: key).first { shelf.remove(entry.id, for: key) }
+        if let entry = storage.entries(for: key).first { storage.remove(entry.id, for: key) }
         if let place { model.remove(at: place) }
       default:
-        shelf.removeAll(for: key.url)
+        storage.removeAll(for: key.url)
         model.removeAll { $0.key.url == key.url }
       }
-      #expect(shelf.count == model.count)
+      #expect(storage.count == model.count)
     }
     // From here on, responses are evicted in order of last use.
     var order: [String] = []
-    while shelf.count > 0, order.count < 100 {
-      order += shelf.insert(.made(["X-Text": "end"]), Data(count: 7_000 + order.count * 100), for: .widget(99))
+    while storage.count > 0, order.count < 100 {
+      order += storage.insert(.made(["X-Text": "end"]), Data(count: 7_000 + order.count * 100), for: .widget(99))
         .compactMap {
           $0.response.headers["X-Text"]
         }

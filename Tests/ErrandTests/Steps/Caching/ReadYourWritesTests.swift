@@ -58,30 +58,31 @@ import Testing
   }
 
   @Test func `tracks a limited number of changes, and beyond it treats all earlier requests as outdated`() {
-    let desk = InvalidationLog()
-    let start = desk.count
-    desk.note("a")
-    #expect(!desk.isUnchanged("a", since: start) && desk.isUnchanged("b", since: start))
-    #expect(desk.isUnchanged("a", since: desk.count))
-    for number in 0..<2000 { desk.note("\(number)") }
-    #expect(!desk.isUnchanged("b", since: start) && desk.isUnchanged("b", since: desk.count))
+    let coordinator = InvalidationLog()
+    let start = coordinator.count
+    coordinator.note("a")
+    #expect(!coordinator.isUnchanged("a", since: start) && coordinator.isUnchanged("b", since: start))
+    #expect(coordinator.isUnchanged("a", since: coordinator.count))
+    for number in 0..<2000 { coordinator.note("\(number)") }
+    #expect(!coordinator.isUnchanged("b", since: start) && coordinator.isUnchanged("b", since: coordinator.count))
   }
 
   @Test func `removes a response if its URL changes while it is committed`() async throws {
-    let (cache, desk) = (MemoryCache(), InvalidationLog())
+    let (cache, coordinator) = (MemoryCache(), InvalidationLog())
     /// A writer whose commit coincides with a change.
     struct Slow: CacheWriter {
       let base: any CacheWriter
-      let desk: InvalidationLog
+      let coordinator: InvalidationLog
       func write(_ data: Data) async throws { try await base.write(data) }
       func commit() async throws {
-        desk.note(CacheKey.widget().url)
+        coordinator.note(CacheKey.widget().url)
         try await base.commit()
       }
       func discard() { base.discard() }
     }
-    let slow = Slow(base: try await cache.store(.made(), for: .widget()), desk: desk)
-    let writer = CurrentWriter(writer: slow, store: cache, url: CacheKey.widget().url, desk: desk, count: desk.count)
+    let slow = Slow(base: try await cache.store(.made(), for: .widget()), coordinator: coordinator)
+    let writer = CurrentWriter(
+      writer: slow, store: cache, url: CacheKey.widget().url, coordinator: coordinator, count: coordinator.count)
     try await writer.write(Data("abc".utf8))
     try await writer.commit()
     #expect(cache.count == 0)

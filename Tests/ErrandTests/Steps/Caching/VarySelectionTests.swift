@@ -7,24 +7,24 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct VarySelectionTests {
   private typealias World = CacheRulesWorld
 
-  private func stored(_ vary: String, for request: HTTPHeaders, _ headers: HTTPHeaders = [:], unpacks: Bool = true)
+  private func stored(_ vary: String, for request: HTTPHeaders, _ headers: HTTPHeaders = [:], decompresses: Bool = true)
     -> StoredResponse
   {
     var headers = headers
     headers[.vary] = vary
     return Storing.stored(
       World.response(.ok, headers), for: request, requestTime: World.start, responseTime: World.start,
-      unpacks: unpacks)
+      decompresses: decompresses)
   }
 
   // §4.1: "the cache MUST NOT use that stored response without revalidation unless all the presented request header fields
   // nominated by that Vary field value match those fields in the original request".
   @Test func `matches only if every field named by Vary is equal`() {
     let stored = stored("Accept, accept-language", for: ["Accept": "a, b", "X-Other": "1"])
-    #expect(stored.fits(["accept": "a,b", "X-Other": "2"], unpacks: true))
-    #expect(!stored.fits(["Accept": "a"], unpacks: true) && !stored.fits([:], unpacks: true))
+    #expect(stored.fits(["accept": "a,b", "X-Other": "2"], decompresses: true))
+    #expect(!stored.fits(["Accept": "a"], decompresses: true) && !stored.fits([:], decompresses: true))
     // §4.1: "If (...) a header field is absent from a request, it can only match another request if it is also absent there."
-    #expect(!stored.fits(["Accept": "a, b", "Accept-Language": ""], unpacks: true))
+    #expect(!stored.fits(["Accept": "a, b", "Accept-Language": ""], decompresses: true))
   }
 
   @Test func `stores only the request fields named by Vary`() {
@@ -41,9 +41,9 @@ import Testing
   }
 
   @Test func `a compressed body matches only requests that decompress it themselves`() {
-    let packed = stored("X", for: [:], [.contentEncoding: "gzip"], unpacks: false)
-    #expect(packed.fits([:], unpacks: false) && !packed.fits([:], unpacks: true))
-    let plain = stored("X", for: [:], unpacks: false)
-    #expect(plain.fits([:], unpacks: true) && plain.fits([:], unpacks: false))
+    let compressed = stored("X", for: [:], [.contentEncoding: "gzip"], decompresses: false)
+    #expect(compressed.fits([:], decompresses: false) && !compressed.fits([:], decompresses: true))
+    let plain = stored("X", for: [:], decompresses: false)
+    #expect(plain.fits([:], decompresses: true) && plain.fits([:], decompresses: false))
   }
 }

@@ -95,7 +95,7 @@ import Testing
   func `rejects a fixed cookie with invalid characters before sending`(value: String) async throws {
     let stub = StubServer(.status(.ok))
     let error = await taskError { try await PlainTask().cookies(.sending(["k": value])).on(stub.server).run() }
-    #expect(error?.code == .badRequest && error?.isSurelyNotSent == true && stub.requests.isEmpty)
+    #expect(error?.code == .badRequest && error?.wasNotSent == true && stub.requests.isEmpty)
     #expect(error?.description.contains("s3cret") == false, "it may be a secret")
     let other = await taskError { try await PlainTask().cookies(.sending(["a;b": "v"])).on(stub.server).run() }
     #expect(other?.code == .badRequest)

@@ -292,7 +292,7 @@ import Testing
       let log = Shared<[String]>([])
       let place = folder.appendingPathComponent("place")
       let file = place.appendingPathComponent("cookies.json")
-      let jar = try CookieJar(file: file, log: TextSink { line in log.withLock { $0.append(line) } })
+      let jar = try CookieJar(file: file, log: LogOutput { line in log.withLock { $0.append(line) } })
       try FileManager.default.removeItem(at: place)
       try Data().write(to: place)  // a file instead of the folder
       for number in 0..<3 {

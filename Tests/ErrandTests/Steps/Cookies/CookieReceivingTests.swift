@@ -101,7 +101,7 @@ import Testing
     world.set("a=2; Path=/x; \(attribute)", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "a=1", "another path is another cookie")
     world.set("a=; Path=/; \(attribute)", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "" && world.shelf.isEmpty)
+    #expect(world.line("https://shop.test/") == "" && world.storage.isEmpty)
   }
 
   // Step 13: "If the request-uri does not denote a "secure" connection …, and the cookie's secure-only-flag is true, then abort

@@ -4,12 +4,12 @@ import Foundation
 
 /// A cookie store with servers that set cookies and requests that send them, in virtual time.
 struct CookieWorld {
-  var shelf: CookieShelf
+  var storage: CookieStorage
   var now = Date(timeIntervalSince1970: 1_700_000_000)
   private let suffixes = PublicSuffixes(list: Data("test\nco.test\n".utf8))
 
-  init(_ limits: CookieShelf.Limits = .init(), isJournaled: Bool = false) {
-    shelf = CookieShelf(limits, isJournaled: isJournaled)
+  init(_ limits: CookieStorage.Limits = .init(), isJournaled: Bool = false) {
+    storage = CookieStorage(limits, isJournaled: isJournaled)
   }
 
   /// Sets a cookie from the server at `url`. Returns the reason if the cookie is rejected.
@@ -19,7 +19,7 @@ struct CookieWorld {
     do throws(CookieRefusal) {
       let target = Self.target(url)
       let cookie = try Cookie(field, from: target, now: now, suffixes)
-      return shelf.keep(cookie, from: target, now: now) ? nil : .shadowsSecure
+      return storage.keep(cookie, from: target, now: now) ? nil : .shadowsSecure
     } catch {
       return error
     }
@@ -29,13 +29,13 @@ struct CookieWorld {
   mutating func line(_ url: String, isSafe: Bool = true, from first: String? = nil) -> String {
     let target = Self.target(url)
     let isSameSite = first.map { target.isSameSite(as: Self.target($0), suffixes) } ?? true
-    return shelf.cookies(for: target, isSafe: isSafe, isSameSite: isSameSite, now: now).map(\.pair).joined(
+    return storage.cookies(for: target, isSafe: isSafe, isSameSite: isSameSite, now: now).map(\.pair).joined(
       separator: "; ")
   }
 
   /// The only cookie, or `nil` if there is not exactly one.
   var only: Cookie? {
-    let all = shelf.cookies(at: now)
+    let all = storage.cookies(at: now)
     return all.count == 1 ? all[0] : nil
   }
 

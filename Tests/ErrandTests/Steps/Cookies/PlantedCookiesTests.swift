@@ -13,7 +13,7 @@ import Testing
         .status(302, [.location: "/b", .setCookie: "s=planted1; Path=/"]),
         .status(404, [.setCookie: "t=planted2; Path=/; Max-Age=60"]), .status(.ok)
       ) {
-        $0.log = TextSink { text in output.withLock { $0.append(text) } }
+        $0.log = LogOutput { text in output.withLock { $0.append(text) } }
         $0.logStyle = .steps
         $0.echoesTasks = true
         $0.observers = [events]

@@ -61,50 +61,50 @@ import Testing
 
   @Test func `each range has one worker, and idle workers end`() throws {
     var ranges = try #require(self.ranges())
-    var crew = DownloadCrew(for: ranges, most: 3, hasFirst: true)
-    #expect(crew.size == 3)
-    #expect(crew.take(of: ranges)?.index == 1 && crew.take(of: ranges)?.index == 2)
+    var workers = RangeWorkers(for: ranges, most: 3, hasFirst: true)
+    #expect(workers.size == 3)
+    #expect(workers.take(of: ranges)?.index == 1 && workers.take(of: ranges)?.index == 2)
     ranges.add(10, to: 0)
-    crew.leave(0)
-    #expect(crew.take(of: ranges)?.index == 3 && crew.take(of: ranges)?.index == 4)
-    #expect(crew.take(of: ranges) == nil && crew.size == 2)
-    #expect(DownloadCrew(for: ranges, most: 9, hasFirst: false).size == 4)
+    workers.leave(0)
+    #expect(workers.take(of: ranges)?.index == 3 && workers.take(of: ranges)?.index == 4)
+    #expect(workers.take(of: ranges) == nil && workers.size == 2)
+    #expect(RangeWorkers(for: ranges, most: 9, hasFirst: false).size == 4)
   }
 
   @Test func `a worker gives up a busy range to other workers, unless it is the last worker`() throws {
     let ranges = try #require(self.ranges())
-    var crew = DownloadCrew(for: ranges, most: 2, hasFirst: false)
-    #expect(crew.take(of: ranges)?.index == 0 && crew.take(of: ranges)?.index == 1)
+    var workers = RangeWorkers(for: ranges, most: 2, hasFirst: false)
+    #expect(workers.take(of: ranges)?.index == 0 && workers.take(of: ranges)?.index == 1)
     var error = TaskError(.badStatus, "", phase: .receiving)
     error.status = 500
-    let (before, busy) = (crew.yield(1, after: error, at: .zero), 429 as HTTPStatus)
+    let (before, busy) = (workers.yield(1, after: error, at: .zero), 429 as HTTPStatus)
     error.status = busy
-    let yields = crew.yield(1, after: error, at: .seconds(1))
-    #expect(!before && yields && crew.size == 1)
-    let isLeft = crew.yield(0, after: error, at: .zero)
+    let yields = workers.yield(1, after: error, at: .seconds(1))
+    #expect(!before && yields && workers.size == 1)
+    let isLeft = workers.yield(0, after: error, at: .zero)
     #expect(!isLeft)
-    let taken = crew.take(of: ranges)
+    let taken = workers.take(of: ranges)
     #expect(taken?.index == 1 && taken?.refusal?.moment == .seconds(1))
   }
 
   @Test func `a worker gives up a range after a local queue error`() throws {
-    var crew = DownloadCrew(for: try #require(self.ranges()), most: 3, hasFirst: false)
+    var workers = RangeWorkers(for: try #require(self.ranges()), most: 3, hasFirst: false)
     let (full, late) = (
       TaskError(.queueFull, "", phase: .waiting), TaskError.timeout(.queue, after: .seconds(1), phase: .waiting)
     )
-    let yields = [full, late].map { crew.yield(0, after: $0, at: .zero) }
-    #expect(yields == [true, true] && crew.size == 1)
+    let yields = [full, late].map { workers.yield(0, after: $0, at: .zero) }
+    #expect(yields == [true, true] && workers.size == 1)
   }
 
   @Test func `reports how long to wait if all workers wait`() throws {
     let ranges = try #require(self.ranges())
-    var crew = DownloadCrew(for: ranges, most: 2, hasFirst: false)
-    crew.rest(DownloadCrew.Rest(end: .seconds(60), error: TaskError(.badStatus, "", phase: .receiving)))
-    #expect(crew.restOfAll == nil)
-    _ = crew.take(of: nil)
-    #expect(crew.size == 1 && crew.restOfAll?.end == .seconds(60))
-    crew.wake()
-    #expect(crew.restOfAll == nil)
+    var workers = RangeWorkers(for: ranges, most: 2, hasFirst: false)
+    workers.rest(RangeWorkers.Rest(end: .seconds(60), error: TaskError(.badStatus, "", phase: .receiving)))
+    #expect(workers.restOfAll == nil)
+    _ = workers.take(of: nil)
+    #expect(workers.size == 1 && workers.restOfAll?.end == .seconds(60))
+    workers.wake()
+    #expect(workers.restOfAll == nil)
   }
 
   @Test func `subtracts the time already waited from Retry-After`() async throws {
@@ -141,10 +141,10 @@ import Testing
 
   @Test func `does not split unless the first response is a usable range`() {
     let dated: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 09:50:37 GMT"]
-    let packed: HTTPHeaders = [.eTag: #""one""#, .contentEncoding: "gzip"]
+    let compressed: HTTPHeaders = [.eTag: #""one""#, .contentEncoding: "gzip"]
     for headers in [
       part("bytes 0-3/*"), part("bytes 1-3/10"), part("bytes 0-4/10"), part("bytes 0-3/10", [:]), [:], Self.tag,
-      part("bytes 0-3/10", [.eTag: #"W/"one""#]), part("bytes 0-3/10", dated), part("bytes 0-3/10", packed),
+      part("bytes 0-3/10", [.eTag: #"W/"one""#]), part("bytes 0-3/10", dated), part("bytes 0-3/10", compressed),
       part("bytes 0-3/10", [.eTag: #""one""#, .contentLength: "5"]),
     ] { #expect(first(206, headers) == .restart) }
     #expect(first(416, part("bytes */0")) == .restart)

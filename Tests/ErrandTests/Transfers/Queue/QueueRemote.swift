@@ -72,7 +72,7 @@ enum Queued {
     static let typeName = "report"
     var path: String { "reports" }
     var retryPolicy: RetryPolicy { .never }
-    var acceptedStatuses: AcceptedStatuses { .returningOthers }
+    var acceptedStatuses: AcceptedStatuses { .any }
   }
 
   /// The task files in the folder, in order.

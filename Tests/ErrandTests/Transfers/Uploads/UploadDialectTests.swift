@@ -147,11 +147,11 @@ import Testing
   }
 
   @Test func `without progress, the delay grows from zero to eight seconds before the upload fails`() {
-    var standstill = UploadStandstill()
+    var backoff = UploadBackoff()
     let delays: [Duration?] = [.zero, .seconds(1), .seconds(2), .seconds(4), .seconds(8), nil, nil]
-    #expect(delays.map { _ in standstill.detour() } == delays)
-    standstill.end()
-    #expect(standstill.detour() == .zero)
+    #expect(delays.map { _ in backoff.detour() } == delays)
+    backoff.end()
+    #expect(backoff.detour() == .zero)
   }
 
   @Test func `checksums match RFC 3174, regardless of how the data is chunked`() {

@@ -125,7 +125,7 @@ struct HTTPRequestTests {
   private static func expect(_ code: TaskError.Code, _ body: () throws -> Void) -> TaskError? {
     let error = #expect(throws: TaskError.self) { try body() }
     #expect(error?.code == code)
-    #expect(error?.isSurelyNotSent == true)
+    #expect(error?.wasNotSent == true)
     return error
   }
 }

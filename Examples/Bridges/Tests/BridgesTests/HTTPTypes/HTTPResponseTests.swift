@@ -27,7 +27,7 @@ struct HTTPResponseTests {
     let response = Errand.HTTPResponse(HTTPStatus(code), url: try Self.url())
     let error = #expect(throws: TaskError.self) { try HTTPTypes.HTTPResponse(response) }
     #expect(error?.code == .badResponse)
-    #expect(error?.isSurelyNotSent == false)
+    #expect(error?.wasNotSent == false)
   }
 
   @Test func `rejects a field that would be changed`() throws {

@@ -25,18 +25,18 @@ final class DigestExchange: Sendable {
     var verdict = Verdict.stands
   }
 
-  private let desk: DigestStore
+  private let store: DigestStore
   private let owner: DigestMemory.Owner
   private let hasBodyInMemory: Bool
   private let state = Lock(State())
 
   /// Returns `nil` if the request doesn't use Digest: it has no credential, its own `Authorization`, or a user name in
   /// its URL.
-  init?(_ request: HTTPRequest, _ desk: DigestStore) {
+  init?(_ request: HTTPRequest, _ store: DigestStore) {
     guard let credential = request.options.digest, !request.headers.contains(.authorization),
       request.url.user(percentEncoded: true) == nil, let origin = Origin(request.url)
     else { return nil }
-    self.desk = desk
+    self.store = store
     owner = DigestMemory.Owner(origin: origin, credential: credential)
     hasBodyInMemory = request.body.isEmpty || request.body.data != nil
   }
@@ -44,7 +44,7 @@ final class DigestExchange: Sendable {
   /// Adds credentials to the next request. Returns `false` if no challenge is known.
   func sign(_ request: inout HTTPRequest) -> Bool {
     let (target, challenge) = (request.url.requestTarget, state.withLock { $0.challenge })
-    let session = desk.memory.withLock { memory in
+    let session = store.memory.withLock { memory in
       challenge.map { memory.session(for: $0, owner, clientNonce: CallRandom.system.key()) }
         ?? memory.known(for: target, owner, hasBodyInMemory: hasBodyInMemory)
     }
@@ -68,10 +68,10 @@ final class DigestExchange: Sendable {
   private func verdict(on response: HTTPResponse) -> Verdict {
     let (session, answers) = state.withLock { ($0.session, $0.answers) }
     guard response.status == .unauthorized else {
-      if let session { desk.memory.withLock { $0.accepted(session, owner, next: response.headers.nextNonce) } }
+      if let session { store.memory.withLock { $0.accepted(session, owner, next: response.headers.nextNonce) } }
       return .stands
     }
-    if let session { desk.memory.withLock { $0.refused(session, owner) } }
+    if let session { store.memory.withLock { $0.refused(session, owner) } }
     switch DigestChallenge.best(in: response.headers, of: owner.origin, hasBodyInMemory: hasBodyInMemory) {
     case nil: return .stands
     case .failure(let refusal): return .refused(refusal.reason)
@@ -81,7 +81,8 @@ final class DigestExchange: Sendable {
         state.challenge = challenge
         state.answers += 1
       }
-      desk.memory.withLock { $0.keep(challenge, owner, clientNonce: CallRandom.system.key()) }
+      // The second challenge isn't shared before it is accepted, because the server may accept a nonce only once.
+      if answers == 0 { store.memory.withLock { $0.keep(challenge, owner, clientNonce: CallRandom.system.key()) } }
       return .again
     }
   }

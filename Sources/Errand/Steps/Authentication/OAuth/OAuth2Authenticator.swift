@@ -185,7 +185,7 @@ final class OAuth2Authenticator: Authenticator {
     return try await concluding(context) { [self, grant] in
       do {
         return try await endpoint.token(grant, context)
-      } catch let error as TaskError where error.isSurelyNotSent {
+      } catch let error as TaskError where error.wasNotSent {
         state.withLock { $0.hasUsedGrant = false }
         throw error
       } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {

@@ -23,7 +23,7 @@ struct DiskHead: Equatable {
     // Other epochs change the last bits of a date, which would make a response stale too early.
     writer.add(response.requestTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.responseTime.timeIntervalSinceReferenceDate.bitPattern)
-    writer.add(response.isUnpacked ? 1 : 0)
+    writer.add(response.isDecompressed ? 1 : 0)
     writer.add(response.headers)
     writer.add(response.selecting)
     return writer.data
@@ -32,7 +32,7 @@ struct DiskHead: Equatable {
   init?(_ bytes: Data) {
     var reader = ByteReader(bytes)
     guard let url = reader.text(), let credential = reader.text(), let status = reader.number(), status < 1000,
-      let requestTime = reader.number(), let responseTime = reader.number(), let isUnpacked = reader.number(),
+      let requestTime = reader.number(), let responseTime = reader.number(), let isDecompressed = reader.number(),
       let headers = reader.headers(), let selecting = reader.headers(), reader.isAtEnd
     else { return nil }
     key = CacheKey(url: url, credential: credential)
@@ -40,7 +40,8 @@ struct DiskHead: Equatable {
     guard times.allSatisfy({ $0.isFinite && abs($0) < 1e12 }) else { return nil }
     response = StoredResponse(
       status: HTTPStatus(Int(status)), headers: headers, requestTime: Date(timeIntervalSinceReferenceDate: times[0]),
-      responseTime: Date(timeIntervalSinceReferenceDate: times[1]), selecting: selecting, isUnpacked: isUnpacked == 1)
+      responseTime: Date(timeIntervalSinceReferenceDate: times[1]), selecting: selecting,
+      isDecompressed: isDecompressed == 1)
   }
 }
 

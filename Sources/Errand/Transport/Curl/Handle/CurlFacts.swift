@@ -5,12 +5,12 @@
   struct CurlFacts {
     private let handle: CurlHandle
     private let sendCount: Int
-    private let isSurelyNotSent: Bool
+    private let wasNotSent: Bool
 
-    init(_ handle: CurlHandle, sendCount: Int, isSurelyNotSent: Bool) {
+    init(_ handle: CurlHandle, sendCount: Int, wasNotSent: Bool) {
       self.handle = handle
       self.sendCount = sendCount
-      self.isSurelyNotSent = isSurelyNotSent
+      self.wasNotSent = wasNotSent
     }
 
     private var easy: OpaquePointer { handle.pointer }
@@ -52,13 +52,13 @@
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
       if long(CCINFO_HTTP_CONNECTCODE) == 407 {
         return TaskError(
-          .proxyAuthenticationRequired, "the proxy requires credentials", phase: .connecting, isSurelyNotSent: true)
+          .proxyAuthenticationRequired, "the proxy requires credentials", phase: .connecting, wasNotSent: true)
       }
       if sendCount == 0, let error = tunnelFailure { return error }
       let failure = CurlFailure(
         code, remark: handle.remark, words: String(cString: ccurl_easy_strerror(code)),
         CurlFailure.Circumstances(
-          phase: phase, isSent: sendCount > 0, hasBegun: hasBegun, isRefused: isSurelyNotSent && sendCount > 0,
+          phase: phase, isSent: sendCount > 0, hasBegun: hasBegun, isRefused: wasNotSent && sendCount > 0,
           isShared: isShared,
           lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil,
           trustsSystem: authorities == .system))
@@ -73,7 +73,7 @@
       if failure.code == .pinMismatch { reason += "; the server presented \(shownPins.joined(separator: ", "))" }
       let peer = remoteAddress.isEmpty ? "" : "\(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))"
       if !peer.isEmpty, !reason.contains(peer) { reason += ", \(peer)" }
-      return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, isSurelyNotSent: isSurelyNotSent)
+      return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, wasNotSent: wasNotSent)
     }
 
     /// The error if the proxy refused the tunnel, otherwise `nil`. No part of the request was sent.
@@ -85,7 +85,7 @@
       return TaskError(
         isRefused ? .proxyRefused : .cannotConnect,
         "the proxy returned \(status) for CONNECT, \(TaskError.Phase.connecting.rawValue)",
-        phase: .connecting, isSurelyNotSent: true)
+        phase: .connecting, wasNotSent: true)
     }
 
     private var shownPins: [String] {
@@ -131,7 +131,7 @@
   extension CurlTransfer {
     func timed(_ error: any Error) -> any Error {
       guard lastMulti != nil, var error = error as? TaskError else { return error }
-      error.timings = timings(CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent))
+      error.timings = timings(CurlFacts(handle, sendCount: sendCount, wasNotSent: wasNotSent))
       return error
     }
 

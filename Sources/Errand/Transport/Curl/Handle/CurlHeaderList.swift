@@ -83,7 +83,7 @@
   extension CurlHeaderList.Content {
     init(_ request: HTTPRequest, sendsBody: Bool) {
       fields = request.headers.fields
-      acceptEncoding = request.unpacksBody ? request.acceptEncoding : nil
+      acceptEncoding = request.decompressesBody ? request.acceptEncoding : nil
       trailers = request.body.trailers?.announcement
       self.sendsBody = sendsBody
       expectsContinue = sendsBody && request.options.continueTimeout != nil && !request.body.isEmpty

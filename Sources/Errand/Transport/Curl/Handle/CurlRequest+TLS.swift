@@ -69,7 +69,7 @@
     private func requireTLS() throws {
       guard let lack = CurlLibrary.lackOfTLS else { return }
       throw TaskError(
-        .secureConnectionFailed, "nothing is sent to \(origin): \(lack)", phase: .preparing, isSurelyNotSent: true)
+        .secureConnectionFailed, "nothing is sent to \(origin): \(lack)", phase: .preparing, wasNotSent: true)
     }
 
     private static func list(_ pins: Set<String>) -> String {

@@ -94,7 +94,7 @@
       throw TaskError(
         .secureConnectionFailed,
         "the machine's libcurl cannot \(purpose) (error \(code)), so nothing is sent to \(origin)",
-        phase: .preparing, isSurelyNotSent: true)
+        phase: .preparing, wasNotSent: true)
     }
 
     private func setCallbacks(_ easy: OpaquePointer, _ transfer: CurlTransfer) {

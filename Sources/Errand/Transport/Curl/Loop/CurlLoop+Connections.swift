@@ -10,7 +10,7 @@
       let route: CurlSweeper.Route
       /// The local port, if a request has been sent. `nil` for a Unix socket.
       var localPort: Int32?
-      weak var maker: CurlTransfer?
+      weak var call: CurlTransfer?
       /// The inode of the socket, which distinguishes it from a later socket with the same descriptor.
       let inode: UInt
 
@@ -33,7 +33,7 @@
       let proxy = transfer.origin.isSecure || isUnix ? nil : transfer.proxy
       let route = CurlSweeper.Route(host: transfer.origin.host, port: transfer.origin.port, proxy: proxy)
       owners[descriptor] = Owner(
-        group: transfer.group, origin: transfer.origin, route: route, maker: transfer,
+        group: transfer.group, origin: transfer.origin, route: route, call: transfer,
         inode: SocketWatch.inode(of: descriptor))
       group?.sockets[descriptor] = transfer.origin.description
       // There is only one address to try, so this is the connection of the transfer.
@@ -169,9 +169,9 @@
     func close(_ descriptor: Int32) -> Int32 {
       sockets.closing(descriptor)
       if let owner = forget(descriptor), owner.localPort == nil, CurlLibrary.stallsAtNextAddress,
-        let maker = owner.maker
+        let call = owner.call
       {
-        stalled.append(maker)
+        stalled.append(call)
       }
       return Descriptor.release(descriptor)
     }
@@ -191,7 +191,7 @@
     /// Removes connections that were dropped while they were made. libcurl 7.88 closes them without calling back.
     func forgetClosed(of transfer: CurlTransfer) {
       for descriptor in transfer.opened {
-        guard let owner = owners[descriptor], owner.maker === transfer, owner.localPort == nil,
+        guard let owner = owners[descriptor], owner.call === transfer, owner.localPort == nil,
           SocketWatch.inode(of: descriptor) != owner.inode
         else { continue }
         forget(descriptor)

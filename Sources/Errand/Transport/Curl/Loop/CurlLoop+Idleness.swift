@@ -20,14 +20,14 @@
       for descriptor in spoken {
         guard let owner = owners[descriptor], case .idle = sockets.report(descriptor) else { continue }
         guard !mayBeTaken(owner) else {
-          sockets.disregard(descriptor)
+          sockets.unwatch(descriptor)
           continue
         }
         let (multi, isInOrder) = sockets.hear(descriptor)
         if isInOrder {
           dying[descriptor] = Dying(multi: multi, route: owner.route, isCondemned: false)
         } else {
-          condemn(descriptor, of: multi, owner)
+          scheduleClose(descriptor, of: multi, owner)
         }
       }
       spoken.removeAll(keepingCapacity: true)
@@ -40,15 +40,15 @@
         let (descriptors, next) = sockets.expired(at: now, lifetime: group.idleLifetime)
         for descriptor in descriptors {
           guard let owner = owners[descriptor], owner.group == group.id, !mayBeTaken(owner) else { continue }
-          condemn(descriptor, of: sockets.hear(descriptor).multi, owner)
+          scheduleClose(descriptor, of: sockets.hear(descriptor).multi, owner)
         }
         idleCheck = min(idleCheck, next)
       }
       sweep()
     }
 
-    private func condemn(_ descriptor: Int32, of multi: UInt32, _ owner: Owner) {
-      sockets.condemn(descriptor, Self.isOfDatagrams(descriptor) ? unconnected : dead)
+    private func scheduleClose(_ descriptor: Int32, of multi: UInt32, _ owner: Owner) {
+      sockets.scheduleClose(descriptor, Self.isOfDatagrams(descriptor) ? unconnected : dead)
       dying[descriptor] = Dying(multi: multi, route: owner.route, isCondemned: true)
     }
 
@@ -66,7 +66,7 @@
     func reset(_ socket: SocketWatch.Key) {
       guard let users = sockets.users(of: socket), let owner = owners[socket.descriptor] else { return }
       guard users == 0 else { return flush(socket) }
-      condemn(socket.descriptor, of: sockets.hear(socket.descriptor).multi, owner)
+      scheduleClose(socket.descriptor, of: sockets.hear(socket.descriptor).multi, owner)
       sweep()
     }
 
@@ -94,7 +94,7 @@
       }
       for (descriptor, count) in read where dying[descriptor] != nil {
         let isHeard = Self.isSilent(descriptor) || ccurl_bytes_read(descriptor) != count
-        if isHeard { dying[descriptor] = nil } else { sockets.disregard(descriptor) }
+        if isHeard { dying[descriptor] = nil } else { sockets.unwatch(descriptor) }
       }
       sweepCheck = dying.isEmpty ? .max : now + Self.sweepInterval
     }
@@ -109,7 +109,7 @@
       }
       let heard = dying.filter { !$0.value.isCondemned }.keys
       sweep()
-      for descriptor in heard where dying[descriptor] == nil && owners[descriptor] != nil { sockets.regard(descriptor) }
+      for descriptor in heard where dying[descriptor] == nil && owners[descriptor] != nil { sockets.watch(descriptor) }
     }
   }
 #endif

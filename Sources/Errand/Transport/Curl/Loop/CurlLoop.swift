@@ -106,7 +106,7 @@
     static func unavailable(_ reason: String) -> TaskError {
       TaskError(
         .transportUnavailable, "the libcurl transport is unavailable: \(reason)", phase: .preparing,
-        isSurelyNotSent: true)
+        wasNotSent: true)
     }
 
     // MARK: From any thread

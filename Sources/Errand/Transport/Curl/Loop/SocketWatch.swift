@@ -167,9 +167,9 @@
     }
 
     /// Turns off the events of the socket until its next exchange.
-    mutating func disregard(_ descriptor: Int32) { disarm(descriptor) }
+    mutating func unwatch(_ descriptor: Int32) { disarm(descriptor) }
 
-    mutating func regard(_ descriptor: Int32) {
+    mutating func watch(_ descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       let entry = entries[Int(descriptor)]
       guard entry.isConnection, entry.users <= 0, entry.wanted == 0, entry.armed == 0, entry.idleSince != .max else {
@@ -230,7 +230,7 @@
 
     /// Replaces a connection with `dead`, a socket whose other end is closed. Unread data is lost, and every check by
     /// libcurl finds the connection closed.
-    mutating func condemn(_ descriptor: Int32, _ dead: Int32) {
+    mutating func scheduleClose(_ descriptor: Int32, _ dead: Int32) {
       // libcurl silently closes a socket that it abandons while connecting. The descriptor may have been reused.
       guard entries[Int(descriptor)].inode == Self.inode(of: descriptor) else { return forget(descriptor) }
       disarm(descriptor)

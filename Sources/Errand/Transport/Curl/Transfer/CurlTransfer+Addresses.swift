@@ -31,7 +31,7 @@
     }
 
     private func forbidden(_ peer: PeerAddress?) -> TaskError {
-      .forbidden(peer, for: origin, isSurelyNotSent: isSurelyNotSent)
+      .forbidden(peer, for: origin, wasNotSent: wasNotSent)
     }
   }
 
@@ -40,13 +40,13 @@
 
   extension TaskError {
     fileprivate static func forbidden(
-      _ peer: PeerAddress?, for origin: Origin, isSurelyNotSent: Bool = true
+      _ peer: PeerAddress?, for origin: Origin, wasNotSent: Bool = true
     ) -> TaskError {
       let purpose = peer?.specialPurpose.map { ", which is \($0)" } ?? ""
       return TaskError(
         .forbiddenAddress,
         "addressPolicy does not allow \(peer?.description ?? "an address of an unknown kind")\(purpose), the address of \(origin.host)",
-        phase: .connecting, isSurelyNotSent: isSurelyNotSent)
+        phase: .connecting, wasNotSent: wasNotSent)
     }
   }
 
@@ -59,7 +59,7 @@
         throw TaskError(
           .forbiddenAddress,
           "addressPolicy cannot check \(origin.host) because the proxy \(proxy.address) resolves it, so nothing is sent",
-          phase: .connecting, isSurelyNotSent: true)
+          phase: .connecting, wasNotSent: true)
       }
       guard allows(peer, for: origin) else { throw .forbidden(peer, for: origin) }
     }

@@ -3,7 +3,7 @@
 
   extension CurlTransfer {
     /// Whether the server received no part of the request, or reported that it did not process the request.
-    var isSurelyNotSent: Bool { refusals == sendCount }
+    var wasNotSent: Bool { refusals == sendCount }
 
     /// Records that the server does not process the stream of this send (RFC 9113 §8.7).
     func refuseStream() {
@@ -64,7 +64,7 @@
     }
 
     func complete(_ code: Int32) {
-      let facts = CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: isSurelyNotSent)
+      let facts = CurlFacts(handle, sendCount: sendCount, wasNotSent: wasNotSent)
       isMultiplexed = facts.version?.hasStreams ?? false
       // If libcurl didn't resend the request after a 417, the 417 is the response.
       if code == CCE_OK, head.completeAsItIs() { publishHead() }

@@ -107,7 +107,7 @@
       let bytes = head.bytes
       let isConnectionReused = isOnPooledConnection
       let phases =
-        notesPhases ? timings(CurlFacts(handle, sendCount: sendCount, isSurelyNotSent: false)) : nil
+        notesPhases ? timings(CurlFacts(handle, sendCount: sendCount, wasNotSent: false)) : nil
       incoming.withLock { incoming in
         if let phases { incoming.phases = phases }
         incoming.inbox.receive(head: bytes)

@@ -147,7 +147,7 @@
       guard next.instant <= now else { return nil }
       var error = TaskError.timeout(
         next.timer, after: .nanoseconds(Int64(clamping: next.limit)), phase: timers.phase,
-        isSurelyNotSent: isSurelyNotSent)
+        wasNotSent: wasNotSent)
       if timers.phase == .sending, pauses & CCPAUSE_SEND != 0 {
         error.reason += ": the source of its body provided no data"
         error.awaitedSource = true

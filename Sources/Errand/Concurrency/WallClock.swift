@@ -6,7 +6,7 @@ import ErrandFoundation
 /// a change of the system date does not expire anything early. If the system date has not been set yet, as after
 /// booting a machine without a battery, it is read again each time. Otherwise, stored values would expire before they
 /// were created.
-struct DatedClock: Sendable {
+struct WallClock: Sendable {
   let clock: CallClock
   /// The date at the clock's zero.
   let epoch: Date

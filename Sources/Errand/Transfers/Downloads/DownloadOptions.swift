@@ -1,5 +1,5 @@
 /// A download's options.
-struct DownloadAim: Sendable {
+struct DownloadOptions: Sendable {
   var digest: TransferDigest?
   /// The content's name. `nil` to identify the content by its URL.
   var identity: String?

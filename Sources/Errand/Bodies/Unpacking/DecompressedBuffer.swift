@@ -2,7 +2,7 @@
   import ErrandFoundation
 
   /// A growing buffer whose content is handed over without a copy.
-  final class UnpackedBuffer {
+  final class DecompressedBuffer {
     private var memory: UnsafeMutableRawPointer?
     private(set) var capacity = 0
     private(set) var count = 0

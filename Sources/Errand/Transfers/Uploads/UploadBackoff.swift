@@ -1,5 +1,5 @@
 /// The backoff for an upload whose server responds but does not store anything. Pure.
-struct UploadStandstill {
+struct UploadBackoff {
   /// The delay at which the upload fails.
   static let limit = Duration.seconds(16)
 

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// Stores an upload's state in a journal next to the file, or in memory. Used by one run at a time.
-enum UploadKeep: Sendable {
+enum UploadStateStore: Sendable {
   case journal(TransferPlace)
   case memory(UploadMemory)
 
@@ -106,7 +106,7 @@ final class UploadMemory: Sendable {
       defer { known.isTaken = true }
       return !known.isTaken
     }
-    guard isFirst else { throw TransferDesk.inUse(name) }
+    guard isFirst else { throw TransferCoordinator.inUse(name) }
   }
 
   func release() { known.withLock { $0.isTaken = false } }

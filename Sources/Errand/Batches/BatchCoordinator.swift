@@ -1,13 +1,13 @@
 /// Runs a batch of tasks in a ``TaskWindow`` and keeps their outcomes for the readers.
-final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: Sendable {
-  struct Outcome: Sendable {
+final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>: Sendable {
+  struct Completion: Sendable {
     /// The task's position in the source, starting at 0.
     let place: Int
     let task: Described.Unmodified
     let result: Result<Described.DownloadPayload, any Error>
   }
 
-  private typealias Window = TaskWindow<Outcome, Failure>
+  private typealias Window = TaskWindow<Completion, Failure>
 
   private struct State {
     var window: Window
@@ -35,7 +35,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   private let state: Lock<State>
   private let server: Server?
 
-  init(_ window: TaskWindow<Outcome, Failure>, on server: Server? = nil) {
+  init(_ window: TaskWindow<Completion, Failure>, on server: Server? = nil) {
     state = Lock(State(window: window))
     self.server = server
   }
@@ -79,15 +79,15 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
   /// Ends the batch after a cancellation. `source` is `nil` if it is already exhausted. The reader learns about the
   /// cancellation from at least one task, or from the returned error.
   private func cut(_ source: TaskSource<Described, Failure>?) async throws(Failure) -> Failure? {
-    let isTold = state.withLock { state in
-      let isTold = state.cancelled > 0 || state.window.isClosed
+    let isReported = state.withLock { state in
+      let isReported = state.cancelled > 0 || state.window.isClosed
       state.isCut = !state.window.isClosed && (source != nil || state.cancelled > 0)
-      return isTold
+      return isReported
     }
-    if isTold { return nil }
+    if isReported { return nil }
     guard let source, let task = try await source.next() else { return CancellationError() as? Failure }
     let place = state.withLock { $0.window.take() }
-    finish(Outcome(place: place, task: task.unmodified, result: .failure(CancellationError())), isFailed: true)
+    finish(Completion(place: place, task: task.unmodified, result: .failure(CancellationError())), isFailed: true)
     return nil
   }
 
@@ -96,13 +96,13 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     if let server { plan.server = server }
     do {
       let payload = try await Call.perform(plan, .memory) { try $0.decoded(Described.DownloadPayload.self) }
-      finish(Outcome(place: place, task: task.unmodified, result: .success(payload)), isFailed: false)
+      finish(Completion(place: place, task: task.unmodified, result: .success(payload)), isFailed: false)
     } catch {
-      finish(Outcome(place: place, task: task.unmodified, result: .failure(error)), isFailed: true)
+      finish(Completion(place: place, task: task.unmodified, result: .failure(error)), isFailed: true)
     }
   }
 
-  private func finish(_ outcome: Outcome, isFailed: Bool) {
+  private func finish(_ outcome: Completion, isFailed: Bool) {
     let reader = state.withLock { state in
       state.window.finish(outcome.place, outcome, isFailed: isFailed)
       // If a task cancelled itself, the batch was not cancelled.
@@ -145,7 +145,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
 
   /// Returns the next outcome, or `nil` at the end. Throws the source's error. If the reader is cancelled, the tasks
   /// are cancelled, end immediately, and their outcomes are still returned.
-  func next() async throws(Failure) -> Outcome? {
+  func next() async throws(Failure) -> Completion? {
     while true {
       let (step, taker, readers) = state.withLock { state -> (Window.Step, Waiter<Void>?, [Waiter<Void>]) in
         let step = state.window.next()
@@ -167,7 +167,7 @@ final class TaskWindowDesk<Described: PayloadDownloadingTask, Failure: Error>: S
     }
   }
 
-  func nextResult() async -> Result<Outcome?, Failure> {
+  func nextResult() async -> Result<Completion?, Failure> {
     do throws(Failure) { return .success(try await next()) } catch { return .failure(error) }
   }
 

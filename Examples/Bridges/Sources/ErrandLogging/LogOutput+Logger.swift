@@ -1,11 +1,11 @@
 public import Errand
 public import Logging
 
-extension TextSink {
+extension LogOutput {
   /// Creates a sink that passes text to a logger, with secrets redacted as usual.
   ///
   ///     await shop.update {
-  ///       $0.log = TextSink(logger: logger, level: .debug)
+  ///       $0.log = LogOutput(logger: logger, level: .debug)
   ///       $0.echoesTasks = true
   ///     }
   ///

@@ -1,5 +1,5 @@
 /// A transfer's state machine. Pure.
-struct TransferLife {
+struct TransferStateMachine {
   private var underlying = TransferState.waiting
   private(set) var isRunning = false
   private(set) var isPaused = false

@@ -5,14 +5,14 @@
   ///
   /// The body holds one compressed chunk, one decompressed chunk and the library's window: about 40 KB for gzip and
   /// deflate, up to 16 MB for br and 8 MB for zstd.
-  final class UnpackedBody: HTTPBodySource {
-    private let packed: any HTTPBodySource
+  final class DecompressedBody: HTTPBodySource {
+    private let compressed: any HTTPBodySource
     /// The lock is held for 0.2 ms per gzip chunk. There is only one reader.
-    private let unpacking: Lock<Unpacking>
+    private let decompressing: Lock<Unpacking>
 
-    init(_ packed: any HTTPBodySource, _ unpacking: sending Unpacking) {
-      self.packed = packed
-      self.unpacking = Lock(unpacking)
+    init(_ compressed: any HTTPBodySource, _ decompressing: sending Unpacking) {
+      self.compressed = compressed
+      self.decompressing = Lock(decompressing)
     }
 
     func next() async throws -> Data? {
@@ -24,15 +24,15 @@
     }
 
     func cancel() {
-      packed.cancel()
-      unpacking.withLock { $0.fail(CancellationError()) }
+      compressed.cancel()
+      decompressing.withLock { $0.fail(CancellationError()) }
     }
 
-    var trailers: HTTPHeaders { packed.trailers }
+    var trailers: HTTPHeaders { compressed.trailers }
 
     var timings: TransferTimings? {
-      let (isOver, decoded) = unpacking.withLock { ($0.isOver, $0.decoded) }
-      guard isOver, var timings = packed.timings else { return nil }
+      let (isOver, decoded) = decompressing.withLock { ($0.isOver, $0.decoded) }
+      guard isOver, var timings = compressed.timings else { return nil }
       timings.bytesDecoded = decoded
       return timings
     }
@@ -42,17 +42,17 @@
         while true {
           // Check here: a reader that never suspends would not notice the cancellation.
           try Task.checkCancellation()
-          switch try unpacking.withLock({ unpacking in try step(&unpacking) }) {
+          switch try decompressing.withLock({ decompressing in try step(&decompressing) }) {
           case .take(let data): return data
           case .end: return nil
           case .wants:
-            let piece = try await packed.next()
-            unpacking.withLock { $0.feed(piece) }
+            let piece = try await compressed.next()
+            decompressing.withLock { $0.feed(piece) }
           }
         }
       } catch {
-        packed.cancel()
-        unpacking.withLock { $0.fail(error) }
+        compressed.cancel()
+        decompressing.withLock { $0.fail(error) }
         throw error
       }
     }

@@ -1,5 +1,5 @@
 /// Tracks which refresh waits for which, to prevent cycles.
-enum RefreshWaits {
+enum RefreshDependencyGraph {
   private struct Wait {
     let refreshes: Set<ObjectIdentifier>
     let source: ObjectIdentifier

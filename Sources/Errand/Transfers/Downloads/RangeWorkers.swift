@@ -1,5 +1,5 @@
 /// Assigns a download's ranges to concurrent workers. Pure.
-struct DownloadCrew {
+struct RangeWorkers {
   struct Failure: Error {
     let error: TaskError
   }

@@ -1,9 +1,9 @@
 /// Serializes the runs of one transfer: starts, pauses, resumes and cancels them, and publishes the transfer's state.
-final class TransferDesk: Sendable {
+final class TransferCoordinator: Sendable {
   typealias States = AsyncStream<TransferState>
 
   private struct State {
-    var life = TransferLife()
+    var life = TransferStateMachine()
     var run: (any Cancellable)?
     var attempt: (any Cancellable)?
     /// The run's ID in the manager's call registry.
@@ -15,11 +15,11 @@ final class TransferDesk: Sendable {
     var readers: [Int: States.Continuation] = [:]
 
     /// Yields the current state to the readers. Call it under the lock, so that states arrive in order.
-    func tell() { for reader in readers.values { reader.yield(life.state) } }
+    func notify() { for reader in readers.values { reader.yield(life.state) } }
   }
 
   /// Thrown by an attempt that a pause cancelled.
-  struct Held: Error {}
+  struct PausedError: Error {}
 
   private let state = Lock(State())
   private let gate = PauseGate()
@@ -42,7 +42,7 @@ final class TransferDesk: Sendable {
     let isFirst = state.withLock { state in
       guard state.life.begin() else { return false }
       state.isCancelled = false
-      state.tell()
+      state.notify()
       return true
     }
     guard isFirst else { throw Self.inUse(name) }
@@ -76,15 +76,15 @@ final class TransferDesk: Sendable {
       (state.run, state.attempt, state.number) = (nil, nil, nil)
       state.life.end(final)
       gate.open()  // under the lock, like closing it, so that a concurrent pause isn't lost
-      state.tell()
+      state.notify()
       defer { state.readers = [:] }
       return Array(state.readers.values)
     }
     for reader in readers { reader.finish() }  // outside the lock, which `onTermination` takes
   }
 
-  /// Runs an attempt that `pause()` can cancel. Throws ``Held`` if a pause cancelled the attempt. Rethrows errors from
-  /// `body`.
+  /// Runs an attempt that `pause()` can cancel. Throws ``PausedError`` if a pause cancelled the attempt. Rethrows
+  /// errors from `body`.
   func attempt<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
     let job = Task { try await body() }
     let isHeld = state.withLock { state in
@@ -101,7 +101,7 @@ final class TransferDesk: Sendable {
         job.cancel()
       }
     } catch is CancellationError where !Task.isCancelled && state.withLock({ $0.isHeld }) {
-      throw Held()
+      throw PausedError()
     }
   }
 
@@ -115,7 +115,7 @@ final class TransferDesk: Sendable {
   func note(_ next: TransferState) {
     state.withLock { state in
       state.life.note(next)
-      state.tell()
+      state.notify()
     }
   }
 
@@ -126,7 +126,7 @@ final class TransferDesk: Sendable {
       guard state.life.pause() else { return (false, nil) }
       state.isHeld = true
       gate.close()
-      state.tell()
+      state.notify()
       return (true, state.attempt)
     }
     attempt?.cancel()
@@ -137,7 +137,7 @@ final class TransferDesk: Sendable {
     state.withLock { state in
       guard state.life.resume() else { return false }
       gate.open()
-      state.tell()
+      state.notify()
       return true
     }
   }
@@ -178,6 +178,6 @@ final class TransferDesk: Sendable {
     TaskError(
       .transferInUse,
       "\(name) is already in use, in this process or another one: wait for it, or cancel it",
-      phase: .preparing, isSurelyNotSent: true)
+      phase: .preparing, wasNotSent: true)
   }
 }

@@ -51,7 +51,7 @@ import Testing
     world.pass(59.5)
     #expect(world.line("https://shop.test/") == "a=1; b=2")
     world.pass(0.5)
-    #expect(world.line("https://shop.test/") == "b=2" && world.shelf.count == 1)
+    #expect(world.line("https://shop.test/") == "b=2" && world.storage.count == 1)
   }
 
   // §5.8.3, step 1: "If the cookie's same-site-flag is not "None" and the retrieval's same-site status is "cross-site", then
@@ -105,20 +105,20 @@ import Testing
     #expect(world.line("https://shop.test/y") == "" && world.line("https://shop.test/x") == "x=1")
     world.pass(1)
     world.set("a=1", at: "https://a.test/")
-    #expect(world.shelf.count == 4)
+    #expect(world.storage.count == 4)
     world.set("b=1", at: "https://b.test/")
-    #expect(world.shelf.count == 4 && world.line("https://shop.test/z") == "", "z was not used since it came")
+    #expect(world.storage.count == 4 && world.line("https://shop.test/z") == "", "z was not used since it came")
     #expect(world.line("https://a.test/") == "a=1" && world.line("https://b.test/") == "b=1")
   }
 
   @Test func `keeps 50 cookies per domain and 3000 in total`() {
     var world = CookieWorld()
     for number in 0..<60 { world.set("c\(number)=1", at: "https://shop.test/") }
-    #expect(world.shelf.count == 50 && world.line("https://shop.test/").hasPrefix("c10=1; c11=1"))
+    #expect(world.storage.count == 50 && world.line("https://shop.test/").hasPrefix("c10=1; c11=1"))
     for number in 0..<70 {
       for index in 0..<50 { world.set("c\(index)=1", at: "https://h\(number).test/") }
     }
-    #expect(world.shelf.count == 3000)
+    #expect(world.storage.count == 3000)
     #expect(world.line("https://h69.test/").count > 100 && world.line("https://shop.test/") == "")
   }
 
@@ -130,7 +130,7 @@ import Testing
     }
     world.set("session=1; Path=/", at: "https://shop.test/")
     let line = world.line("https://shop.test/a")
-    #expect(line.utf8.count <= CookieShelf.maximumHeaderSize && line.hasSuffix("; session=1"))
+    #expect(line.utf8.count <= CookieStorage.maximumHeaderSize && line.hasSuffix("; session=1"))
   }
 
   @Test func `random changes respect the count and the limits`() {
@@ -145,31 +145,31 @@ import Testing
       let scheme = Bool.random(using: &random) ? "https" : "http"
       world.set("n\(Int.random(in: 0..<8, using: &random))=v\(domain)\(age)\(secure)", at: "\(scheme)://\(host)/")
       world.pass(Double.random(in: 0..<2, using: &random))
-      let all = world.shelf.cookies(at: world.now)
-      #expect(all.count <= world.shelf.count && world.shelf.count <= 12)
+      let all = world.storage.cookies(at: world.now)
+      #expect(all.count <= world.storage.count && world.storage.count <= 12)
       #expect(Dictionary(grouping: all, by: \.domain).values.allSatisfy { $0.count <= 5 })
       #expect(Set(all.map(\.id)).count == all.count)
     }
     world.pass(10)
-    for cookie in world.shelf.cookies(at: world.now) { world.shelf.remove(cookie.id, at: world.now) }
+    for cookie in world.storage.cookies(at: world.now) { world.storage.remove(cookie.id, at: world.now) }
     for url in ["https://a.shop.test/", "https://b.shop.test/", "https://evil.test/", "https://10.0.0.1/"] {
       #expect(world.line(url) == "")
     }
-    #expect(world.shelf.isEmpty)
+    #expect(world.storage.isEmpty)
   }
 
   @Test func `limits the number of pending changes, and keeps changes to stored cookies`() throws {
-    var shelf = CookieShelf(.init(perDomain: 5, overall: 10), isJournaled: true)
+    var storage = CookieStorage(.init(perDomain: 5, overall: 10), isJournaled: true)
     let target = try #require(CookieTarget(.known("https://shop.test/")))
     for number in 0..<1000 {
       let field = try #require(SetCookie("c\(number)=1; Max-Age=1000; Path=/"))
       let cookie = try Cookie(field, from: target, now: .distantPast, .system)
-      let isKept = shelf.keep(cookie, from: target, now: .distantPast)
+      let isKept = storage.keep(cookie, from: target, now: .distantPast)
       #expect(isKept)
-      #expect(shelf.journal?.count ?? 0 <= 20)
+      #expect(storage.journal?.count ?? 0 <= 20)
     }
-    let changes = shelf.takeJournal()
-    let written = CookieShelf.merged([], changes, now: .distantPast)
+    let changes = storage.takeJournal()
+    let written = CookieStorage.merged([], changes, now: .distantPast)
     #expect(written.map(\.name).sorted() == ["c995", "c996", "c997", "c998", "c999"])
   }
 }

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// The cookies of a jar, following the storage model of RFC 6265bis §5.7 and §5.8. Does no I/O.
-struct CookieShelf {
+struct CookieStorage {
   /// The maximum number of cookies. The least recently used cookies are removed first.
   struct Limits {
     var perDomain = 50
@@ -185,7 +185,7 @@ struct CookieShelf {
 
 // MARK: A file
 
-extension CookieShelf {
+extension CookieStorage {
   mutating func takeJournal() -> [Cookie.ID: Change] {
     defer { if journal != nil { journal = [:] } }
     return journal ?? [:]
@@ -230,7 +230,7 @@ extension CookieShelf {
   }
 }
 
-extension CookieShelf.Change {
+extension CookieStorage.Change {
   fileprivate var isRemoval: Bool {
     if case .removed = self { true } else { false }
   }

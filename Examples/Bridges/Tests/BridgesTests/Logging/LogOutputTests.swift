@@ -13,7 +13,7 @@ struct TextSinkTests {
     let stub = StubTransport { .status(.noContent, for: $0) }
     let shop = Server(remote: "https://shop.test", transport: stub)
     await shop.update {
-      $0.log = TextSink(logger: logger, level: .notice)
+      $0.log = LogOutput(logger: logger, level: .notice)
       $0.logStyle = .short
       $0.echoesTasks = true
     }

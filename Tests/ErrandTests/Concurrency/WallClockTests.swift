@@ -7,14 +7,14 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DatedClockTests {
   private let clock = ManualClock()
   private let machine: Shared<Date>
-  private let dates: @Sendable (Date) -> DatedClock
+  private let dates: @Sendable (Date) -> WallClock
 
   init() {
     let (clock, machine) = (clock, Shared(Date(timeIntervalSince1970: 0)))
     self.machine = machine
     dates = { start in
       machine.withLock { $0 = start }
-      return DatedClock(CallClock(clock)) { machine.withLock { $0 } }
+      return WallClock(CallClock(clock)) { machine.withLock { $0 } }
     }
   }
 

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// Entries by key. Removes the least recently used entries when the total exceeds a size limit. Does no I/O.
-struct MemoryShelf {
+struct LRUStore {
   private struct Slot {
     var key: CacheKey
     var entry: CacheEntry

@@ -5,7 +5,7 @@
   /// later streams end with one of four codes, but so do streams that the server has read. Reading the text costs less
   /// than 1 µs per request. If a later version changes a message, it is ignored, and the request counts as possibly
   /// read.
-  enum CurlRemark: Equatable {
+  enum CurlDebugLine: Equatable {
     case opened(stream: UInt32)
     case goingAway(last: UInt32, error: UInt32)
     case refused
@@ -75,7 +75,7 @@
 
   extension CurlTransfer {
     func listen(to text: UnsafeRawBufferPointer) {
-      switch CurlRemark(text) {
+      switch CurlDebugLine(text) {
       case .opened(let id):
         stream = StreamFate(id: id, port: localPort)
         // Don't wait for the response, which may never arrive.

@@ -1,7 +1,7 @@
 package import ErrandFoundation
 
 /// A text in every compression format, for tests that can't compress data themselves.
-package enum PackedSample {
+package enum CompressedSample {
   package static let text = Data((0..<40).map { "line \($0): \($0 * $0)\n" }.joined().utf8)
 
   /// gzip, with every optional header field (RFC 1952 §2.3.1).

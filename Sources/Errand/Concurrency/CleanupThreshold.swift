@@ -1,6 +1,6 @@
 /// The size above which a table removes stale entries. A sweep sets it to twice the number of remaining entries, so the
 /// cost per entry does not depend on the size of the table.
-struct SweepThreshold {
+struct CleanupThreshold {
   private static let least = 64
   private var count = Self.least
 

@@ -1,7 +1,7 @@
 package import ErrandFoundation
 
 /// The outcome of an attempt, and later of its call: the response and the body read so far.
-struct Outcome: Sendable {
+struct Answer: Sendable {
   let call: Call
   var response: HTTPResponse
   /// Whether the call accepts the status. Other statuses may be retried, and never replace a file.
@@ -52,12 +52,12 @@ struct Outcome: Sendable {
   }
 }
 
-extension Outcome {
+extension Answer {
   /// Whether a part was requested but the server sent the entire body, which may have any size.
   var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
-typealias AttemptResult = Result<Outcome, any Error>
+typealias AttemptResult = Result<Answer, any Error>
 
 extension AttemptResult {
   var isAnswer: Bool { if case .success = self { true } else { false } }
@@ -84,7 +84,7 @@ extension Call {
   }
 }
 
-extension Outcome {
+extension Answer {
   func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) throws -> Payload {
     let (call, headers) = (call, response.headers)  // avoids copying all of `self` into the closures
     do {
@@ -151,7 +151,7 @@ package enum BodyDestination: Sendable {
 
 extension HTTPResponse {
   /// The timeline of the call that returned this response. Empty if the response did not come from a call.
-  public var record: FlightRecord { (maker as? Call)?.flightRecord ?? FlightRecord() }
+  public var record: FlightRecord { (call as? Call)?.flightRecord ?? FlightRecord() }
 
   /// The durations and attempts so far of the call that returned this response. Complete for a stream once its body has
   /// been read or released.

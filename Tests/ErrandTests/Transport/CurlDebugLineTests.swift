@@ -4,8 +4,8 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct CurlRemarkTests {
-    private func remark(_ text: String) -> CurlRemark? {
-      Array(text.utf8).withUnsafeBytes { CurlRemark($0) }
+    private func remark(_ text: String) -> CurlDebugLine? {
+      Array(text.utf8).withUnsafeBytes { CurlDebugLine($0) }
     }
 
     @Test(arguments: [

@@ -38,14 +38,14 @@
       }
     }
 
-    private func body(_ source: Source) -> UnpackedBody {
+    private func body(_ source: Source) -> DecompressedBody {
       let limits = DecodingLimits(maximumSize: 1 << 30, maximumRatio: 2000)
-      return UnpackedBody(source, Unpacking([.gzip], limits, mayBeEmpty: false))
+      return DecompressedBody(source, Unpacking([.gzip], limits, mayBeEmpty: false))
     }
 
     @Test func `passes through trailers and timings, with the decoded size`() async throws {
-      let body = body(Source([PackedSample.gzip]))
-      #expect(try await body.next() == PackedSample.text)
+      let body = body(Source([CompressedSample.gzip]))
+      #expect(try await body.next() == CompressedSample.text)
       #expect(body.timings == nil, "its end was not seen yet")
       #expect(try await body.next() == nil)
       #expect(body.timings?.bytesDecoded == 504 && body.timings?.bytesReceived == 233)
@@ -53,31 +53,31 @@
     }
 
     @Test func `collects the rest of a body after its first chunk`() async throws {
-      let body = body(Source([PackedSample.zeros, PackedSample.gzip]))
+      let body = body(Source([CompressedSample.zeros, CompressedSample.gzip]))
       let first = try await body.next()?.count ?? 0
-      #expect(try await body.collect(upTo: .max).count + first == PackedSample.zerosCount + 504)
+      #expect(try await body.collect(upTo: .max).count + first == CompressedSample.zerosCount + 504)
     }
 
     @Test func `reads no more of the transfer than it needs`() async throws {
-      let source = Source([PackedSample.zeros, PackedSample.zeros])
+      let source = Source([CompressedSample.zeros, CompressedSample.zeros])
       let body = body(source)
       for _ in 0..<100 { #expect(try await body.next()?.count == 64 << 10) }
       #expect(source.state.withLock { $0.asked } == 1)
     }
 
     @Test func `rethrows a transfer error`() async throws {
-      let source = Source([PackedSample.gzip.prefix(100)], end: Broken())
+      let source = Source([CompressedSample.gzip.prefix(100)], end: Broken())
       await #expect(throws: Broken.self) { try await body(source).collect(upTo: .max) }
     }
 
     @Test func `cancels the transfer if the body can't be decompressed`() async throws {
-      let source = Source([PackedSample.text, PackedSample.text])
+      let source = Source([CompressedSample.text, CompressedSample.text])
       await #expect(throws: TaskError.self) { try await body(source).next() }
       #expect(source.state.withLock { $0.cancels } == 1)
     }
 
     @Test func `cancelling discards buffered data`() async throws {
-      let source = Source([PackedSample.zeros])
+      let source = Source([CompressedSample.zeros])
       let body = body(source)
       _ = try await body.next()
       body.cancel()
@@ -86,7 +86,7 @@
     }
 
     @Test func `a cancelled reader throws even if data is buffered`() async throws {
-      let source = Source([PackedSample.zeros])
+      let source = Source([CompressedSample.zeros])
       let body = body(source)
       let reader = Task {
         withUnsafeCurrentTask { $0?.cancel() }

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// An output for human-readable text, such as echoes and log lines.
-public struct TextSink: Sendable {
+public struct LogOutput: Sendable {
   /// Whether the output is a terminal, in which echoes are coloured.
   public let isTerminal: Bool
   private let put: @Sendable (String) -> Void
@@ -16,11 +16,11 @@ public struct TextSink: Sendable {
   public func write(_ text: String) { put(text) }
 
   /// Standard output.
-  public static let standardOutput = TextSink(descriptor: STDOUT_FILENO)
+  public static let standardOutput = LogOutput(descriptor: STDOUT_FILENO)
   /// Standard error.
-  public static let standardError = TextSink(descriptor: STDERR_FILENO)
+  public static let standardError = LogOutput(descriptor: STDERR_FILENO)
   /// Discards everything.
-  public static let discard = TextSink { _ in }
+  public static let discard = LogOutput { _ in }
 
   private init(descriptor: Int32) {
     let environment = ProcessInfo.processInfo.environment
