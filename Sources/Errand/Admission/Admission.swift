@@ -1,6 +1,7 @@
 /// The state of slots, running calls and waiters. Pure: it never starts tasks, waits or locks.
 ///
-/// Waiters are ordered by priority, then by arrival. A waiter gains one priority every ``ThrottleLimits/priorityAging``.
+/// Waiters are ordered by priority, then by arrival. A waiter gains one priority every
+/// ``ThrottleLimits/priorityAging``.
 /// Waiters for a host that is full or has reached its rate limit do not block waiters for other hosts.
 ///
 /// The cost of a waiter does not depend on the length of the queue. A host that could start a call appears in `ready`
