@@ -1,5 +1,5 @@
-/// A payload inside an envelope, at the key path `Envelope.keys`. The keys are task-local, because `Decodable`
-/// initializers take no other arguments.
+/// A payload inside an envelope, at the key path `Envelope.keys`. The keys are task-local because they can't be passed
+/// to a `Decodable` initializer.
 struct Enveloped<Payload: Decodable>: Decodable {
   let payload: Payload
 

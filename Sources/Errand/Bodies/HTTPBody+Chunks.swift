@@ -3,7 +3,7 @@ public import ErrandFoundation
 extension HTTPBody {
   /// Passes every chunk to `sink`, in order, and waits for `sink` before it reads the next one. For transports.
   ///
-  /// - Parameter sink: Receives each chunk. If it throws, reading ends.
+  /// - Parameter sink: Receives each chunk. If it throws, reading stops.
   /// - Throws: ``TaskError`` with code `.unreadableBody` if a file can't be read, `.bodyNotReplayable` if the body can
   ///   only be read once and has already been read, or `.bodyLengthMismatch` if the chunks have more or fewer bytes
   ///   than the declared length. Also rethrows the errors of the body's stream and of `sink`.
@@ -19,7 +19,7 @@ extension HTTPBody {
         }
       }
     } catch {
-      // Errors from requests made by the body are not errors of this request.
+      // An error from a request that the body makes is not an error of this request.
       throw refusal.withLock { $0 } ?? TaskError.ofUpload(error)
     }
   }
@@ -41,7 +41,7 @@ extension HTTPBody {
     guard sum == stated else { throw Self.mismatch("\(sum) bytes, fewer than the declared \(stated)") }
   }
 
-  /// Creates the trailer fields, which are empty for most bodies. Transports call this after sending all chunks.
+  /// Returns the trailer fields, which most bodies don't have. Transports call this after sending all chunks.
   ///
   /// - Throws: ``TaskError`` with code `.badRequest` if a field was not announced or has an invalid value. Also
   ///   rethrows errors of the body's trailer closure.

@@ -4,11 +4,11 @@
 ///     struct BuyWidget: POST<NoContent, Receipt> { … }    // the request has no body
 ///     struct LogOut: POST<NoContent, NoContent> { … }     // neither
 ///
-/// Sending such a task returns the ``HTTPResponse`` if the response's payload is `NoContent`.
+/// If a task's response payload is `NoContent`, sending the task returns the ``HTTPResponse``.
 public struct NoContent: TaskPayload, Hashable {
   /// Creates the payload.
   public init() {}
 
-  /// Creates the payload from any body, which is not read.
+  /// Creates the payload without reading the body.
   public init(from decoder: any Decoder) {}
 }

@@ -80,8 +80,8 @@ enum PayloadCoding {
     type == JSONValue.self ? nil : try? Payload(from: NothingDecoder())
   }
 
-  /// The location and reason of a decoding failure, or an excerpt of HTML, which is more helpful than the parser's
-  /// error.
+  /// Returns the location and reason of a decoding failure, or an excerpt of HTML, which is more helpful than the
+  /// parser's error.
   private static func explain(
     _ error: any Error, of data: Data, _ excerpt: String, _ mediaType: MediaType?, _ redaction: Redaction, hint: String
   ) -> String {
@@ -97,7 +97,7 @@ enum PayloadCoding {
     return "\(words)\(words.hasSuffix(".") ? "" : ".") It begins with: \(excerpt)"
   }
 
-  /// A hint for a date that is a string in the JSON.
+  /// Returns a hint if a date is a string in the JSON, otherwise an empty string.
   private static func hint(for error: any Error, _ decoder: any PayloadDecoder) -> String {
     guard let decoder = decoder as? JSONDecoder, case .deferredToDate = decoder.dateDecodingStrategy,
       case DecodingError.typeMismatch(let type, let context) = error, type == Double.self,
@@ -106,8 +106,8 @@ enum PayloadCoding {
     return " If it is a date, set the decoder's dateDecodingStrategy: by default, dates are numbers of seconds."
   }
 
-  /// The location and reason of a decoding failure, without any value or dictionary key of the body. Error descriptions
-  /// of types may quote values.
+  /// Returns the location and reason of a decoding failure, without any value or dictionary key from the body. Errors
+  /// thrown by decodable types may quote values.
   private static func explainUnshown(_ error: any Error) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, let context):
@@ -120,15 +120,15 @@ enum PayloadCoding {
     case DecodingError.valueNotFound(_, let context):
       shownPath(context.codingPath)
         + (context.debugDescription.hasSuffix("is at end.")
-          ? "the array ends before it" : "found null instead of a value")
+          ? "the array has no element at this index" : "found null instead of a value")
     case DecodingError.dataCorrupted(let context):
       shownPath(context.codingPath)
         + (unreadable.contains(context.debugDescription) ? context.debugDescription : "the value is invalid")
-    default: "the value is invalid"  // an error of the app or of another decoder
+    default: "the value is invalid"  // an error from the app or another decoder
     }
   }
 
-  /// The names that decoders use for the types of the values they found.
+  /// The type names that decoders use in error descriptions.
   private static let kinds = ["a string", "a number", "bool", "null", "an array", "a dictionary"]
   /// The descriptions that decoders use for data in the wrong format.
   private static let unreadable: Set = [
@@ -143,8 +143,8 @@ enum PayloadCoding {
     key.place.map(String.init) ?? (key.isDeclared ? key.stringValue : "*")
   }
 
-  /// The body as text in the declared charset. If no charset is declared, it is read as UTF-8 with invalid bytes
-  /// replaced.
+  /// Returns the body as text in the declared charset. If no charset is declared, the body is decoded as UTF-8, with
+  /// invalid bytes replaced.
   private static func declaredText(_ data: Data, _ mediaType: MediaType?) throws(Charset.Problem) -> String {
     guard let charset = mediaType?.parameter("charset"), !charset.isEmpty else {
       return String(decoding: data, as: UTF8.self)
@@ -152,7 +152,8 @@ enum PayloadCoding {
     return try Charset.text(of: data, in: charset)
   }
 
-  /// The body as text in the declared charset. If that fails, it is read as UTF-8 with invalid bytes replaced.
+  /// Returns the body as text in the declared charset. If that fails, the body is decoded as UTF-8, with invalid bytes
+  /// replaced.
   static func text(_ data: Data, _ mediaType: MediaType?) -> String {
     (try? declaredText(data, mediaType)) ?? String(decoding: data, as: UTF8.self)
   }
@@ -191,8 +192,8 @@ enum PayloadCoding {
     }
   }
 
-  /// The location of an error that is inside a secret value, because the decoder's description may quote the value.
-  /// `nil` for any other error.
+  /// Returns the location of an error inside a secret value, which the decoder's description may quote. Returns `nil`
+  /// for any other error.
   private static func secretPlace(of error: any Error, _ redaction: Redaction) -> String? {
     let keys: [any CodingKey] =
       switch error {
@@ -209,7 +210,7 @@ enum PayloadCoding {
   }
 }
 
-/// Decodes an empty body. Only optionals can be decoded from it.
+/// Decodes an empty body, from which only optionals can be decoded.
 private struct NothingDecoder: Decoder, SingleValueDecodingContainer {
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }

@@ -3,8 +3,8 @@ public import ErrandFoundation
 /// The payload of a request or response: a value that can be encoded, decoded and passed between isolation domains.
 ///
 /// In an app whose default isolation is the main actor, conform to this instead of `Codable`: the conformance can then
-/// be used from any isolation. Arrays, sets, optionals and string-keyed dictionaries of payloads are payloads, and so
-/// are the basic types.
+/// be used from any isolation domain. Basic types are payloads, and so are arrays, sets, optionals and string-keyed
+/// dictionaries of payloads.
 public protocol TaskPayload: Codable, Sendable {}
 
 extension Array: TaskPayload where Element: TaskPayload {}

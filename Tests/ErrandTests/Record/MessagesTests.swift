@@ -256,7 +256,7 @@ import Testing
     let ended = try await self.error {
       _ = try await Endpoint<Void, Pair>.get("x").on(short.server).recording(.url).download()
     }.reason
-    #expect(ended.hasSuffix("the array ends before it"), "\(ended)")
+    #expect(ended.hasSuffix("the array has no element at this index"), "\(ended)")
   }
 
   @Test func `a retry does not report hidden header fields`() async throws {

@@ -1,19 +1,21 @@
 import ErrandFoundation
 
-/// A binary property list: a graph of numbered values that can contain each other repeatedly, or even cyclically.
+/// A binary property list: numbered values that refer to each other. Containers can share a value, and references can
+/// be cyclic.
 struct BinaryPropertyList {
   private let bytes: UnsafeRawBufferPointer
   private var (table, offsetSize, referenceSize, top) = (0, 0, 0, 0)
-  /// For each value, the number of levels below it plus one. 0 if not known yet, `open` while being counted.
+  /// For each value, the number of levels below it plus one. 0 if not yet known, `open` while they are being counted.
   private var levels: [UInt16] = []
-  /// For each value, the number of values a decoder reads for it, including itself. 0 if not known yet.
+  /// For each value, the number of values a decoder reads for it, including itself. 0 if not yet known.
   private var counts: [UInt32] = []
 
   private static let open = UInt16.max
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Throws `DecodingError` if the list is too deep, contains itself, or expands to far more values than it has bytes.
+  /// Throws `DecodingError` if the list is nested too deeply, contains itself, or expands to far more values than it
+  /// has bytes.
   mutating func check() throws {
     try readTrailer()
     _ = try measure(top, depth: 1)
@@ -44,7 +46,7 @@ struct BinaryPropertyList {
     return number
   }
 
-  /// The number of levels and values in a value. Shared values are counted each time.
+  /// Returns the number of levels below a value and the number of values in it. Shared values are counted each time.
   private mutating func measure(_ value: Int, depth: Int) throws -> (levels: Int, count: Int) {
     guard value < levels.count, levels[value] != Self.open else { throw malformed }
     if levels[value] > 0 {
@@ -68,14 +70,14 @@ struct BinaryPropertyList {
     return (deepest, count)
   }
 
-  /// The maximum number of values. Legitimate lists share few values.
+  /// The maximum number of values. Legitimate lists contain few shared values.
   private var most: Int { min(1_000_000 + 10 * bytes.count, Int(UInt32.max)) }
 
   private func references(of value: Int) throws -> (start: Int, count: Int) {
     var place = try number(at: table + value * offsetSize, size: offsetSize)
     let marker = Int(try number(at: place, size: 1))
     let kind = marker >> 4
-    // An array, an ordered set, a set and a dictionary.
+    // Arrays, ordered sets, sets and dictionaries.
     guard [0xA, 0xB, 0xC, 0xD].contains(kind) else { return (0, 0) }
     place += 1
     var count = marker & 15

@@ -2,8 +2,8 @@ import ErrandFoundation
 
 /// Encodes an `Encodable` value as name-value pairs.
 ///
-/// The pairs keep the encoding order, except for dictionaries and sets, which are sorted: equal values always produce
-/// equal requests. Nil values are omitted.
+/// The pairs are in encoding order, but dictionaries and sets are sorted so that equal values produce equal requests.
+/// Nil values are omitted.
 struct FieldEncoder {
   let style: FormStyle
 
@@ -27,7 +27,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
   let codingPath: [any CodingKey]
   /// Whether the element is appended to the previous one, after a comma.
   var isJoined = false
-  /// The name for values nested in an element. It contains the index, which keeps the elements apart.
+  /// The name for values nested in an element. It contains the element's index, so that elements have different names.
   var innerName: String?
 
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -111,7 +111,7 @@ private struct FieldScope: Encoder, SingleValueEncodingContainer {
     let seconds = date.timeIntervalSince1970
     // RFC 3339 §1: years have four digits.
     guard seconds >= Self.years.lowerBound, seconds < Self.years.upperBound else {
-      // Pass the seconds, not the date: describing a date that is not a number crashes.
+      // Pass the seconds, not the date: describing a date whose interval is NaN crashes.
       throw problem(seconds, "the year of a date must be between 1 and 9999")
     }
     switch style.dates {
@@ -137,10 +137,10 @@ private protocol Unordered {
 
 extension Dictionary: Unordered where Key: Encodable, Value: Encodable {
   fileprivate func encodeInOrder(to scope: FieldScope) throws {
-    // Dictionaries with other keys encode keys and values alternately in one list.
+    // Dictionaries with other key types are encoded as an array of alternating keys and values.
     guard Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type else {
       throw scope.problem(
-        self, "a key of type \(Key.self) can't be used as a name: conform it to CodingKeyRepresentable")
+        self, "a key of type \(Key.self) can't be used as a name: make the type conform to CodingKeyRepresentable")
     }
     let fields = try scope.fields { try encode(to: $0) }.enumerated()
     scope.sink.items += fields.sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)

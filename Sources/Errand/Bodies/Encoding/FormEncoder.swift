@@ -8,7 +8,7 @@ public import ErrandFoundation
 ///     }
 ///
 /// The payload must be keyed, such as a struct or a dictionary. ``FormStyle`` defines the names of nested values.
-/// Follows the WHATWG URL Standard, §5.2: spaces become `+`; all except letters, digits and `*-._` are escaped.
+/// Spaces become `+`, and all characters except letters, digits and `*-._` are escaped (WHATWG URL Standard, §5.2).
 public struct FormEncoder: BodyEncoder {
   /// The names of nested values and lists, and the format of dates.
   public var style: FormStyle
@@ -41,7 +41,7 @@ public struct FormEncoder: BodyEncoder {
 }
 
 extension HTTPBody {
-  /// A form with the given fields, `application/x-www-form-urlencoded`.
+  /// Creates a form with the given fields, `application/x-www-form-urlencoded`.
   public static func form(_ fields: HTTPQuery) -> HTTPBody { .bytes(FormEncoder.data(fields), type: .form) }
 }
 
@@ -62,8 +62,8 @@ extension HTTPQuery {
 
 extension HTTPHeaders {
   /// Encodes a keyed value as header fields. Dictionaries are sorted by name; structs keep the order of their
-  /// properties. Nil values are omitted, and an array becomes one field per element. Dates are written in the format of
-  /// header fields, `Sun, 22 Nov 2026 08:30:00 GMT` (RFC 9110 §5.6.7).
+  /// properties. Nil values are omitted, and an array becomes one field per element. Dates use the format `Sun, 22 Nov
+  /// 2026 08:30:00 GMT` (RFC 9110 §5.6.7).
   ///
   /// - Throws: `EncodingError` if the value is not keyed, such as a number or an array.
   public init(encoding value: some Encodable) throws {

@@ -6,10 +6,10 @@ enum PropertyListDepth {
   /// The limit of Foundation's JSON decoder.
   static let limit = 512
 
-  /// Whether the data can be a property list. False if it begins like JSON.
+  /// Whether the data could be a property list. `false` if it begins like JSON.
   static func concerns(_ data: Data) -> Bool { data.first != UInt8(ascii: "{") && data.first != UInt8(ascii: "[") }
 
-  /// Throws `DecodingError` if the list is too deep or in an unsupported encoding. Runs in linear time.
+  /// Throws `DecodingError` if the list is nested too deeply or has an unsupported encoding. Runs in linear time.
   static func check(_ data: Data) throws {
     if data.starts(with: Array("bplist".utf8)) {
       return try data.withUnsafeBytes { bytes in
@@ -30,7 +30,7 @@ enum PropertyListDepth {
     .dataCorrupted(.init(codingPath: [], debugDescription: reason))
   }
 
-  /// Whether the declared encoding writes tags in ASCII.
+  /// Whether tags are ASCII in the declared encoding.
   private static func isReadable(_ head: Data) -> Bool {
     let words = String(decoding: head, as: UTF8.self).lowercased()
     let declaration = words[..<(words.firstRange(of: "?>")?.lowerBound ?? words.endIndex)]
@@ -42,12 +42,12 @@ enum PropertyListDepth {
   }
 }
 
-/// Counts the levels of an XML property list. Parsers disagree on where comments end, so it may overestimate: opening
-/// tags count everywhere, closing tags only outside of comments, CDATA and instructions.
+/// Counts the levels of an XML property list. Parsers disagree on where comments end, so the count may be too high:
+/// opening tags count everywhere, but closing tags only outside comments, CDATA sections and processing instructions.
 private struct PropertyListScan {
   private(set) var depth = 0
   private var rest: Data.SubSequence
-  /// The end marker of the comment, CDATA section or instruction that `rest` is in.
+  /// The end marker of the comment, CDATA section or processing instruction that `rest` is in.
   private var end: [UInt8]?
 
   init(_ data: Data) { rest = data[...] }

@@ -1,4 +1,4 @@
-/// The XXH64 hash. Detects changed bytes faster than a disk can read them, but is not cryptographic.
+/// The XXH64 hash, for detecting corrupted data. It is faster than disk reads, but not cryptographic.
 enum Checksum {
   private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
     0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63, 0x27D4_EB2F_1656_67C5

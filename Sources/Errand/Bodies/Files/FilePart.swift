@@ -12,18 +12,18 @@ extension HTTPBody {
   ///   - url: The file.
   ///   - range: The part. A range past the end of the file is shortened.
   ///   - type: The media type. Defaults to `nil`.
-  /// - Throws: ``TaskError`` with code `.unreadableBody` if the file can't be read or doesn't contain any byte of the
+  /// - Throws: ``TaskError`` with code `.unreadableBody` if the file can't be read or contains none of the bytes in the
   ///   range.
   public static func file(_ url: URL, bytes range: ByteRange, type: MediaType? = nil) throws -> HTTPBody {
     let path = url.path
     guard let length = try HTTPBody.file(url).checkedLength() else {
       throw TaskError(
-        .unreadableBody, "can't determine the size of \(path), so it can only be sent as a whole",
+        .unreadableBody, "can't send a part of \(path) because its size is unknown: send the whole file",
         phase: .preparing, wasNotSent: true)
     }
     guard range.isValid, let part = range.positions(of: Int(clamping: length)) else {
       throw TaskError(
-        .unreadableBody, "range \(range) is outside of \(path), which has \(length) bytes", phase: .preparing,
+        .unreadableBody, "range \(range) is outside \(path), which has \(length) bytes", phase: .preparing,
         wasNotSent: true)
     }
     return .composed(length: Int64(part.count), isReplayable: true, type: type, isProduced: false) { sink in

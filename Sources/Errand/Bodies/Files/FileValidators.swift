@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The validators of a downloaded file, stored in a hidden file next to it that only this user can read.
+/// The validators of a downloaded file, stored next to it in a hidden file that only this user can read.
 struct FileValidators: Equatable {
   /// Identifies the request: the URL and the fields that selected the representation.
   let mark: String
@@ -8,8 +8,8 @@ struct FileValidators: Equatable {
   let eTag: String
   let lastModified: String
 
-  /// Reads the validators of a response. `mark` returns an identifier of its request that includes the fields in
-  /// `Vary`. Returns `nil` if there is neither an entity tag nor a date, or if `Vary` prevents reuse.
+  /// Reads the validators from a response. `mark` returns an identifier for the request that includes the fields named
+  /// in `Vary`. Returns `nil` if the response has neither an entity tag nor a date, or if `Vary` prevents reuse.
   init?(_ headers: HTTPHeaders, mark: (_ varying: [HTTPHeaderName]) -> String) {
     let (eTag, lastModified) = (headers.tagForCopy?.text ?? "", headers.dateForCopy ?? "")
     guard !eTag.isEmpty || !lastModified.isEmpty, case .fields(let varying) = Vary(headers) else {
@@ -31,7 +31,7 @@ struct FileValidators: Equatable {
     if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
   }
 
-  /// The validators of a file, or `nil` if the file is missing or has changed since the download.
+  /// Returns the validators of a file, or `nil` if the file is missing or has changed since the download.
   static func of(_ file: URL) -> FileValidators? {
     guard let stamp = stamp(of: file),
       let note = Descriptor.contents(ofOwn: place(for: file).path, below: 64 << 10),
@@ -65,7 +65,7 @@ struct FileValidators: Equatable {
     return file.deletingLastPathComponent().appendingPathComponent(".errand-\(name).version")
   }
 
-  /// The size, inode and modification time of a file, used to detect changes.
+  /// Returns a file's size, inode and modification time, which are used to detect changes.
   private static func stamp(of file: URL) -> String? {
     var status = stat()
     guard stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -93,7 +93,7 @@ extension stat {
     return Self.parts(of: time)
   }
 
-  /// The time of the last change of the content or the metadata, such as the mode.
+  /// The time at which the content or the metadata, such as the mode, last changed.
   var lastStatusChange: (seconds: Int, nanoseconds: Int) {
     #if canImport(Darwin)
       let time = st_ctimespec
@@ -104,7 +104,7 @@ extension stat {
   }
 
   private static func parts<Time>(of time: Time) -> (seconds: Int, nanoseconds: Int) {
-    // Read as bytes: in a release build, the fields of `timespec` belong to a module that can't be imported by name.
+    // Read the raw bytes: release builds can't import the module that declares the fields of `timespec`.
     withUnsafeBytes(of: time) { ($0.load(as: Int.self), $0.load(fromByteOffset: 8, as: Int.self)) }
   }
 }

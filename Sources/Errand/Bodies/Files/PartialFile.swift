@@ -12,8 +12,8 @@ struct PartialFile: Sendable {
   /// Folders created for this file, outermost first.
   private let madeFolders: [String]
 
-  /// Creates the file and any missing folders. If `replacing` is false, an existing file is kept, and a number is added
-  /// to the new file's name: `name (2).ext`. If `isPrivate` is true, only this user can read the file (0600).
+  /// Creates the file and any missing folders. If `replacing` is `false`, an existing file is kept, and a number is
+  /// added to the new file's name: `name (2).ext`. If `isPrivate` is `true`, only this user can read the file (0600).
   ///
   /// Throws ``TaskError`` with code `.fileNotWritable`, and leaves nothing behind.
   init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
@@ -34,13 +34,13 @@ struct PartialFile: Sendable {
     }
     // Not derived from the file name, which could already have the maximum length.
     let path = "\(folder)/.errand-\(UUID().uuidString)"
-    // O_EXCL: never follow a planted link. Private until it has the mode of the old file.
+    // O_EXCL: never follow a planted link. The file is private until it gets the old file's mode.
     func make() -> Int32 {
       open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere || isPrivate ? 0o600 : 0o666)
     }
     var madeFolders: [String] = []
     var descriptor: Int32 = -1
-    // A concurrent download that failed may have removed folders that this download found.
+    // A concurrent download that failed may have removed folders that this download relies on.
     for _ in 0..<100 {
       descriptor = Self.makeFolders(to: folder, &madeFolders, mode: isPrivate ? 0o700 : 0o777) ? make() : -1
       if descriptor >= 0 || errno != ENOENT { break }
@@ -59,7 +59,8 @@ struct PartialFile: Sendable {
 
   var writtenAt: URL { URL(fileURLWithPath: path) }
 
-  /// Copies owner and mode from the replaced file, except setuid and setgid: the content comes from a peer.
+  /// Copies the owner and the mode of the replaced file, but not setuid and setgid, because the content comes from the
+  /// network.
   static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
     // Only root can change the owner. Otherwise the file belongs to the current user, as after any rename.
     if old.st_uid != geteuid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
@@ -89,7 +90,8 @@ struct PartialFile: Sendable {
 
   private static let mostNumbers = 9_999
 
-  /// Moves the file to the first free name. Never replaces a file: another program may take a name at any time.
+  /// Moves the file to the first free name. Never replaces a file, even if another program creates one with that name
+  /// first.
   private func publishBeside() throws -> URL {
     let (folder, name) = (place.deletingLastPathComponent(), place.lastPathComponent)
     errno = EEXIST
@@ -131,7 +133,7 @@ struct PartialFile: Sendable {
     Self.remove(madeFolders)
   }
 
-  /// Creates missing folders and appends them to `made`. If one can't be created, returns false and sets `errno`.
+  /// Creates missing folders and appends them to `made`. If one can't be created, returns `false` and sets `errno`.
   static func makeFolders(to folder: String, _ made: inout [String], mode: mode_t = 0o777) -> Bool {
     var missing: [String] = []
     var next = URL(fileURLWithPath: folder)

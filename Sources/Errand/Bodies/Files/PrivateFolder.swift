@@ -45,7 +45,7 @@ struct PrivateFolder: ~Copyable {
   }
 
   /// Opens a folder. Throws if it is missing, belongs to another user, is world-writable, or is a link and
-  /// `followsLinks` is false.
+  /// `followsLinks` is `false`.
   init(_ url: URL, followsLinks: Bool = true) throws {
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard opened >= 0 else { throw Self.failure() }
@@ -72,8 +72,8 @@ struct PrivateFolder: ~Copyable {
     if status.st_mode & 0o077 != 0, fchmod(descriptor, 0o700) != 0 { throw Self.failure() }
   }
 
-  /// Creates a file. Replaces an existing file of that name instead of writing to it. If `isSynchronised` is true, the
-  /// content is synced to disk, so that it survives a system crash.
+  /// Creates a file. Replaces an existing file with that name instead of writing to it. If `isSynchronised` is `true`,
+  /// the content is synced to disk, so that it survives a system crash.
   func create(_ name: String, _ data: Data, isSynchronised: Bool = false) throws {
     try data.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: isSynchronised) }
   }
@@ -115,7 +115,7 @@ struct PrivateFolder: ~Copyable {
 
   /// Creates a link or replaces an existing one. Throws if the name belongs to a file.
   func link(_ name: String, to target: String) throws {
-    let aside = ".\(name).\(UUID().uuidString)"  // several processes may create one at the same time
+    let aside = ".\(name).\(UUID().uuidString)"  // several processes may create one concurrently
     guard symlinkat(target, descriptor, aside) == 0 else { throw Self.failure() }
     var status = stat()
     if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFLNK {
@@ -130,7 +130,7 @@ struct PrivateFolder: ~Copyable {
     }
   }
 
-  /// The content of a regular file that belongs to this user, or `nil` if it does not exist.
+  /// Returns the content of a regular file that belongs to this user, or `nil` if it does not exist.
   func read(_ name: String) throws -> Data? {
     // O_NONBLOCK: don't wait for the other end of a planted pipe.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -194,7 +194,7 @@ struct PrivateFolder: ~Copyable {
       if flock(file, LOCK_EX | LOCK_NB) == 0 { return try body(self) }
       guard errno == EWOULDBLOCK || errno == EINTR else { throw Self.failure() }
       guard waited < patience else { return nil }
-      // Other processes hold the lock for milliseconds. Back off to save CPU in case the holder is suspended.
+      // Other processes hold the lock for a few milliseconds. Back off to save CPU in case the holder is suspended.
       let pause = min(1 + waited / 4, 20)
       usleep(UInt32(pause) * 1000)
       waited += pause

@@ -1,4 +1,4 @@
-/// Creates multipart boundaries. With a secret, they are reproducible: a recreated body has the same boundaries.
+/// Creates multipart boundaries from a secret. They are reproducible, so a recreated body has the same boundaries.
 final class BoundarySequence: Sendable {
   private let secret: String
   private let count = Lock<UInt64>(0)
@@ -6,7 +6,7 @@ final class BoundarySequence: Sendable {
   /// - Parameter secret: A value that the authors of parts can't guess.
   init(_ secret: String) { self.secret = secret }
 
-  /// The next boundary. Each one is different because forms can be nested.
+  /// Returns the next boundary. Each one is different because forms can be nested.
   func next() -> String {
     let number = count.withLock { count in
       count += 1

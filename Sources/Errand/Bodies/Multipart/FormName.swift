@@ -1,4 +1,4 @@
-/// Writes and reads form field and file names like browsers (HTML Standard, "multipart/form-data encoding algorithm").
+/// Writes and reads form field and file names as browsers do (HTML Standard, "multipart/form-data encoding algorithm").
 enum FormName {
   private static let quote = UInt8(ascii: "\"")
   private static let backslash = UInt8(ascii: "\\")
@@ -26,7 +26,7 @@ enum FormName {
 
   // MARK: Reading
 
-  /// The parameters of a part's `Content-Disposition`, with lowercased names.
+  /// Returns the parameters of a part's `Content-Disposition`, with lowercase names.
   static func parameters(of value: String) -> [(name: String, value: String)] {
     segments(of: Array(value.utf8)).dropFirst().compactMap { segment in
       guard let equals = segment.firstIndex(of: UInt8(ascii: "=")) else { return nil }
@@ -56,7 +56,7 @@ enum FormName {
     return segments + [bytes[start...]]
   }
 
-  /// The closing quote of a name.
+  /// Returns the index of a name's closing quote.
   ///
   /// Browsers write a backslash unescaped; curl before 7.81 and others use it as the escape character. A backslash
   /// before a quote is an escape, unless the quote ends the value or the next parameter follows.
@@ -79,7 +79,8 @@ enum FormName {
     return value.first.map { $0 == quote || HTTPHeaderName.isTokenByte($0) } ?? true
   }
 
-  /// Unescapes a name: backslash escapes if it contains an escaped quote, otherwise the percent escapes of browsers.
+  /// Unescapes a name. If it contains an escaped quote, backslash escapes are decoded. Otherwise, the percent escapes
+  /// that browsers write are decoded.
   private static func unescaped(_ text: ArraySlice<UInt8>) -> String {
     var (result, rest) = ([UInt8](), text)
     let hasBackslashes = text.contains(quote)
@@ -112,8 +113,8 @@ enum FormName {
 }
 
 extension ContentDisposition {
-  /// Parses the field of a part. Returns `nil` if it has no type. In forms (RFC 7578 §4.2), names are parsed as
-  /// browsers write them, which differs from RFC 9110.
+  /// Parses a part's `Content-Disposition`. Returns `nil` if the value has no type. Names in forms (RFC 7578 §4.2) are
+  /// parsed as browsers write them, which differs from RFC 9110.
   init?(ofPart value: String) {
     guard let plain = ContentDisposition(value), !plain.type.isEmpty else { return nil }
     guard plain.type == "form-data" else {
@@ -122,7 +123,7 @@ extension ContentDisposition {
     }
     type = plain.type
     var parameters = Dictionary(FormName.parameters(of: value), uniquingKeysWith: { first, _ in first })
-    // RFC 7578 §4.2 forbids this, but Python's urllib3 1 and aiohttp write it.
+    // RFC 7578 §4.2 forbids `name*`, but Python's urllib3 1.x and aiohttp send it.
     if parameters["name"] == nil { parameters["name"] = parameters["name*"].flatMap { ExtendedValue.text(of: $0) } }
     self.parameters = parameters
   }

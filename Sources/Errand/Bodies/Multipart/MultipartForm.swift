@@ -8,8 +8,8 @@ public import ErrandFoundation
 ///       var uploadForm: MultipartForm { MultipartForm([.text("title", title), .file("photo", photo)]) }
 ///     }
 ///
-/// The complete form is never held in memory: files are read while they are sent. Its length is known if the length of
-/// every part is known. The form can be sent again if every part can be sent again.
+/// The complete form is never held in memory: files are read as they are sent. The form's length is known if the length
+/// of every part is known, and the form can be resent if every part can be resent.
 public struct MultipartForm: Sendable {
   /// A named part of a form.
   public struct Part: Sendable {
@@ -25,35 +25,36 @@ public struct MultipartForm: Sendable {
       self.body = body
     }
 
-    /// A text part in UTF-8. Unlike in browsers, line breaks are not changed to CRLF.
+    /// Creates a text part in UTF-8. Unlike in browsers, line breaks are not converted to CRLF.
     public static func text(_ name: String, _ value: String) -> Part {
       Part(name, .bytes(Data(value.utf8)), fileName: nil, type: nil)
     }
 
-    /// Binary data. With a file name, servers treat the part as a file.
+    /// Creates a part with binary data. If it has a file name, servers treat it as a file.
     public static func data(
       _ name: String, _ data: Data, fileName: String? = nil, type: MediaType = .octetStream
     ) -> Part { Part(name, .bytes(data), fileName: fileName, type: type) }
 
-    /// A file, read while it is sent.
+    /// Creates a part with a file, which is read as it is sent.
     ///
     /// - Parameters:
     ///   - name: The name of the part.
     ///   - file: The file. It is opened for every attempt.
     ///   - fileName: The file name to send. Defaults to the name of the file.
-    ///   - type: The media type. Defaults to the type of the file extension, or `application/octet-stream`.
+    ///   - type: The media type. Defaults to the type for the file's extension, or `application/octet-stream`.
     public static func file(_ name: String, _ file: URL, fileName: String? = nil, type: MediaType? = nil) -> Part {
       Part(
         name, .file(file), fileName: fileName ?? file.lastPathComponent,
         type: type ?? MediaType(fileExtension: file.pathExtension) ?? .octetStream)
     }
 
-    /// Any body, such as a stream, with its media type. Defaults to `application/octet-stream`.
+    /// Creates a part with any body, such as a stream. The media type is the body's, or `application/octet-stream` if
+    /// it has none.
     public static func body(_ name: String, _ body: HTTPBody, fileName: String? = nil) -> Part {
       Part(name, body, fileName: fileName, type: body.mediaType ?? .octetStream)
     }
 
-    /// The header of the part (RFC 7578 §4.2).
+    /// Returns the part's header (RFC 7578 §4.2).
     func head(after boundary: String) -> Data {
       var text = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(FormName.escapedField(name))\""
       if let fileName { text += "; filename=\"\(FormName.escaped(fileName))\"" }
@@ -64,7 +65,7 @@ public struct MultipartForm: Sendable {
 
   /// The parts, in order. Names can be repeated.
   public var parts: [Part]
-  /// The delimiter between the parts: 128 random bits, so no part contains it by chance.
+  /// The delimiter between the parts. It has 128 random bits, so no part contains it by chance.
   public let boundary: String
 
   /// Creates a form.
@@ -83,7 +84,7 @@ public struct MultipartForm: Sendable {
   /// `multipart/form-data` with the boundary.
   public var mediaType: MediaType { MediaType("multipart/form-data; boundary=\(boundary)") }
 
-  /// The form as a body. Throws ``TaskError`` with code `.unreadableBody` if a file can't be read.
+  /// Returns the form as a body. Throws ``TaskError`` with code `.unreadableBody` if a file can't be read.
   public func body() throws -> HTTPBody {
     let parts = parts.map { (head: $0.head(after: boundary), body: $0.body) }
     let end = Data("--\(boundary)--\r\n".utf8)
@@ -110,7 +111,7 @@ public struct MultipartForm: Sendable {
       let (sum, overflows) = sum.addingReportingOverflow(number)
       guard number >= 0, !overflows else {
         throw TaskError(
-          .bodyLengthMismatch, "a form part has the invalid length \(number)",
+          .bodyLengthMismatch, "a form part has an invalid length: \(number)",
           phase: .preparing,
           wasNotSent: true)
       }

@@ -12,7 +12,7 @@ struct MultipartParser {
 
   private enum Place {
     case preamble, head, body, epilogue
-    /// After a part that ended by its `Content-Length`, before the next delimiter.
+    /// After a part that ended at its `Content-Length`, before the next delimiter.
     case gap
   }
 
@@ -33,7 +33,7 @@ struct MultipartParser {
 
   private var delimiter: [UInt8]
   /// The boundary without the delimiter's two dashes, if the boundary itself begins with two dashes: some cameras
-  /// include the delimiter's dashes in it. `nil` after the first delimiter, which shows the format.
+  /// include the delimiter's dashes in the boundary. `nil` after the first delimiter, which shows the format.
   private var bareDelimiter: [UInt8]?
   private let limits: MultipartLimits
   /// Whether the body is a stream of parts in the format of IP cameras.
@@ -52,7 +52,7 @@ struct MultipartParser {
   private var preambleSize = 0
   /// Whether anything but blank lines precedes the first delimiter.
   private var hasPreamble = false
-  /// After a delimiter that ended a part: whether it was the closing delimiter. Otherwise `nil`.
+  /// Whether the delimiter that just ended a part is the closing delimiter. `nil` in any other state.
   private var endedByLast: Bool?
   private var lines: [String] = []
   /// The number of header bytes scanned since ``start``, and the offset of the current line.
@@ -69,7 +69,7 @@ struct MultipartParser {
     place = isPushed ? .head : .preamble
   }
 
-  /// Marks the end of the body: the closing delimiter needs no line break after it.
+  /// Marks the end of the body, where the closing delimiter needs no line break.
   mutating func finish() { hasEnded = true }
 
   mutating func append(_ data: Data) {
@@ -79,8 +79,8 @@ struct MultipartParser {
     buffer += data
   }
 
-  /// The next event, or `nil` if it needs more bytes. Throws ``TaskError`` with code `.badResponse` if a header is
-  /// malformed or a limit is exceeded, and `.bodyTooLarge` if a part's body is too large.
+  /// Returns the next event, or `nil` if more bytes are needed. Throws ``TaskError`` with code `.badResponse` if a
+  /// header is malformed or a limit is exceeded, and `.bodyTooLarge` if a part's body is too large.
   mutating func next() throws -> Event? {
     if let isLast = endedByLast {
       endedByLast = nil
@@ -124,7 +124,7 @@ struct MultipartParser {
       isLast = true
       index += 2
     }
-    // §5.1.1: whitespace may follow.
+    // §5.1.1: whitespace may follow the delimiter.
     let padding = index
     while index < buffer.count, buffer[index] == UInt8(ascii: " ") || buffer[index] == UInt8(ascii: "\t") { index += 1 }
     guard index - padding <= 256 else { return .none }
@@ -180,7 +180,7 @@ struct MultipartParser {
     hasPreamble = hasPreamble || preamble.contains { !" \t\r\n".utf8.contains($0) }
     guard preambleSize <= limits.headerSize else {
       throw Self.refusal(
-        "its first \(limits.headerSize) bytes have no delimiter line '\(String(decoding: delimiter, as: UTF8.self))'"
+        "its first \(limits.headerSize) bytes contain no delimiter line '\(String(decoding: delimiter, as: UTF8.self))'"
       )
     }
     guard let delimiter = sight.delimiter else {
@@ -262,7 +262,7 @@ struct MultipartParser {
     headSeen = max(headSeen, buffer.count - start)
     guard headSeen <= limits.headerSize else {
       if isTentative { return try readAsPreamble() }
-      throw Self.refusal("the header of a part exceeds \(limits.headerSize) bytes")
+      throw Self.refusal("a part's header exceeds \(limits.headerSize) bytes")
     }
     return nil
   }

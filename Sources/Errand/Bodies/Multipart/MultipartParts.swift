@@ -26,7 +26,7 @@ public struct MultipartPart: Sendable {
 
   /// The media type. Defaults to `text/plain` if the header has none (RFC 2046 §5.1).
   public var mediaType: MediaType { headers.mediaType ?? "text/plain" }
-  /// The `Content-Disposition` field. If there are several, the first one is used. In forms, names are parsed as
+  /// The `Content-Disposition` field. If there are several, the first one is used. Names in forms are parsed as
   /// browsers, curl, Python and ``MultipartForm`` write them.
   public var disposition: ContentDisposition? {
     headers.values(for: .contentDisposition).first.flatMap { ContentDisposition(ofPart: $0) }
@@ -60,7 +60,7 @@ public struct MultipartParts: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reader: MultipartBodyReader
 
-    /// The next part, or `nil` after the last. Skips the rest of the previous part.
+    /// Returns the next part, or `nil` after the last one. Skips the rest of the previous part.
     ///
     /// Throws ``TaskError`` with code `.badResponse` if the body is malformed or has too many parts, `.bodyTooLarge` if
     /// a part's body exceeds its limit, and `.truncatedBody` if the body ends before its closing delimiter. Also throws
@@ -77,7 +77,7 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   let reader: MultipartBodyReader
   let place: MultipartBodyReader.Place
 
-  /// The rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes, or an error of
+  /// Returns the rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes, or an error of
   /// ``AsyncIterator/next()``.
   public func collect(upTo limit: Int = 16 << 20) async throws -> Data {
     var all = Data()
@@ -95,7 +95,7 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let body: MultipartPartBody
 
-    /// The next chunk, or `nil` at the end of the part.
+    /// Returns the next chunk, or `nil` at the end of the part.
     ///
     /// Throws the same errors as ``MultipartParts/AsyncIterator/next()``, and ``TaskError`` with code `.unreadableBody`
     /// if the next part was requested before this part was read.
@@ -175,7 +175,7 @@ actor MultipartBodyReader {
 
   private func nextEvent() async throws -> MultipartParser.Event? {
     guard !isReading else {
-      throw Self.refusal("two tasks read the multipart body concurrently: read one part after the other")
+      throw Self.refusal("two tasks read the multipart body concurrently: read its parts one at a time")
     }
     isReading = true
     defer { isReading = false }
@@ -192,7 +192,7 @@ actor MultipartBodyReader {
       if let event = try parser.next() { return event }
       if parser.isComplete { return nil }
       guard !isAtEnd else {
-        throw TaskError(.truncatedBody, "the multipart body ends before its last delimiter", phase: .receiving)
+        throw TaskError(.truncatedBody, "the multipart body ends before its closing delimiter", phase: .receiving)
       }
       if let chunk = try await chunks.next() {
         parser.append(chunk)
@@ -205,7 +205,7 @@ actor MultipartBodyReader {
 }
 
 extension HTTPResponse {
-  /// The parts of a multipart body, as they arrive.
+  /// Returns the parts of a multipart body, as they arrive.
   ///
   ///     for try await part in try response.parts() { try await save(part.headers, part.body.collect()) }
   ///
@@ -219,7 +219,7 @@ extension HTTPResponse {
     guard mediaType?.essence.hasPrefix("multipart/") == true, (1...70).contains(boundary.utf8.count) else {
       throw body.explained(
         MultipartParser.refusal(
-          "its media type, '\(mediaType?.rawValue.shortened ?? "")', is not multipart with a boundary"))
+          "its media type, '\(mediaType?.rawValue.shortened ?? "")', is not multipart or has no valid boundary"))
     }
     let isPushed = mediaType?.essence == "multipart/x-mixed-replace"
     return MultipartParts(body, MultipartParser(boundary: String(boundary), limits: limits, isPushed: isPushed))

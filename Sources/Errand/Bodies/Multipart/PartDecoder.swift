@@ -40,13 +40,13 @@ struct PartDecoder {
     }
   }
 
-  private var refusal: TaskError { MultipartParser.refusal("the \(encoding.rawValue) of a part is malformed") }
+  private var refusal: TaskError { MultipartParser.refusal("a part has malformed \(encoding.rawValue)") }
 
   // RFC 2045 §6.8: line breaks are ignored.
   private mutating func decodeGroups(_ chunk: Data) throws -> Data {
     pending += chunk.filter { !" \t\r\n".utf8.contains($0) }
     let groups = pending.prefix(pending.count / 4 * 4)
-    // Foundation accepts padding anywhere.
+    // Check the padding, because Foundation accepts it anywhere.
     let padding = groups[(groups.firstIndex(of: UInt8(ascii: "=")) ?? groups.endIndex)...]
     guard !hasPadding || pending.isEmpty, padding.count <= 2, padding.allSatisfy({ $0 == UInt8(ascii: "=") }),
       let content = Data(base64Encoded: Data(groups))
@@ -56,7 +56,7 @@ struct PartDecoder {
     return content
   }
 
-  // RFC 2045 §6.7: `=` with two digits is a byte; `=` before a line break joins two lines.
+  // RFC 2045 §6.7: `=` followed by two hexadecimal digits is a byte; `=` before a line break joins two lines.
   private mutating func decodeEscapes(_ chunk: Data) throws -> Data {
     var rest = (pending + chunk)[...]
     pending = []

@@ -43,7 +43,7 @@ import ErrandFoundation
     }
   }
 #else
-  /// Apple platforms have no zlib to load at run time, so bodies are not compressed.
+  /// zlib can't be loaded at run time on Apple platforms, so bodies are not compressed.
   final class GzipPacker: Sendable {
     init?() { nil }
 
@@ -52,10 +52,10 @@ import ErrandFoundation
 #endif
 
 extension HTTPBody {
-  /// Returns this body compressed with gzip. Streamed bodies are compressed while they are read and have no known
-  /// length. Returns `nil` if zlib is not available.
+  /// Returns this body compressed with gzip. A streamed body is compressed as it is read, and its compressed length is
+  /// unknown. Returns `nil` if zlib is not available.
   ///
-  /// - Parameter make: Creates the compressor; replaced in tests.
+  /// - Parameter make: Creates the compressor. Tests replace it.
   func gzipped(by make: () -> GzipPacker? = { GzipPacker() }) throws -> HTTPBody? {
     guard let packer = make() else { return nil }
     if let data { return .bytes(try packer.pack(data, isLast: true), type: mediaType) }

@@ -7,7 +7,7 @@ public struct BodyLines: AsyncSequence, Sendable {
 
   private let body: HTTPResponseBody
   private let limit: Int
-  /// Whether invalid UTF-8 is replaced. Otherwise, it is an error.
+  /// Whether invalid UTF-8 is replaced. If `false`, it is an error.
   private let repairs: Bool
 
   init(_ body: HTTPResponseBody, limit: Int, repairs: Bool = true) {
@@ -34,7 +34,7 @@ public struct BodyLines: AsyncSequence, Sendable {
       self.repairs = repairs
     }
 
-    /// The next line, or `nil` at the end.
+    /// Returns the next line, or `nil` at the end.
     ///
     /// Throws ``HTTPBodyLimitError`` if a line is too long, and the errors of the transfer.
     public mutating func next() async throws -> String? {
@@ -58,8 +58,8 @@ public struct BodyLines: AsyncSequence, Sendable {
 }
 
 extension HTTPResponseBody {
-  /// The lines of the body, as they arrive, without the line breaks (LF or CR LF). A slow reader slows the server down.
-  /// Leaving the loop early cancels the transfer.
+  /// Returns the lines of the body, as they arrive, without the line breaks (LF or CR LF). A slow reader slows down the
+  /// server. Leaving the loop early cancels the transfer.
   ///
   ///     for try await line in try await Log().stream().body.lines() { … }
   ///
@@ -67,13 +67,14 @@ extension HTTPResponseBody {
   ///   1 MiB.
   public func lines(upTo limit: Int = 1 << 20) -> BodyLines { BodyLines(self, limit: limit) }
 
-  /// The values of a body with one JSON value per line (JSON Lines, NDJSON), as they arrive. Empty lines are skipped.
+  /// Returns the values of a body with one JSON value per line (JSON Lines, NDJSON), as they arrive. Empty lines are
+  /// skipped.
   ///
   ///     for try await entry in try await Log().stream().body.jsonLines(of: Entry.self) { … }
   ///
   /// - Parameters:
   ///   - type: The type of the values.
-  ///   - decoder: Decodes each line. Its errors end the loop and the transfer, and don't contain any of the line.
+  ///   - decoder: Decodes each line. An error ends the loop and the transfer, and contains no part of the line.
   ///   - limit: The maximum number of bytes in a line. A longer line throws ``HTTPBodyLimitError``. Defaults to 1 MiB.
   public func jsonLines<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, decoder: any PayloadDecoder = JSONDecoder(), upTo limit: Int = 1 << 20

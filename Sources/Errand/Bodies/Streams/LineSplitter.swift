@@ -12,19 +12,19 @@ struct LineSplitter {
   private let ends: Ends
   private let limit: Int
   private var line: [UInt8] = []
-  /// Whether the last byte was a CR that ended a line. If an LF follows, it belongs to the same line break.
+  /// Whether the last byte was a CR that ended a line. An LF that follows belongs to the same line break.
   private var hasEndedWithReturn = false
   /// Whether a line exceeded the limit. The error is thrown after the earlier lines have been delivered.
   private var isTooLong = false
 
-  /// - Parameter limit: The maximum number of bytes of a line.
+  /// - Parameter limit: The maximum number of bytes in a line.
   init(_ ends: Ends, limit: Int) {
     self.ends = ends
     self.limit = limit
   }
 
-  /// The lines that end in `data`, without their line breaks. Throws ``HTTPBodyLimitError`` if a line exceeds the
-  /// limit, after the earlier lines have been returned.
+  /// Returns the lines that end in `data`, without their line breaks. Throws ``HTTPBodyLimitError`` if a line exceeds
+  /// the limit, after the earlier lines have been returned.
   mutating func lines(endingIn data: Data) throws -> [[UInt8]] {
     try check()
     var lines: [[UInt8]] = []
@@ -51,7 +51,7 @@ struct LineSplitter {
 
   func check() throws { if isTooLong { throw HTTPBodyLimitError(limit: limit) } }
 
-  /// The bytes after the last line break, or `nil`.
+  /// Returns the bytes after the last line break, or `nil` if there are none.
   mutating func rest() -> [UInt8]? { line.isEmpty ? nil : take() }
 
   private mutating func take() -> [UInt8] {

@@ -54,7 +54,7 @@ package struct EventOrigin: Sendable, Hashable {
 
 /// Parses an event stream (HTML Standard §9.2.6).
 struct EventStreamParser {
-  /// The maximum number of bytes of an ID, which is sent back in a header field.
+  /// The maximum number of bytes in an ID, which is sent back in a header field.
   private static let longestID = 4 << 10
 
   private var splitter: LineSplitter
@@ -78,8 +78,8 @@ struct EventStreamParser {
     self.limit = limit
   }
 
-  /// The events that end in `chunk`. Throws ``HTTPBodyLimitError`` if a line or the data exceeds the limit, after the
-  /// earlier events have been returned.
+  /// Returns the events that end in `chunk`. Throws ``HTTPBodyLimitError`` if a line or the data exceeds the limit,
+  /// after the earlier events have been returned.
   mutating func events(endingIn chunk: Data) throws -> [ServerSentEvent] {
     try check()
     var events: [ServerSentEvent] = []
@@ -100,7 +100,7 @@ struct EventStreamParser {
     try splitter.check()
   }
 
-  /// Discards an incomplete event for a reconnect (§9.2.6).
+  /// Discards an incomplete event before a reconnect (§9.2.6).
   mutating func restart() {
     splitter = LineSplitter(.any, limit: limit)
     isAtStart = true

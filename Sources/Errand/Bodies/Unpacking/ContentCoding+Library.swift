@@ -28,8 +28,8 @@
       return codings.isEmpty ? "identity" : codings.joined(separator: ", ")
     }()
 
-    /// The codings of a `Content-Encoding`, in the order in which they were applied. `nil` if a coding is unknown, in
-    /// which case the body is delivered as received.
+    /// Returns the codings in `Content-Encoding`, in the order in which they were applied. `nil` if a coding is
+    /// unknown, in which case the body is delivered as received.
     ///
     /// Throws ``TaskError`` if there are too many codings, or if the library for a coding is missing.
     static func list(_ headers: HTTPHeaders) throws(TaskError) -> [ContentCoding]? {
@@ -37,7 +37,7 @@
       guard names.count <= mostLayers else {
         throw TaskError(
           .badResponse,
-          "the body is compressed \(names.count) times, more than \(mostLayers): Content-Encoding is \(headers[.contentEncoding]?.prefix(200) ?? "")",
+          "the body is compressed \(names.count) times, but at most \(mostLayers) are supported: Content-Encoding is \(headers[.contentEncoding]?.prefix(200) ?? "")",
           phase: .receiving)
       }
       var codings: [ContentCoding] = []
@@ -48,7 +48,7 @@
       if let missing = codings.first(where: { !$0.isAvailable }) {
         throw TaskError(
           .badResponse,
-          "the body is compressed with \(missing.rawValue), which the request did not accept: \(missing.library) is not installed",
+          "the body is compressed with \(missing.rawValue), which the request did not offer because \(missing.library) is not installed",
           phase: .receiving)
       }
       return codings

@@ -5,7 +5,7 @@ enum ContentCoding: String, CaseIterable {
   case brotli = "br"
   case zstd
 
-  /// The maximum number of codings of one body. A body with more codings is treated as an attack.
+  /// The maximum number of codings for one body. A body with more codings is treated as an attack.
   static let mostLayers = 4
 
   init?(name: Substring) {
@@ -18,7 +18,7 @@ enum ContentCoding: String, CaseIterable {
     }
   }
 
-  /// The names in `Content-Encoding`, in the order in which they were applied, without `identity`.
+  /// Returns the names in `Content-Encoding`, in the order in which they were applied, without `identity`.
   static func names(_ headers: HTTPHeaders) -> [Substring] {
     (headers[.contentEncoding] ?? "").split(separator: ",").map { $0.trimmingSpaces() }
       .filter { !$0.isEmpty && $0.lowercased() != "identity" }

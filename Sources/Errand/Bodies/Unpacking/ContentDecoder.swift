@@ -1,12 +1,13 @@
 #if os(Linux)
   import CCurl
 
-  /// Decodes one coding of a body. The library decodes the bytes; this class handles members, end of input and errors.
+  /// Decodes one coding of a body. The library decodes the bytes; this class handles members, the end of the input and
+  /// errors.
   final class ContentDecoder {
     private enum Position {
       case beginning
       case inside
-      /// A member or frame has ended: the body can end here.
+      /// A member or frame has ended, so the body can end here.
       case ended
       /// The last member or frame has ended, but trailing bytes follow.
       case padded
@@ -65,11 +66,11 @@
         if isLenient { return }
         throw TaskError(
           .truncatedBody,
-          "the body ended before its \(coding.rawValue) checksum and may be damaged: if the server never sends the whole checksum, set the transport's lenientDecompression",
+          "the body ended before its \(coding.rawValue) checksum and may be corrupted: if the server never sends a complete checksum, set the transport's lenientDecompression",
           phase: .receiving)
       }
       throw TaskError(
-        .truncatedBody, "the body ended before the end of its \(coding.rawValue) data", phase: .receiving)
+        .truncatedBody, "the body ended before its \(coding.rawValue) data was complete", phase: .receiving)
     }
 
     private func begin(with first: UInt8) throws(TaskError) {
@@ -108,8 +109,9 @@
       }
     }
 
-    /// The actual format. Servers send deflate with and without the zlib header (RFC 9110 §8.4.1.2). The first byte
-    /// decides: as raw deflate, a zlib header would be a stored block with nonzero padding, which no encoder writes.
+    /// Returns the actual format. Servers send deflate with and without the zlib header (RFC 9110 §8.4.1.2). The first
+    /// byte shows which: read as raw deflate, a zlib header is a stored block with nonzero padding, which no encoder
+    /// writes.
     private func format(by first: UInt8) throws(TaskError) -> Int32 {
       guard coding == .deflate else { return coding.format }
       guard first != 0x1F else {
@@ -120,7 +122,7 @@
 
     private func damaged(_ words: String?) -> TaskError {
       TaskError(
-        .badResponse, "the body is not valid \(coding.rawValue): \(words ?? "it is damaged")",
+        .badResponse, "the body is not valid \(coding.rawValue): \(words ?? "it is corrupted")",
         phase: .receiving)
     }
 

@@ -1,7 +1,8 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// Decodes one coding. Its input is the output of the previous stage, or the bytes fed to the first one.
+  /// Decodes one coding. Its input is the output of the previous stage, or for the first stage the bytes passed to
+  /// ``feed(_:)``.
   final class DecodingStage {
     enum Reading {
       case gave(Int)
@@ -35,7 +36,7 @@
       if let compressed { input = compressed } else { isLast = true }
     }
 
-    /// Decodes into `output` without waiting for input. `.gave` always has at least one byte.
+    /// Decodes into `output` without waiting for input. The count in `.gave` is never zero.
     func read(into output: UnsafeMutableRawBufferPointer) throws -> Reading {
       while true {
         if offset < input.count || mayHoldMore {

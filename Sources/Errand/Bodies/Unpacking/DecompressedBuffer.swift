@@ -1,7 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// A growing buffer whose content is handed over without a copy.
+  /// A growing buffer that hands over its content without copying.
   final class DecompressedBuffer {
     private var memory: UnsafeMutableRawPointer?
     private(set) var capacity = 0

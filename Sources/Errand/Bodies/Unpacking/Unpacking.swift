@@ -1,7 +1,8 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// Decompresses a body without suspending: one side feeds it, the other reads from it.
+  /// Decompresses a body without suspending: one side passes in compressed bytes, and the other reads decompressed
+  /// bytes.
   struct Unpacking {
     enum Reading {
       case take(Data)
@@ -11,7 +12,7 @@
     }
 
     static let chunkSize = 64 << 10
-    /// The first guess at the size of an entire body, as a multiple of its first compressed chunk.
+    /// The estimated size of an entire body, as a multiple of its first compressed chunk.
     private static let usualRatio = 4
     private static let smallest = 1 << 10
 
@@ -23,7 +24,7 @@
     private(set) var decoded: Int64 = 0
     private var firstSize = 0
 
-    /// A body compressed with these codings, in the order in which they were applied.
+    /// Creates a decompressor for a body compressed with these codings, in the order in which they were applied.
     init(_ codings: [ContentCoding], _ limits: DecodingLimits, mayBeEmpty: Bool) {
       var stage: DecodingStage?
       for coding in codings.reversed() { stage = DecodingStage(coding, after: stage, limits) }
@@ -67,7 +68,7 @@
       return .end
     }
 
-    /// Returns all remaining bytes when they are complete. Throws ``HTTPBodyLimitError`` as soon as they exceed
+    /// Returns all remaining bytes once the body is complete. Throws ``HTTPBodyLimitError`` as soon as they exceed
     /// `limit`.
     mutating func whole(upTo limit: Int) throws -> Reading {
       guard hasBegun || isOver else { return .wants }
@@ -89,7 +90,7 @@
       return buffer.count > 0 ? .take(buffer.take()) : .end
     }
 
-    /// Enlarges a full buffer, up to one byte more than the limit. The extra byte shows that the limit is exceeded.
+    /// Enlarges a full buffer, up to one byte more than the limit. If the extra byte is used, the limit is exceeded.
     private func grow(_ limit: Int) throws {
       guard buffer.room.isEmpty, !isOver else { return }
       let guess =
@@ -124,7 +125,7 @@
     /// Whether to accept a missing checksum, and trailing bytes other than zeros.
     var isLenient = false
 
-    /// The error if the decoded size exceeds a limit, otherwise `nil`.
+    /// Returns the error if the decoded size exceeds a limit, otherwise `nil`.
     @inline(__always)
     func excess(_ decoded: Int64, of compressed: Int64) -> TaskError? {
       guard decoded > min(Self.unsuspicious, maximumSize) else { return nil }
@@ -140,7 +141,7 @@
       guard decoded > Self.unsuspicious, (decoded - 1) / max(compressed, 1) >= maximumRatio else { return nil }
       return TaskError(
         .bodyTooLarge,
-        "\(compressed) bytes of the body decompress to at least \(decoded), over \(maximumRatio) times as many: see the "
+        "\(compressed) bytes of the body decompress to at least \(decoded), over \(maximumRatio) times as many; see the "
           + "transport's maximumDecodingRatio",
         phase: .receiving)
     }

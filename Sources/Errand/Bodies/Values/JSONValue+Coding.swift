@@ -87,29 +87,29 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral {
-  /// `null`.
+  /// Creates `null`.
   public init(nilLiteral: ()) { self = .null }
 
-  /// `true` or `false`.
+  /// Creates a Boolean.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
 
-  /// An integer.
+  /// Creates an integer.
   public init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
 extension JSONValue: ExpressibleByFloatLiteral, ExpressibleByStringInterpolation {
-  /// A number.
+  /// Creates a number.
   public init(floatLiteral value: Double) { self = .number(value) }
 
-  /// A string.
+  /// Creates a string.
   public init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension JSONValue: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-  /// An array.
+  /// Creates an array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-  /// An object. If a key is repeated, the last value is used.
+  /// Creates an object. If a key is repeated, its last value is used.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements, uniquingKeysWith: { _, last in last }))
   }

@@ -26,7 +26,7 @@ public enum JSONValue: TaskPayload, Hashable {
 
   /// The value for a key of an object, or `nil` if the value is not an object or lacks the key.
   ///
-  /// Setting `nil` removes the key. Setting a key of a value that is not an object replaces it with an object.
+  /// Setting `nil` removes the key. Setting a key of a value that is not an object replaces the value with an object.
   public subscript(_ key: String) -> JSONValue? {
     get { object?[key] }
     set {
