@@ -16,7 +16,7 @@ public struct CachePolicy: Sendable, Hashable {
 
   let mode: Mode
   private(set) var stores = true
-  /// Whether a stale response has already been used. If so, an intermediate cache may also respond (Fetch §4.6).
+  /// Whether a stale response has already been used, which allows an intermediate cache to respond (Fetch §4.6).
   private(set) var isAfterwards = false
 
   private init(_ mode: Mode) { self.mode = mode }
@@ -52,7 +52,7 @@ public struct CachePolicy: Sendable, Hashable {
   /// Sends the request. If it fails or takes longer than `limit`, uses the stored response, regardless of its age.
   public static func networkFirst(limit: Duration = .unlimited) -> CachePolicy { CachePolicy(.networkFirst(limit)) }
 
-  /// Doesn't read or write the cache.
+  /// Doesn't read from or write to the cache.
   public static let none: CachePolicy = {
     var policy = CachePolicy(.none)
     policy.stores = false

@@ -10,9 +10,9 @@
 /// Statuses of 500 and above count as failures. Network and server errors count too: no connection, a broken
 /// connection, or a transport timeout. Errors on this side don't count: cancellation, a full queue, no network, a
 /// rejected certificate, an oversized body, an upload whose source produced no data, a failure after a handle was
-/// paused during the exchange, or a timeout that was mostly used up by earlier hosts in a redirect chain.
+/// paused during the exchange, or a timeout that earlier hosts in a redirect chain mostly used up.
 public struct CircuitBreaker: Sendable, Hashable {
-  /// How long an attempt is counted. Zero turns the breaker off.
+  /// How long each attempt is counted. Zero turns the breaker off.
   public var window: Duration
   /// The minimum number of attempts in the window before the breaker can open.
   public var minimumCalls: Int { didSet { minimumCalls = max(1, minimumCalls) } }

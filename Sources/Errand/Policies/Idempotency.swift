@@ -1,12 +1,12 @@
 /// Whether a request can be sent more than once.
 public enum Idempotency: Sendable, Hashable {
-  /// If its method is idempotent (RFC 9110 §9.2.2), or the request has an `Idempotency-Key`.
+  /// The request can be repeated if its method is idempotent (RFC 9110 §9.2.2) or it has an `Idempotency-Key`.
   case automatic
-  /// Always, regardless of its method.
+  /// The request can be repeated, regardless of its method.
   case safeToRepeat
-  /// Never, regardless of its method.
+  /// The request is never repeated, regardless of its method.
   case neverRepeat
-  /// Always. Every attempt sends the same `Idempotency-Key`, generated for the call.
+  /// The request can be repeated. Every attempt sends the same `Idempotency-Key`, which is generated for the call.
   case key
 }
 

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The parts of a call that are logged when it has ended.
+/// The parts of a call that are logged when it ends.
 ///
 ///     await shop.update { $0.logOptions = .standard }  // GET https://shop.example/widgets/7 200 OK 0.031 s
 ///
@@ -35,7 +35,7 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   /// All parts.
   public static let full: LogOptions = [.standard, .requestHeaders, .responseHeaders, .requestBody, .responseBody]
 
-  /// Whether there are parts beyond the first line, which means that the exchanges must be kept.
+  /// Whether the log has parts after the first line. If so, the exchanges must be kept.
   var hasDetails: Bool { !isSubset(of: .standard) }
 
   /// The parts of the recorded call that the log needs.
@@ -79,7 +79,7 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     call.outcome == .cancelled ? "cancelled" : call.status?.description ?? call.outcome.rawValue
   }
 
-  /// The error message without its prefix (method, URL, status), which is already on the line.
+  /// Returns the error message without its prefix (method, URL, status), which is already on the line.
   private func reason(of call: RecordedCall) -> String? {
     guard var reason = call.failure?[...] else { return nil }
     let status = call.status?.description ?? ""

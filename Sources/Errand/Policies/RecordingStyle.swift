@@ -16,7 +16,7 @@ public struct RecordingStyle: OptionSet, Sendable, Hashable {
   public static let download = RecordingStyle(rawValue: 8)
   /// Everything, with secrets redacted.
   public static let full: RecordingStyle = [.url, .headers, .upload, .download]
-  /// Only the fact that the task ran, its method, status and duration.
+  /// Only the task's name, method, status and duration.
   public static let hidden: RecordingStyle = []
 }
 
@@ -40,7 +40,7 @@ public struct RecordingLimits: Sendable, Hashable {
   /// The maximum total size in bytes, without the index.
   public var bytes: Int
 
-  /// Creates limits. Defaults to 1000 recordings of any age and 256 MiB.
+  /// Creates limits. Defaults to 1,000 recordings and 256 MiB, with no age limit.
   public init(count: Int = 1000, age: Duration = .zero, bytes: Int = 256 << 20) {
     self.count = count
     self.age = age

@@ -103,7 +103,7 @@ public struct RetryPolicy: Sendable {
     return .retry(after: max(failure.retryAfter ?? .zero, backoff(failure)))
   }
 
-  /// Returns the reason not to wait that long, or `nil` if `wait` does not exceed `cap`.
+  /// Returns the reason for not retrying if `wait` exceeds `cap`, otherwise `nil`.
   static func refusal(of wait: Duration, above cap: Duration) -> String? {
     guard wait > cap else { return nil }
     return "Retry-After is \(wait.formattedSeconds), but the retry policy waits at most \(cap.formattedSeconds)"

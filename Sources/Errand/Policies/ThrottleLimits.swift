@@ -77,7 +77,7 @@ public struct RateLimit: Sendable, Hashable {
 ///
 ///     print(shop.manager.throttle.waiting)
 public struct ThrottleSnapshot: Sendable, Hashable {
-  /// A snapshot for one host.
+  /// The running and waiting attempts for one host.
   public struct Host: Sendable, Hashable {
     /// The number of attempts that hold a slot.
     public internal(set) var running = 0

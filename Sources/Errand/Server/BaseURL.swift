@@ -52,7 +52,7 @@ struct BaseURL: Sendable {
     guard let base = isWhole ? "" : base else {
       throw TaskError(
         .noRemote,
-        "no remote to add the path '\(redaction(address: path).shortened)' to: create a Server with a remote, or set it",
+        "no remote for the path '\(redaction(address: path).shortened)': create the Server with a remote, or set one with setRemote",
         phase: .preparing)
     }
     // Otherwise a path could become the host of a remote without one.
@@ -77,7 +77,7 @@ struct BaseURL: Sendable {
     return url
   }
 
-  /// The remote's URL, unchanged.
+  /// Returns the remote's URL, unchanged.
   private func whole() throws -> URL {
     guard let url = URL(string: remote.address, encodingInvalidCharacters: false) else {
       throw malformed(remote.address)
@@ -120,7 +120,7 @@ struct BaseURL: Sendable {
     if let problem = remote.problem { return problem }
     return TaskError(
       .badURL,
-      "the remote '\(remote.name)' has '\(redaction(address: text).shortened)', which is not an absolute URL: it needs a scheme, a host and no whitespace",
+      "the URL '\(redaction(address: text).shortened)' of the remote '\(remote.name)' is not valid: it needs a scheme and a host, and can't contain whitespace",
       phase: .preparing)
   }
 }

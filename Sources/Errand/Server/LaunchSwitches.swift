@@ -4,9 +4,9 @@ import ErrandFoundation
 struct LaunchSwitches {
   /// `ERRAND_ECHO=GetWidget,/widgets/*`: the tasks that are echoed.
   var echoed: Set<String> = []
-  /// `ERRAND_LOG_STYLE=steps`.
+  /// `ERRAND_LOG_STYLE=steps`: the log style.
   var logStyle: LogStyle?
-  /// `ERRAND_RECORD=DIR`.
+  /// `ERRAND_RECORD=DIR`: the folder for recordings.
   var recordings: URL?
   var problems: [String] = []
 

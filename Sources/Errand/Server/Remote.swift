@@ -11,8 +11,8 @@ public import ErrandFoundation
 public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The URL as passed in. If the URL is malformed, the first call fails with an error that contains the remote's name.
   public let address: String
-  /// The name shown in messages and used in environment variables. Defaults to the host, or to the address if it has
-  /// none.
+  /// The name shown in messages and used in environment variables. Defaults to the host, or to the address if there is
+  /// no host.
   public let name: String
   /// A shorter name. Defaults to ``name``.
   public let shortName: String
@@ -59,7 +59,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     if hasUser {
       return TaskError(
         .badURL,
-        "the remote '\(name)' has a user in its URL: remove it, and set authentication = .basic(user:password:)",
+        "the remote '\(name)' has a user name in its URL: remove it, and set authentication = .basic(user:password:)",
         phase: .preparing)
     }
     if let fault = PathSegments.problem(in: address[...]) {

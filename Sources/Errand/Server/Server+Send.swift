@@ -26,7 +26,7 @@ extension Server {
   ///     let widget = try await shop.send(GetWidget(id: 7))
   ///     let added = try await shop.send(AddWidget(uploadPayload: cog).timeout(.seconds(5)))
   ///
-  /// It overrides the task's own server.
+  /// This server overrides the task's own server.
   public nonisolated func send<Described: PayloadDownloadingTask>(
     _ task: Described
   ) async throws -> Described.DownloadPayload {

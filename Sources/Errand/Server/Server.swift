@@ -175,7 +175,7 @@ enum ServerDefault {
   static var current: Server { scoped ?? chosen.withLock { $0 } ?? placeholder }
 
   #if DEBUG
-    /// Logs once per process that two servers could be the default.
+    /// Logs, once per process, that a second server could have been the default.
     private static func report(_ server: Server, after earlier: Server) {
       let isFirst = hasReported.withLock { hasReported in
         defer { hasReported = true }
@@ -193,7 +193,7 @@ extension Server {
   /// assigned.
   ///
   ///     Server.default = shop
-  ///     let widget = try await GetWidget(id: 7).send()    // to the shop
+  ///     let widget = try await GetWidget(id: 7).send()    // sent to the shop
   ///
   /// Until one is set, it is a server without a remote, and every call fails with an explanation. Inside
   /// ``withDefault(_:operation:)`` it is always the server passed to that method.
@@ -202,7 +202,7 @@ extension Server {
     set { ServerDefault.replace(with: newValue) }
   }
 
-  /// Runs `operation` with a different default server, visible only to this Swift task and its children.
+  /// Runs `operation` with a different default server, which is visible only to this Swift task and its child tasks.
   ///
   /// - Parameters:
   ///   - server: The value of ``default`` during `operation`.
@@ -217,7 +217,7 @@ extension Server {
 }
 
 extension Server {
-  /// Measures the time until the remote responds to a HEAD request, with any status.
+  /// Measures how long the remote takes to respond to a HEAD request, with any status.
   ///
   /// The call behaves like any other: it fails if the server is disabled, the preflight runs, the standard headers are
   /// sent, and it waits for a slot. The time in the queue is not counted. It is never retried or answered from a cache.

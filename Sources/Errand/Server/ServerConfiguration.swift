@@ -46,7 +46,8 @@ public struct ServerConfiguration: Sendable {
   public var defaultEncoder: any BodyEncoder = ServerConfiguration.sortingEncoder
   /// The decoder for payloads. Defaults to JSON.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
-  /// Decoders by the response's media type. Other types use ``defaultDecoder``. A task's own decoder overrides them.
+  /// Decoders for specific media types of responses. Other media types use ``defaultDecoder``. A task's own decoder
+  /// overrides them.
   public var decoders: [MediaType: any PayloadDecoder] = [:]
   /// The path of payloads inside response bodies, such as `"data"`. Defaults to the entire body.
   ///
@@ -189,7 +190,8 @@ public struct ServerConfiguration: Sendable {
     return encoder
   }()
 
-  /// The default `User-Agent`, such as `AppName/1.0 Errand/0.1 (Linux)`, named after the main bundle or the executable.
+  /// The default `User-Agent`, such as `AppName/1.0 Errand/0.1 (Linux)`. The app's name is that of the main bundle or
+  /// the executable.
   public static let defaultUserAgent: String = {
     let (name, version) = program
     return userAgent(of: name, version: version)

@@ -6,7 +6,7 @@ package final class ServerSnapshot: Sendable {
   private let base: BaseURL
   let observers: [ObserverQueue]
   let reportsProgress: Bool
-  /// The fraction of new traces that the observers record.
+  /// The fraction of new traces that observers record.
   let traceSampling: TraceSampling
   /// The header fields that separate users in the cache. `nil` without a cache.
   let credentials: CacheCredentials?
@@ -148,7 +148,7 @@ extension PublicKeyPins {
   fileprivate var problem: TaskError? {
     guard let host = unknownHosts.first else { return nil }
     return TaskError(
-      .badRequest, "pins has '\(host.shortened)', which is not a host name: write it as in a URL, in ASCII",
+      .badRequest, "pins has '\(host.shortened)', which is not a host name: use its ASCII form, as in a URL",
       phase: .preparing, wasNotSent: true)
   }
 }

@@ -111,7 +111,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let error = await #expect(throws: TaskError.self) { try await PlainTask(path: "a").run() }
       #expect(error?.code == .noRemote)
-      #expect(error?.description.hasPrefix("PlainTask: no remote to add the path 'a' to") == true)
+      #expect(error?.description.hasPrefix("PlainTask: no remote for the path 'a'") == true)
     }
   }
 

@@ -62,8 +62,8 @@ extension HTTPQuery {
 
 extension HTTPHeaders {
   /// Encodes a keyed value as header fields. Dictionaries are sorted by name; structs keep the order of their
-  /// properties. Nil values are omitted, and an array becomes one field per element. Dates use the format `Sun, 22 Nov
-  /// 2026 08:30:00 GMT` (RFC 9110 §5.6.7).
+  /// properties. Nil values are omitted, and an array becomes one field per element. Dates have the format
+  /// `Sun, 22 Nov 2026 08:30:00 GMT` (RFC 9110 §5.6.7).
   ///
   /// - Throws: `EncodingError` if the value is not keyed, such as a number or an array.
   public init(encoding value: some Encodable) throws {
