@@ -18,7 +18,7 @@ enum CanonicalJSON: Codable {
     } else if let value = try? container.decode(Bool.self) {
       self = .bool(value)
     } else if let value = try? container.decode(Decimal.self) {
-      self = .number(value)  // 1.0 is the same as 1
+      self = .number(value)  // 1.0 equals 1
     } else if let value = try? container.decode(Double.self) {
       self = .extreme(value)
     } else if let value = try? container.decode(String.self) {

@@ -41,7 +41,7 @@ struct EventBalance {
     }
   }
 
-  /// Something that one moment opens and another moment closes.
+  /// An interval that one moment opens and another moment closes.
   private struct Bracket {
     let name: String
     let opens: Bool

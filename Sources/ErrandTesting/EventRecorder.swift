@@ -19,7 +19,7 @@ public final class EventRecorder: TaskObserver, Sendable {
   /// Creates an empty recorder.
   public init() {}
 
-  /// Inline, so that a test sees everything that has happened so far.
+  /// Inline, so that a test sees every event immediately.
   public var delivery: ObserverDelivery { .inline }
 
   /// Records an event.

@@ -20,9 +20,9 @@ package func eventually(
   return true
 }
 
-/// Yields the thread `times` times, each time until other work that is ready has run.
+/// Yields the thread `times` times. Each time, other work that is ready runs first.
 ///
-/// A loop of `Task.yield()` would keep one of Swift's few threads busy, and the awaited work might run last.
+/// A loop of `Task.yield()` would keep one of Swift's few threads busy, so the awaited work might run last.
 package func giveWay(_ times: Int = 1) async {
   for _ in 0..<times {
     await withCheckedContinuation { continuation in

@@ -9,11 +9,11 @@ public struct ExpectedRequest: Sendable {
     case any
     /// No body.
     case empty
-    /// The text in UTF-8.
+    /// A text in UTF-8.
     case text(String)
     /// A JSON body, compared regardless of whitespace and the order of keys.
     case json(String)
-    /// The bytes.
+    /// Exactly these bytes.
     case data(Data)
   }
 
@@ -51,7 +51,7 @@ public struct ExpectedRequest: Sendable {
     case .text(let text): compare("body", text, String(decoding: body, as: UTF8.self))
     case .json(let text): compare("body", CanonicalJSON.text(of: Data(text.utf8)), CanonicalJSON.text(of: body))
     case .data(let data):
-      if data != body { lines.append("body: expected \(data.count) bytes, got \(body.count) bytes with other content") }
+      if data != body { lines.append("body: expected \(data.count) bytes, got \(body.count) different bytes") }
     }
     return lines
   }

@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 
 extension MockAnswer {
-  /// The response for a ``StubTransport``, without a connection.
+  /// Returns the response for a ``StubTransport``, which has no connection.
   func response(to request: HTTPRequest) async throws -> HTTPResponse {
     if headDelay > .zero { try await Task.sleep(for: headDelay) }
     switch conduct {

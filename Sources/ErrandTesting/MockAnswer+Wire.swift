@@ -6,8 +6,8 @@ extension MockAnswer {
     var headers = headers
     switch content {
     case .whole(let body), .truncated(let body, after: _):
-      // RFC 9110 §8.6: never with 1xx and 204. With 304, it is the length of the 200, which is unknown if the body is
-      // empty.
+      // RFC 9110 §8.6: 1xx and 204 responses have no Content-Length. In a 304, it is the length of the 200 response,
+      // which is unknown if the body is empty.
       let isUnsaid = status == .notModified && body.isEmpty
       if status.kind != .informational, status != .noContent, !isUnsaid {
         headers.setDefault("\(body.count)", for: .contentLength)

@@ -52,33 +52,33 @@ public struct MockAnswer: Sendable {
 // MARK: Responses
 
 extension MockAnswer {
-  /// A response with a status, and optional header fields and text.
+  /// Responds with a status, and optional header fields and text.
   public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [:], body: String = "") -> MockAnswer {
     let type = body.isEmpty ? nil : MediaType.plainText
     return MockAnswer(.respond(.whole(Data(body.utf8))), status: status, headers: headers, type: type)
   }
 
-  /// A response with JSON text.
+  /// Responds with JSON text.
   public static func json(_ text: String, status: HTTPStatus = .ok) -> MockAnswer {
     data(Data(text.utf8), type: .json, status: status)
   }
 
-  /// A response with plain text in UTF-8.
+  /// Responds with plain text in UTF-8.
   public static func text(_ text: String, status: HTTPStatus = .ok) -> MockAnswer {
     data(Data(text.utf8), type: .plainText, status: status)
   }
 
-  /// A response with data of any type.
+  /// Responds with data of any type.
   public static func data(_ data: Data, type: MediaType = .octetStream, status: HTTPStatus = .ok) -> MockAnswer {
     MockAnswer(.respond(.whole(data)), status: status, type: type)
   }
 
-  /// A response of unknown length with these chunks (`Transfer-Encoding: chunked`). Empty chunks are omitted.
+  /// Responds with these chunks and without a length (`Transfer-Encoding: chunked`). Empty chunks are omitted.
   public static func chunked(_ chunks: [Data], type: MediaType = .octetStream) -> MockAnswer {
     MockAnswer(.respond(.chunked(chunks.filter { !$0.isEmpty })), type: type)
   }
 
-  /// Repeats a chunk until the client disconnects.
+  /// Sends the same chunk repeatedly until the client disconnects.
   public static func endless(chunk: Data, type: MediaType = .octetStream) -> MockAnswer {
     MockAnswer(.respond(.endless(chunk)), type: type)
   }

@@ -37,7 +37,7 @@ final class MockHost: Sendable {
   func stop(waits: Bool) {
     let arrivals = ledger.withLock { ledger -> [MockLedger.Arrival]? in
       let arrivals = ledger.stop()
-      // Do this under the lock: a socket that has left the ledger may be closed and its descriptor reused.
+      // Do this while holding the lock: a socket that has left the ledger may be closed, and its descriptor reused.
       if arrivals != nil { for socket in ledger.sockets { socket.interrupt() } }
       return arrivals
     }
@@ -57,8 +57,7 @@ final class MockHost: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         let arrivals = ledger.withLock { $0.wait(id, for: awaited, continuation) }
         resume(arrivals)
-        // If the task was cancelled or the server stopped before the waiter was in the ledger, nothing else removes the
-        // waiter.
+        // If the task was cancelled or the server stopped before the waiter was added, nothing else removes the waiter.
         if Task.isCancelled { giveUp(id, because: CancellationError()) }
         if ledger.withLock({ $0.isStopped }) { giveUp(id, because: MockServerError.stopped) }
       }

@@ -56,8 +56,8 @@ struct MockListener: Sendable {
     guard number >= 0 else { return nil }
     Self.keepFromChildren(number)
     MockPlatform.silenceBrokenPipe(number)
-    // Head and body may be separate writes. Nagle's algorithm would delay the second write until the first is
-    // acknowledged.
+    // The head and the body may be written separately. Nagle's algorithm would delay the second write until the first
+    // is acknowledged.
     var isOn: Int32 = 1
     setsockopt(number, MockPlatform.tcp, TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
     return MockSocket(descriptor: number)

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A body's encoded bytes, in parts of limited size.
+/// A body's encoded bytes, split into parts of limited size.
 struct MockPieces: Sequence, IteratorProtocol {
   enum Framing { case none, chunks, endlessChunks }
 

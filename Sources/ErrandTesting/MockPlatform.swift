@@ -1,4 +1,4 @@
-// Differences between the C libraries, and functions that would be shadowed by our own methods.
+// Differences between the C libraries, and functions that our own methods would shadow.
 
 #if canImport(Darwin)
   import Darwin

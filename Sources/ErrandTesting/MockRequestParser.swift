@@ -8,7 +8,7 @@ struct MockRequestParser {
   enum Event: Equatable {
     case head(MockRequestHead)
     case body(Data)
-    /// The end of the request, even if it has no body.
+    /// The end of a request, with or without a body.
     case end
     case incomplete
     /// Invalid input. Nothing after it can be parsed.

@@ -24,15 +24,15 @@ public final class MockServer: Sendable {
   /// Starts a server.
   ///
   /// - Parameter requestLimit: The number of requests kept for ``requests`` and ``nextRequest()``. Later requests are
-  ///   answered and counted, but not kept. Set a limit for tests with very many requests, such as benchmarks. Defaults
-  ///   to no limit.
+  ///   answered and counted, but not kept. Set a limit for tests with a very large number of requests, such as
+  ///   benchmarks. By default, there is no limit.
   /// - Throws: ``MockServerError`` if no descriptor or port is available.
   public init(keeping requestLimit: Int = .max) throws {
     host = try MockHost(requestLimit: requestLimit)
     guard let url = URL(string: "http://127.0.0.1:\(host.port)") else {
       try host.start()
       host.stop(waits: true)
-      throw MockServerError("no URL for port \(host.port)")
+      throw MockServerError("can't create a URL for port \(host.port)")
     }
     self.url = url
     try host.start()
@@ -67,12 +67,12 @@ extension MockServer {
     host.script.withLock { $0.add(MockRoute(nil, path, .handler(handler))) }
   }
 
-  /// Answers requests with a method and path with a fixed answer, which can be an early answer.
+  /// Gives a fixed answer to requests with a method and path. It can be an early answer.
   public func route(_ method: HTTPMethod, _ path: String, answer: MockAnswer) {
     host.script.withLock { $0.add(MockRoute(method, path, .answer(answer))) }
   }
 
-  /// Answers requests with a path and any method with a fixed answer, which can be an early answer.
+  /// Gives a fixed answer to requests with a path and any method. It can be an early answer.
   public func route(_ path: String, answer: MockAnswer) {
     host.script.withLock { $0.add(MockRoute(nil, path, .answer(answer))) }
   }
@@ -101,8 +101,7 @@ extension MockServer {
   /// The maximum number of concurrently open connections.
   public var peakConnections: Int { host.ledger.withLock { $0.peakConnections } }
 
-  /// The number of response bytes accepted by clients or network buffers. It stays the same while a client has stopped
-  /// reading.
+  /// The number of response bytes accepted by clients or network buffers. It stops growing when a client stops reading.
   public var bytesSent: Int { host.bytesSent.withLock { $0 } }
 
   /// Returns the next request, waiting for it if necessary. The first call returns the first request, and so on.

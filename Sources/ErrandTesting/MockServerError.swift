@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The reason why a ``MockServer`` could not start or continue.
+/// The reason why a ``MockServer`` could not start or had to stop.
 public struct MockServerError: Error, Sendable, CustomStringConvertible {
   /// The operation that failed, and the system's error message.
   public let description: String

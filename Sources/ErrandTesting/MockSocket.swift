@@ -40,7 +40,7 @@ struct MockSocket: Sendable, Hashable {
       let count = poll(&item, 1, left.wholeMilliseconds)
       if count == 0 || (count < 0 && errno == EINTR) { continue }
       guard count > 0, item.revents & Int16(POLLHUP | POLLERR | POLLNVAL) == 0, hasUnreadBytes else { return false }
-      // The bytes are left unread, and would end every further poll immediately.
+      // Stop polling for input: the unread bytes would end every further poll immediately.
       item.events = 0
     }
   }

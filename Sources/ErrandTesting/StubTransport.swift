@@ -14,14 +14,14 @@ public struct StubTransport: Transport {
   private let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
   private let log = Shared<[HTTPRequest]>([])
 
-  /// Creates a transport that gives the same answer to every request.
+  /// Creates a transport that returns the same answer for every request.
   ///
   /// An answer that needs a connection, such as a truncated body, throws `TaskError` with code `.badRequest`.
   public init(_ answer: MockAnswer) {
     self.init { request in try await answer.response(to: request) }
   }
 
-  /// Creates a transport that gives one answer to each request, in this order.
+  /// Creates a transport that returns one answer per request, in this order.
   ///
   /// A request after the last answer throws `TaskError` with code `.badRequest`.
   public init(_ answers: [MockAnswer]) {
@@ -38,10 +38,10 @@ public struct StubTransport: Transport {
   /// Creates a transport that calls `answer` for every request, and rethrows its errors.
   public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.answer = answer }
 
-  /// The requests that it has received, oldest first, up to the newest 1,000.
+  /// The requests received, oldest first. Only the newest 1,000 are kept.
   public var requests: [HTTPRequest] { log.withLock { $0 } }
 
-  /// `true`: it never connects to an address.
+  /// `true`, because a stub never connects to an address.
   public var checksAddresses: Bool { true }
 
   /// Returns the closure's response. Throws the closure's errors, and `CancellationError` if the task is cancelled.
@@ -56,7 +56,7 @@ public struct StubTransport: Transport {
 }
 
 extension HTTPResponse {
-  /// A response with a JSON body.
+  /// Returns a response with a JSON body.
   public static func json(
     _ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:], for request: HTTPRequest
   )
@@ -67,7 +67,7 @@ extension HTTPResponse {
     return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(text.utf8)))
   }
 
-  /// A response without a body.
+  /// Returns a response without a body.
   public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [:], for request: HTTPRequest) -> HTTPResponse
   {
     HTTPResponse(status, url: request.url, headers: headers)

@@ -12,16 +12,16 @@ import ErrandFoundation
 ///     try await expectTask(
 ///       FindWidgets(uploadPayload: search), sends: ExpectedRequest(.post, "https://api.test/graphql"))
 ///
-/// It detects a misspelled requirement, such as `var paht` or `let priority = 3`. An ignored stored property that looks
-/// like a setting of the task counts as a difference, unless it is listed in `otherProperties`. The task's server is
-/// used with its settings, but not its transport. Its remote is only used if a complete URL is expected. Hooks that
-/// follow the response are not called.
+/// Misspelled requirements, such as `var paht` or `let priority = 3`, are detected. An ignored stored property that
+/// looks like a setting of the task counts as a difference, unless it is listed in `otherProperties`. The settings of
+/// the task's server are used, but not its transport. The server's remote is only used if a complete URL is expected.
+/// Hooks that run after the response are not called.
 ///
 /// - Parameters:
 ///   - task: The task.
 ///   - expected: The expected request.
 ///   - otherProperties: The names of properties that only resemble a requirement.
-/// - Throws: ``TaskExpectationError`` with the differences, one per line. If nothing is sent, the call's error.
+/// - Throws: ``TaskExpectationError`` with the differences, one per line. If nothing is sent, throws the call's error.
 public func expectTask(
   _ task: some ServerTask, sends expected: ExpectedRequest, otherProperties: Set<String> = []
 ) async throws {
@@ -48,7 +48,7 @@ public func expectTask(
   }
   guard let (request, body) = sent.withLock({ $0 }) else {
     throw TaskExpectationError(
-      description: "\(task.plan.taskName) sent no request: a step of its server returned a response")
+      description: "\(task.plan.taskName) sent no request: a step on its server returned a response")
   }
   let differences =
     TaskSpelling.problems(of: task.unmodified, ignoring: otherProperties)
@@ -60,7 +60,7 @@ public func expectTask(
   }
 }
 
-/// An error that reports the differences between the expected and the actual request.
+/// The differences between the expected request and the actual request.
 public struct TaskExpectationError: Error, Sendable, CustomStringConvertible {
   /// The differences, one per line.
   public let description: String

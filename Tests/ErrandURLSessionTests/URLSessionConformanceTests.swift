@@ -18,14 +18,14 @@ struct URLSessionConformanceTests {
       "sends bytes with their length", "sends a stream of known length with its length",
       "sends a file with its length",
       "sends a stream that can only be read once",
-      "sends a body of zero bytes as a body", "fails if a stream is shorter than its stated length",
+      "sends a body of zero bytes as a body", "fails if a stream is shorter than its declared length",
       "fails without sending anything if the file does not exist",
       "rejects a header field with a line break without sending anything",
       "rejects an invalid method without sending anything", "rejects schemes other than http and https",
       "reports that nothing was sent if the connection is refused",
       "reports a body that ends before its length as truncated",
       "does not reuse a connection after Connection: close",
-      "sends nothing if the task was cancelled before", "returns the right responses to a hundred concurrent requests",
+      "sends nothing if the task is already cancelled", "returns the right responses to a hundred concurrent requests",
     ]
   #endif
 

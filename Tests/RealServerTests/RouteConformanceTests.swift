@@ -107,7 +107,7 @@
     private static let unknownLength = "sends a stream of unknown length in chunks"
     private static let ofPromptHeads = [
       "returns the head before the body arrives", "reports the idle time limit",
-      "closes the connection if cancelled in a stalled body",
+      "closes the connection if cancelled while a body is stalled",
     ]
 
     @Test(arguments: [
@@ -115,7 +115,7 @@
       (
         .squid,
         [
-          "sends any method unchanged", unknownLength, "returns the refusal of a body with Expect: 100-continue",
+          "sends any method unchanged", unknownLength, "returns the rejection of a body with Expect: 100-continue",
           trailers,
         ]
       ),
@@ -123,9 +123,9 @@
       (
         .caddy,
         [
-          "sends header fields in order, with duplicates and empty ones",
-          "delivers header fields in order, with duplicates",
-          "returns a response that arrives before the body was sent",
+          "sends header fields in order, including duplicates and empty fields",
+          "delivers header fields in order, including duplicates",
+          "returns a response that arrives before the body has been sent",
           asksFirst, "reports a body that ends before its length as truncated",
           "reports a body that ends before its last chunk as truncated",
         ]
@@ -133,9 +133,9 @@
       (
         .caddyOverQUIC,
         [
-          "sends header fields in order, with duplicates and empty ones",
-          "delivers header fields in order, with duplicates",
-          "returns a response that arrives before the body was sent",
+          "sends header fields in order, including duplicates and empty fields",
+          "delivers header fields in order, including duplicates",
+          "returns a response that arrives before the body has been sent",
           asksFirst, unknownLength, trailers, "reports a body that ends before its length as truncated",
           "reports a body that ends before its last chunk as truncated",
         ]
@@ -146,7 +146,7 @@
       var hidden = Set(Self.ofConnections + hidden)
       if path.hiddenByHTTP1.contains(.requestFraming) { hidden.insert(Self.unknownLength) }
       if path.hiddenByHTTP1.contains(.earlyAnswers) {
-        hidden.insert("returns a response that arrives before the body was sent")
+        hidden.insert("returns a response that arrives before the body has been sent")
       }
       #expect(Set(path.conformance.omissions) == hidden)
     }

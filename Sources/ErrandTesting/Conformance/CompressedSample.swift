@@ -1,6 +1,6 @@
 package import ErrandFoundation
 
-/// A text in every compression format, for tests that can't compress data themselves.
+/// A sample text in every compression format, for tests that can't compress data themselves.
 package enum CompressedSample {
   package static let text = Data((0..<40).map { "line \($0): \($0 * $0)\n" }.joined().utf8)
 
@@ -34,7 +34,8 @@ package enum CompressedSample {
       + "XybG22Z8bXxwr/hiLp4UYn4I8ydsXlwpb+XKl1l5u3xD+dASvtjxpBg/rvgT5sWVt8KX8S5fEPhAkw4KKKggAiIwFl8NYCds"
       + "QR4gAiI1HwTY/ybYcEmVZC9Tlgr0CiBaUVVgNpnqblvCsTf21tFcJaX0ohRrwO4k")
 
-  /// 8,400,000 zeros in 8,174 bytes of gzip. Most of its bytes are zeros, and each zero byte encodes 1032 zeros.
+  /// 8,400,000 zeros, compressed to 8,174 bytes with gzip. Most of the compressed bytes are zeros, and each of these
+  /// encodes 1,032 zeros.
   package static let zeros: Data = {
     let start: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xED, 0xC1, 0x81, 0, 0, 0, 0, 0xC3, 0xA0, 0xF9]
     let codes: [UInt8] = [0x53, 0x1F, 0xE1, 0x02, 0x55, 0x01]
@@ -44,7 +45,7 @@ package enum CompressedSample {
 
   package static let zerosCount = 8_400_000
 
-  /// 32 MB of zeros in 51 bytes of br.
+  /// 32 MB of zeros, compressed to 51 bytes with Brotli.
   package static let brotliZeros = data("y///PwAkAOKxQHLv//j//weABEAcFoDu/R////8AkACIwwLQvf/L//8/ABIAcVgAuvd/")
 
   private static func data(_ base64: String) -> Data { Data(base64Encoded: base64) ?? Data() }

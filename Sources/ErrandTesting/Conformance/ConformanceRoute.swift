@@ -24,7 +24,7 @@ public struct ConformanceRoute: Sendable {
     public static let connections = Traits(rawValue: 1 << 0)
     /// The path and query, with escapes and dot segments.
     public static let target = Traits(rawValue: 1 << 1)
-    /// Any method, even one that the intermediary could handle.
+    /// Any method, even one that the intermediary could handle itself.
     public static let methods = Traits(rawValue: 1 << 2)
     /// The order of header fields.
     public static let fieldOrder = Traits(rawValue: 1 << 3)
@@ -45,7 +45,7 @@ public struct ConformanceRoute: Sendable {
     /// Trailer fields.
     public static let trailers = Traits(rawValue: 1 << 11)
 
-    /// All traits. Used without an intermediary.
+    /// All traits. A route without an intermediary has them.
     public static let all = Traits(rawValue: (1 << 12) - 1)
   }
 
@@ -60,7 +60,7 @@ public struct ConformanceRoute: Sendable {
     /// - Parameters:
     ///   - transport: The transport that sends the requests.
     ///   - origin: The scheme, host and port of all URLs, without a path.
-    ///   - intermediary: An object that is retained until the check has ended. Defaults to `nil`.
+    ///   - intermediary: An object that is retained until the check ends. Defaults to `nil`.
     public init(transport: any Transport, origin: URL, intermediary: (any Sendable)? = nil) {
       self.transport = transport
       self.origin = origin

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// A transport under test and the server that answers it, with helpers for the checks.
+/// A transport under test and its server, with helpers for the checks.
 struct ConformanceTrial: Sendable {
   typealias Failure = TransportConformance.Failure
 
@@ -40,7 +40,7 @@ struct ConformanceTrial: Sendable {
     return try await fetch(request)
   }
 
-  /// Returns the error thrown by a request, while receiving the head or the body.
+  /// Returns the error that a request throws while receiving the head or the body.
   func failure(of request: HTTPRequest, _ code: TaskError.Code) async throws -> TaskError {
     do {
       let (response, body) = try await fetch(request)

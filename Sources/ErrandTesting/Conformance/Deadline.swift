@@ -3,8 +3,8 @@ import Errand
 
 /// Runs code that may hang, and stops waiting for it after a time limit.
 ///
-/// Code that hangs is cancelled and abandoned, because it may never respond to the cancellation. The timer runs on a
-/// dispatch queue, so it fires even if the code blocks the threads that run Swift's tasks.
+/// Code that hangs is cancelled and abandoned, because it may ignore the cancellation. The timer runs on a dispatch
+/// queue, so it fires even if the code blocks the threads that run Swift's tasks.
 package final class Deadline<Value: Sendable>: Sendable {
   private let limit: Duration
   private let waiter = Lock<CheckedContinuation<Value, any Error>?>(nil)

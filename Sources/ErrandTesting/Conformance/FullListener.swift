@@ -20,8 +20,8 @@ package struct FullListener {
       throw MockServerError.system("listen")
     }
     self.url = url
-    // Linux queues one more connection than the backlog, and Darwin half as many more. Eight non-blocking connections
-    // are enough.
+    // Linux queues one connection more than the backlog, and Darwin 50 % more. Eight non-blocking connections are
+    // enough.
     let fillers = (0..<8).map { _ in
       let filler = socket(AF_INET, MockPlatform.stream, 0)
       _ = fcntl(filler, F_SETFL, O_NONBLOCK)

@@ -26,16 +26,16 @@ extension TransportConformance {
       let (response, body) = try await trial.fetch(try trial.request(), answer: .raw(Data(raw.utf8)))
       try trial.equal(body, Data("ok".utf8), "the body")
       try trial.equal(response.body.trailers["X-Sum"], "7", "the trailer")
-      try trial.equal(response.headers["X-Sum"], nil, "the same among the header fields")
+      try trial.equal(response.headers["X-Sum"], nil, "X-Sum in the header fields")
     },
     Check("makes the server wait while nothing reads the body, then delivers everything") { trial in
       trial.server.enqueue(.endless(chunk: Data(count: 64 << 10)))
       trial.server.route("/tick", answer: .status(204))
       let body = try await trial.transport.send(try trial.request()).body
-      // These requests take long enough for hundreds of megabytes to arrive without backpressure.
+      // Without backpressure, hundreds of megabytes would arrive during these requests.
       for _ in 0..<500 { try await trial.fetch(try trial.request(.get, "/tick")) }
       let sent = trial.server.bytesSent
-      try trial.holds(sent < 64 << 20, "the server waits, but it has sent \(sent >> 20) MiB although nothing was read")
+      try trial.holds(sent < 64 << 20, "the server waits, but it sent \(sent >> 20) MiB while nothing was read")
       var count = 0
       while count < 128 << 20, let chunk = try await body.next() { count += chunk.count }
       body.cancel()
@@ -76,7 +76,7 @@ extension TransportConformance {
       trial.server.enqueue(.data(bomb).header(.contentEncoding, "gzip"))
       _ = try await trial.failure(of: try trial.request { $0.decodesBody = true }, .bodyTooLarge)
     },
-    Check("fails if the content coding is broken") { trial in
+    Check("fails if the compressed body is invalid") { trial in
       trial.server.enqueue(.data(Data("no gzip at all".utf8)).header(.contentEncoding, "gzip"))
       _ = try await trial.failure(of: try trial.request { $0.decodesBody = true }, .badResponse)
     },

@@ -36,7 +36,7 @@ extension TransportConformance {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString)")
       let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
       try bytes.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // a leftover file is harmless
+      defer { try? FileManager.default.removeItem(at: file) }  // leaving the file behind is harmless
       try await trial.fetch(try trial.request(.put, body: .file(file)), answer: .status(200))
       let request = try trial.received()
       try trial.equal(request.body, bytes, "the body")
@@ -65,11 +65,11 @@ extension TransportConformance {
   ]
 
   private static let surprises: [Check] = [
-    Check("fails if a stream is shorter than its stated length") { trial in
+    Check("fails if a stream is shorter than its declared length") { trial in
       let body = HTTPBody.stream(length: 7) { chunks("abc") }
       _ = try await trial.failure(of: try trial.request(.put, body: body), .bodyLengthMismatch)
     },
-    Check("fails if a stream is longer than its stated length") { trial in
+    Check("fails if a stream is longer than its declared length") { trial in
       let body = HTTPBody.stream(length: 4) { chunks("abc", "def") }
       _ = try await trial.failure(of: try trial.request(.put, body: body), .bodyLengthMismatch)
     },
@@ -89,7 +89,7 @@ extension TransportConformance {
         return
       }
     },
-    Check("returns a response that arrives before the body was sent", needs: .earlyAnswers) { trial in
+    Check("returns a response that arrives before the body has been sent", needs: .earlyAnswers) { trial in
       let answer = MockAnswer.status(413, body: "too much").earlyAnswer().closing()
       let body = HTTPBody.bytes(Data(count: 16 << 20))
       let (response, text) = try await trial.fetch(try trial.request(.post, body: body), answer: answer)
@@ -104,7 +104,7 @@ extension TransportConformance {
       try trial.equal(received.headers[.expect]?.lowercased(), "100-continue", "Expect")
       try trial.equal(received.body, Data("asked".utf8), "the body")
     },
-    Check("returns the refusal of a body with Expect: 100-continue", needs: .refusals) { trial in
+    Check("returns the rejection of a body with Expect: 100-continue", needs: .refusals) { trial in
       try await refuse(with: .unauthorized, on: trial)
     },
     // If the connection stays open, the request is sent again without the expectation (RFC 9110 §10.1.1).

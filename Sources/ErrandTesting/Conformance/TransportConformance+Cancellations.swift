@@ -4,7 +4,7 @@ import ErrandFoundation
 // Cancellation must be prompt, throw `CancellationError`, and leave nothing behind.
 extension TransportConformance {
   static let cancellations: [Check] = [
-    Check("sends nothing if the task was cancelled before") { trial in
+    Check("sends nothing if the task is already cancelled") { trial in
       let request = try trial.request()
       let work = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -13,7 +13,7 @@ extension TransportConformance {
       try await trial.isCancelled(work)
       try trial.equal(trial.server.requestCount, 0, "the number of requests")
     },
-    Check("closes the connection if cancelled before the head") { trial in
+    Check("closes the connection if cancelled before the head arrives") { trial in
       trial.server.enqueue(.hang)
       let request = try trial.request()
       let work = Task { try await trial.fetch(request).response.status }
@@ -22,10 +22,10 @@ extension TransportConformance {
       try await trial.isCancelled(work)
       try await trial.waitForIdleness()
     },
-    Check("closes the connection if cancelled in a stalled body", needs: .promptHeads) { trial in
+    Check("closes the connection if cancelled while a body is stalled", needs: .promptHeads) { trial in
       try await cancelInBody(.text("x").bodyAfter(.seconds(3600)), on: trial)
     },
-    Check("closes the connection if cancelled in an endless body") { trial in
+    Check("closes the connection if cancelled while reading an endless body") { trial in
       try await cancelInBody(.endless(chunk: Data(count: 60_000)), on: trial)
     },
     Check("stops the body's source if cancelled while sending") { trial in
@@ -45,7 +45,7 @@ extension TransportConformance {
       for await _ in hasEnded.stream {}
       try await trial.waitForIdleness()
     },
-    Check("sends the next request normally after cancelled ones") { trial in
+    Check("sends the next request normally after cancelled requests") { trial in
       trial.server.route(.get, "/slow", answer: .text("x").after(.milliseconds(20)))
       trial.server.route(.get, "/now", answer: .text("now"))
       let slow = try trial.request(.get, "/slow")

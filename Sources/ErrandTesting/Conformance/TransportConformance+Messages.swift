@@ -1,12 +1,12 @@
 import Errand
 import ErrandFoundation
 
-// The heads of requests and responses, which must not change.
+// The heads of requests and responses, which must arrive unchanged.
 extension TransportConformance {
   static let messages: [Check] = heads + targets + bodiless
 
   private static let heads: [Check] = [
-    Check("sends header fields in order, with duplicates and empty ones", needs: .fieldOrder) { trial in
+    Check("sends header fields in order, including duplicates and empty fields", needs: .fieldOrder) { trial in
       let headers: HTTPHeaders = ["X-B": "1", "X-A": "2", "X-B": "3", "X-Empty": "", "X-Ü": "never"]
       var sent = HTTPHeaders(headers.fields.dropLast())
       sent.add("Zoë", for: "X-Name")
@@ -19,7 +19,7 @@ extension TransportConformance {
       }
       try trial.equal(spelled(received), spelled(sent.fields), "the header")
     },
-    Check("delivers header fields in order, with duplicates", needs: .fieldOrder) { trial in
+    Check("delivers header fields in order, including duplicates", needs: .fieldOrder) { trial in
       let raw = "HTTP/1.1 200 OK\r\nX-B: 1\r\nX-A: 2\r\nx-b:3  \r\nX-Empty:\r\nContent-Length: 0\r\n\r\n"
       let (response, _) = try await trial.fetch(try trial.request(), answer: .raw(Data(raw.utf8)))
       let fields = response.headers.filter { ["X-A", "X-B", "X-Empty"].contains($0.name) }
@@ -53,7 +53,7 @@ extension TransportConformance {
       let raw = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       let (response, body) = try await trial.fetch(try trial.request(), answer: .raw(Data(raw.utf8)))
       try trial.equal(response.status, .ok, "the status")
-      try trial.equal(response.headers[.link], nil, "a field of the interim response")
+      try trial.equal(response.headers[.link], nil, "the interim response's Link field")
       try trial.equal(body, Data("ok".utf8), "the body")
     },
     Check("adds only required fields to a request") { trial in

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-// Time limits of less than a second, each reported by name.
+// Time limits of less than a second. The error names the limit.
 extension TransportConformance {
   private static let short = Duration.milliseconds(300)
 
@@ -33,13 +33,13 @@ extension TransportConformance {
       try trial.equal(error.phase, .receiving, "the phase")
       try await trial.waitForIdleness()
     },
-    Check("ends a dripping body when the attempt's time limit expires") { trial in
+    Check("ends a slow body when the attempt's time limit expires") { trial in
       trial.server.enqueue(.data(Data(count: 100_000)).throttled(bytes: 1, every: .milliseconds(5)))
       let error = try await trial.failure(of: try trial.request { $0.timeouts = Timeouts(attempt: short) }, .timedOut)
       try trial.equal(error.timer, .attempt, "the timer")
       try await trial.waitForIdleness()
     },
-    Check("does not time out while a body moves or its reader is slow") { trial in
+    Check("does not time out while a body makes progress or its reader is slow") { trial in
       trial.server.enqueue(.data(Data(count: 60)).throttled(bytes: 1, every: .milliseconds(20)))
       let request = try trial.request {
         $0.timeouts = Timeouts(firstByte: .seconds(1), idle: .seconds(1))

@@ -23,7 +23,7 @@ public struct TransportConformance: Sendable {
     /// The requirement, as a sentence.
     public var name: String { check.name }
 
-    /// The name.
+    /// The same as ``name``.
     public var description: String { name }
 
     /// Runs the check with a new transport and server.
@@ -61,7 +61,7 @@ public struct TransportConformance: Sendable {
     }
   }
 
-  /// All cases that can be checked over the route.
+  /// The cases that can be checked over the route.
   public let cases: [Case]
   /// The names of the cases that can't be checked over the route.
   public let omissions: [String]

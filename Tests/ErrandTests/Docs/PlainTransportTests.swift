@@ -19,7 +19,7 @@
       "reports the connect time limit, and that nothing was sent",
       "reports the first-byte time limit",
       "reports the idle time limit",
-      "ends a dripping body when the attempt's time limit expires",
+      "ends a slow body when the attempt's time limit expires",
       // Has no chunked encoding.
       "sends a stream of unknown length in chunks",
       "delivers the body unchanged, whatever its framing",
@@ -28,12 +28,12 @@
       "makes the server wait while nothing reads the body, then delivers everything",
       "closes the connection if reading the body stops early",
       "closes the connection when an unread body is released",
-      "closes the connection if cancelled in an endless body",
+      "closes the connection if cancelled while reading an endless body",
       "stops the body's source if cancelled while sending",
       // Decompresses nothing and sends no `Expect: 100-continue`.
       "requests and decodes a compressed body if decompression is on",
       "rejects a body that becomes too large when decoded",
-      "fails if the content coding is broken",
+      "fails if the compressed body is invalid",
       "sends a body with Expect: 100-continue after the server's 100",
     ]
 

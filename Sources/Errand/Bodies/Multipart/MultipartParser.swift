@@ -69,7 +69,7 @@ struct MultipartParser {
     place = isPushed ? .head : .preamble
   }
 
-  /// Marks the end of the body, where the closing delimiter needs no line break.
+  /// Marks the end of the body. There, the closing delimiter doesn't need a line break.
   mutating func finish() { hasEnded = true }
 
   mutating func append(_ data: Data) {

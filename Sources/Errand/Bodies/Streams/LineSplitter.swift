@@ -51,7 +51,7 @@ struct LineSplitter {
 
   func check() throws { if isTooLong { throw HTTPBodyLimitError(limit: limit) } }
 
-  /// Returns the bytes after the last line break, or `nil` if there are none.
+  /// Returns the bytes after the last line break, or `nil` if no bytes follow it.
   mutating func rest() -> [UInt8]? { line.isEmpty ? nil : take() }
 
   private mutating func take() -> [UInt8] {
