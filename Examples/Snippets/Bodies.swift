@@ -3,16 +3,16 @@ import Foundation
 
 struct LabelValues: ServerGETTask {
   let label: String
-  var path: [String] { ["label", label, "values"] }  // escaped: a value is never more than one segment
-  let query = ["match": "up", "limit": "20"]  // a dictionary, pairs, or any Encodable with keys
+  var path: [String] { ["label", label, "values"] }  // escaped: each value is exactly one segment
+  let query = ["match": "up", "limit": "20"]  // a dictionary, pairs, or any keyed Encodable
   let headers = ["Accept-Language": "en"]
-  let timeout: Duration? = .seconds(5)  // nil is the server's
+  let timeout: Duration? = .seconds(5)  // nil uses the server's timeout
   let decoder = JSONDecoder()
 }
 
 struct Rename: ServerGETTask {
   let label: String
-  var path: String { "label/\(segment: label)/name" }  // the same for a part of a text
+  var path: String { "label/\(segment: label)/name" }  // escapes a value inside a string
 }
 
 struct ShopProblem: Decodable, Sendable { let code: String }
@@ -30,7 +30,7 @@ func order(_ widget: Widget, from shop: Server) async throws -> Bool? {
   } catch let error as TaskError where error.status == 422 {
     soldOut = error.payload(as: ShopProblem.self)?.code == "sold-out"
   } catch TaskError.Code.timedOut {
-    // nothing is known of the order
+    // the order may or may not have been placed
   }
   return soldOut
 }

@@ -27,9 +27,9 @@ func send(
   do {
     try await order.send()
   } catch let error as TaskError where error.wasNotSent {
-    outbox.keep(order)  // safe: the server saw nothing
+    outbox.keep(order)  // safe: the server received nothing
   } catch let error as TaskError where error.status == nil && error.isRetryable {
-    try await check(order)  // perhaps sent: look before it is sent again
+    try await check(order)  // may have been sent: check before resending
   }
 }
 
@@ -50,9 +50,9 @@ struct BuyWidget: ServerPOSTTask {
 func words(for error: TaskError) -> String {
   switch error.code {
   case .soldOut: return "This widget is sold out."
-  case .badStatus: return error.problem?.title ?? "The shop answers \(error.status?.description ?? "nothing")."
-  case .timedOut, .connectionLost: return "The shop is slow. Try again."
+  case .badStatus: return error.problem?.title ?? "The shop responded with \(error.status?.description ?? "an error")."
+  case .timedOut, .connectionLost: return "The shop is not responding. Try again."
   case .untrustedServer, .pinMismatch: return "This network cannot be trusted."
-  default: return error.isOffline ? "There is no connection." : "Something went wrong."
+  default: return error.isOffline ? "You are offline." : "Something went wrong."
   }
 }

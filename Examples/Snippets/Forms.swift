@@ -43,7 +43,7 @@ func pictures(of response: HTTPResponse) throws -> MultipartParts {
 }
 
 func names(_ response: HTTPResponse) -> [String?] {
-  let name = response.suggestedFileName  // from Content-Disposition, safe in any folder
+  let name = response.suggestedFileName  // from Content-Disposition, safe as a file name
   let type = MediaType(fileExtension: "png")  // image/png
   let ending = response.mediaType?.preferredExtension  // "pdf"
   return [name, type?.rawValue, ending]

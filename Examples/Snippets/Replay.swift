@@ -10,18 +10,18 @@ func replayOnce(from file: URL) async throws -> Widget {
 func recordMissing(in file: URL) async throws {
   let transport = try ReplayTransport(from: file, options: ReplayOptions(recording: .missing))
   _ = try await GetWidget(id: 7).replay(from: transport).send()
-  try await transport.finish()  // returns when all is written, throws where that failed
+  try await transport.finish()  // returns when everything has been written; throws if that failed
 }
 
 func optionsOfReplay() -> ReplayOptions {
   var options = ReplayOptions(recording: .once)
   var hidden = Redaction.standard
-  hidden.endings.remove("token")  // {"token": "word"} stays a word
+  hidden.endings.remove("token")  // {"token": "word"} is not redacted
   options.redaction = hidden
-  options.binaryTypes = ["application/x-protobuf"]  // bytes in which no secret is looked for
+  options.binaryTypes = ["application/x-protobuf"]  // binary data that is not searched for secrets
   options.matching = [.method, .path, .header("Accept"), .body]
-  options.order = .asRecorded  // each request has to be the next one
-  options.whenPlayed = .none  // no response is played twice
+  options.order = .asRecorded  // requests must have the recorded order
+  options.whenPlayed = .none  // each response is played only once
   return options
 }
 

@@ -16,10 +16,10 @@ func watched(_ upload: ResumableUpload, show: @escaping @Sendable (Double?) -> V
   let watching = Task {
     for await state in upload.states { show(state.progress?.fraction) }
   }
-  upload.pause()  // ends the request under way
-  upload.resume()  // asks the server, and goes on from there
-  upload.cancel()  // run() throws CancellationError; the server keeps what it has
-  try await upload.discard()  // has the server forget what is not complete, once run() has ended
+  upload.pause()  // ends the current request
+  upload.resume()  // asks the server for its offset and continues there
+  upload.cancel()  // run() throws CancellationError; the server keeps the data it has
+  try await upload.discard()  // deletes the incomplete upload after run() has ended
   await watching.value
 }
 

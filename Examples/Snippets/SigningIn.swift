@@ -26,7 +26,7 @@ func clientCredentials(_ shop: Server, _ tokenURL: URL, secret: String) async {
   var signIn = OAuth2(
     tokenURL: tokenURL, client: .init(id: "warehouse", secret: secret), grant: .clientCredentials)
   signIn.scopes = ["widgets:read"]
-  let authentication = Authentication.oauth2(signIn)  // made once: it has the token
+  let authentication = Authentication.oauth2(signIn)  // create it once: it stores the token
   await shop.update { $0.authentication = authentication }
 }
 
@@ -81,7 +81,7 @@ func expired(_ authentication: Authentication, _ shop: Server, showSignIn: () as
     await showSignIn()
     return nil
   } catch let error as TaskError where error.status == .unauthorized {
-    let schemes = error.headers.challenges.map(\.scheme)  // what the server would take
+    let schemes = error.headers.challenges.map(\.scheme)  // the schemes that the server accepts
     throw error.headers.challenges.isEmpty ? error : NoWayIn(schemes: schemes)
   }
 }
@@ -90,7 +90,7 @@ struct NoWayIn: Error {
   let schemes: [String]
 }
 
-/// The shop's session, opened with a key.
+/// Opens a session with the shop and authenticates with it.
 struct SessionKey: Authenticator {
   let key: String
   let loginURL: URL
@@ -102,7 +102,7 @@ struct SessionKey: Authenticator {
   func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
     let response = try await context.send(HTTPRequest(.post, loginURL, body: .text(key)))
     guard response.status == .ok else {
-      throw TaskError(.authenticationFailed, "the shop has no session for this key", phase: .authenticating)
+      throw TaskError(.authenticationFailed, "the shop rejected the session key", phase: .authenticating)
     }
     return String(decoding: try await response.body.collect(), as: UTF8.self)
   }

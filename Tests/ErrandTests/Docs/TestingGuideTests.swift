@@ -109,7 +109,7 @@ import Testing
 
     try await shop.manager.recordTaskPath(to: folder)
     _ = try? await shop.send(GetWidget(id: 7))
-    await shop.manager.endTaskPathRecording()  // returns when all is written
+    await shop.manager.endTaskPathRecording()  // returns when everything has been written
 
     let index = try String(contentsOf: folder.appendingPathComponent("index.json"), encoding: .utf8)
     #expect(index.contains("GetWidget") && index.contains("404"))
