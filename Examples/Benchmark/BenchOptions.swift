@@ -25,7 +25,7 @@ struct BenchOptions {
   private(set) var ranges = 1
   /// The number of the first exchange.
   private(set) var first = 0
-  /// The kinds of mutations to exclude, and those to use exclusively, separated by commas.
+  /// The kinds of mutations to exclude, and the only kinds to use, separated by commas.
   private(set) var without = ""
   private(set) var only = ""
 
@@ -47,7 +47,7 @@ struct BenchOptions {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
       + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR] [--spans FILE] [--ranges N]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
       + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, large, manager, record, "
-      + "addresses, cache-open, cache-write, cache-kill, transfer-kill, upload-kill and queue-kill bring their own server and need no URL"
+      + "addresses, cache-open, cache-write, cache-kill, transfer-kill, upload-kill and queue-kill start their own server and need no URL"
   }
 
   init(_ arguments: [String]) throws {
@@ -78,7 +78,7 @@ struct BenchOptions {
     }
     hasURL = url != nil
     if scenario.isEmbedded { url = url ?? URL(string: "http://127.0.0.1") }
-    guard let url else { throw BenchError("--url is missing or no URL; \(Self.usage)") }
+    guard let url else { throw BenchError("--url is missing or invalid; \(Self.usage)") }
     self.scenario = scenario
     self.url = url
   }
@@ -102,7 +102,7 @@ struct BenchOptions {
   }
 
   private static func count(_ text: String, for option: String) throws -> Int {
-    guard let count = Int(text), count > 0 else { throw BenchError("\(option) takes a number above 0, not '\(text)'") }
+    guard let count = Int(text), count > 0 else { throw BenchError("\(option) must be above 0, not '\(text)'") }
     return count
   }
 }

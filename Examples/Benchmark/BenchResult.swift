@@ -19,8 +19,8 @@ struct BenchResult: BenchReport {
     """
   }
 
-  /// Runs `once` as often and as concurrently as the options require. `once` returns the size of a body. The measured
-  /// CPU time includes `end`.
+  /// Runs `once` as often and as concurrently as the options require, then runs `end`. `once` returns the size of a
+  /// body. The measured CPU time includes `end`.
   static func measure(
     _ scenario: String, _ options: BenchOptions, end: () async -> Void = {},
     _ once: @escaping @Sendable () async throws -> Int

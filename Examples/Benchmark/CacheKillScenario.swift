@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Kills processes that write to the same disk cache, two concurrently, `--requests` times (default 200), and reads
-/// what they leave behind. Exits with 1 if a byte is torn or wrong, or if a temporary file is never removed.
+/// Kills processes that write to a disk cache, two at a time, `--requests` times (default 200), and reads the files
+/// that they leave behind. Exits with 1 if a byte is missing or wrong, or if a temporary file is never removed.
 struct CacheKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 200

@@ -70,7 +70,7 @@ struct CacheWriteScenario: Scenario {
     let load = try CacheLoad(folder, seed: options.seed)
     let parent = getppid()
     return try await BenchResult.measure("cache-write", options) {
-      guard getppid() == parent else { throw BenchError("the program that started this one has ended") }
+      guard getppid() == parent else { throw BenchError("the parent process has exited") }
       try await load.store(.random(in: 0..<CacheLoad.keys))
       _ = try await load.check(.random(in: 0..<CacheLoad.keys))
       return 1

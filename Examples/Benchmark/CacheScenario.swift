@@ -56,7 +56,7 @@ struct CacheScenario: Scenario {
 
   private func checkHit(_ options: BenchOptions, _ server: Server) async throws {
     let status = try await URLTask(options.url).on(server).response().headers[.cacheStatus] ?? "none"
-    guard status.hasPrefix("errand; hit") else { throw BenchError("what was measured was no hit but '\(status)'") }
+    guard status.hasPrefix("errand; hit") else { throw BenchError("expected a cache hit, got '\(status)'") }
   }
 }
 
@@ -69,7 +69,7 @@ struct CacheReport: BenchReport {
 
   private var ratio: Double { microseconds[1] / microseconds[0] }
 
-  var failures: [String] { ratio > 0.2 ? ["a hit in memory costs \(ratio) of a request, more than a fifth"] : [] }
+  var failures: [String] { ratio > 0.2 ? ["a hit in memory costs \(ratio) times a request (limit: 0.2)"] : [] }
 
   var description: String {
     """

@@ -38,7 +38,7 @@ final class ChildProcess: Sendable {
     guard code == 0 else {
       close(input)
       close(output)
-      throw BenchError("\(arguments[0]) cannot be started: \(String(cString: strerror(code)))")
+      throw BenchError("\(arguments[0]) can't be started: \(String(cString: strerror(code)))")
     }
     self.number = number
     self.output = output
@@ -100,7 +100,7 @@ final class ChildProcess: Sendable {
   func kill() throws {
     _ = ErrandFoundation.kill(number, SIGKILL)
     let code = wait()
-    guard code == -1 else { throw BenchError("a program ended by itself, with \(code)") }
+    guard code == -1 else { throw BenchError("a process exited by itself with code \(code)") }
   }
 
   /// Kills the process. Returns the exit code if it had already exited.

@@ -81,10 +81,10 @@ struct ClosingSoakReport: BenchReport {
   var failures: [String] {
     var failures: [String] = []
     if descriptorsGrown > concurrency { failures.append("\(descriptorsGrown) descriptors more: \(samples)") }
-    if sentTwice > 0 { failures.append("\(sentTwice) POSTs were read twice") }
-    if let wrong = ends["wrong"] { failures.append("\(wrong) calls succeeded with another body than theirs") }
+    if sentTwice > 0 { failures.append("\(sentTwice) POSTs were received twice") }
+    if let wrong = ends["wrong"] { failures.append("\(wrong) calls succeeded with another call's body") }
     let internals = ends.filter { $0.key.hasSuffix("internal") }.values.reduce(0, +)
-    if internals > 0 { failures.append("\(internals) calls failed as internal") }
+    if internals > 0 { failures.append("\(internals) calls failed with .internal") }
     return failures
   }
 

@@ -23,7 +23,7 @@ struct CrowdReport: BenchReport {
 
   var failures: [String] {
     kinds.filter { ratio($0) > Self.limit }.map {
-      "beside \(crowd) \($0.rawValue) a request costs \(ratio($0)) times as much"
+      "with \(crowd) \($0.rawValue), a request costs \(ratio($0)) times as much"
     }
   }
 

@@ -1,8 +1,9 @@
 import Errand
 import ErrandFoundation
 
-/// Measures the cost of an inactive crowd: busy requests alone, next to 2,000 idle connections, and next to 2,000
-/// streams whose body stalls after the head. Neither crowd may increase the CPU time per request by more than a tenth.
+/// Measures how much an inactive crowd slows down busy requests: without a crowd, with 2,000 idle connections, and with
+/// 2,000 streams whose body stalls after the head. Neither crowd may increase the CPU time per request by more than a
+/// tenth.
 ///
 /// The servers run in their own processes, so only the client's CPU time counts. The three kinds alternate. Each uses
 /// its own transport, which is released before the next kind starts. A ratio is the median over the rounds, because
@@ -40,7 +41,7 @@ struct CrowdScenario: Scenario {
     defer { for reader in readers { reader.cancel() } }
     let once: @Sendable () async throws -> Int = {
       let response = try await transport.send(HTTPRequest(.get, busy))
-      guard response.status == .ok else { throw BenchError("the server answered \(response.status)") }
+      guard response.status == .ok else { throw BenchError("the server responded with \(response.status)") }
       return try await response.body.collect().count
     }
     _ = try await BenchResult.measure("crowd", options.with(requests: options.requests / 10), once)
@@ -83,7 +84,7 @@ enum CrowdKind: String, CaseIterable {
       let counts = await transport.connections().values.first
       let (open, active) = (counts?.open ?? 0, counts?.busy ?? 0)
       guard open >= count, self == .idleConnections ? active == 0 : active >= count else {
-        throw BenchError("\(open) connections are open and \(active) busy, for \(count) \(rawValue)")
+        throw BenchError("\(open) connections are open and \(active) active, but expected \(count) \(rawValue)")
       }
     #endif
   }

@@ -2,7 +2,8 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Measures the overhead of server and manager by running trivial tasks over a stub transport in a window.
+/// Measures the overhead of the server and the manager by running trivial tasks over a stub transport, a limited number
+/// at a time.
 ///
 /// `--requests` sets the number of tasks (default one million). Exits with 1 if a task costs more than 1.2 times as
 /// much as in a run with a hundredth of that number, or if memory grows by more than eight megabytes.
@@ -53,7 +54,7 @@ struct ManagerScenario: Scenario {
   private func requests(_ count: Int, to url: URL) async throws {
     for _ in 0..<count {
       let response = try await Self.transport.send(HTTPRequest(.get, url))
-      guard try await response.body.collect() == Self.body else { throw BenchError("the stub answered otherwise") }
+      guard try await response.body.collect() == Self.body else { throw BenchError("the response has the wrong body") }
     }
   }
 
@@ -74,7 +75,7 @@ struct TaskCost {
   let processorMicroseconds: Double
 }
 
-/// The cost of server and manager per task, for few and many tasks, as one line of JSON.
+/// The cost of the server and the manager per task, for few and many tasks, as one line of JSON.
 struct ManagerReport: BenchReport {
   let requests: Int
   let few: Int
@@ -87,8 +88,8 @@ struct ManagerReport: BenchReport {
 
   var failures: [String] {
     [
-      ratio > 1.2 ? "a task among \(requests) costs \(ratio) times as much as among \(few)" : nil,
-      memoryGrowth > 8 ? "the memory grew by \(memoryGrowth) MB" : nil,
+      ratio > 1.2 ? "in a run of \(requests) tasks, a task costs \(ratio) times as much as in a run of \(few)" : nil,
+      memoryGrowth > 8 ? "memory grew by \(memoryGrowth) MB" : nil,
     ].compactMap(\.self)
   }
 

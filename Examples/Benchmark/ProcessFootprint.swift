@@ -12,13 +12,13 @@ struct ProcessFootprint: Sendable {
     return ProcessFootprint(residentMegabytes: residentMegabytes, descriptors: open)
   }
 
-  /// The footprint after the allocator has released unused memory. The remaining memory is in use or leaked.
+  /// The footprint after the allocator has released unused memory. The remaining memory is in use or has leaked.
   static var trimmed: ProcessFootprint {
     trimAllocator()
     return now
   }
 
-  /// Returns the footprint when loops and servers have closed their descriptors.
+  /// Waits until loops and servers have closed their descriptors, and returns the footprint.
   static func settled(atMost descriptors: Int) async -> ProcessFootprint {
     var footprint = ProcessFootprint.trimmed
     for _ in 0..<40 {
@@ -44,7 +44,7 @@ extension ProcessFootprint {
     getrlimit(resource, &limit)
     limit.rlim_cur = limit.rlim_max
     guard setrlimit(resource, &limit) == 0, UInt64(limit.rlim_max) >= count else {
-      throw BenchError("\(count) descriptors are needed, and \(limit.rlim_max) is the limit")
+      throw BenchError("\(count) descriptors are needed, but the limit is \(limit.rlim_max)")
     }
   }
 

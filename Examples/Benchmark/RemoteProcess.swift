@@ -11,7 +11,7 @@ final class RemoteProcess {
     let line = String(decoding: process.nextOutput(), as: UTF8.self).filter { !$0.isNewline }
     guard let url = URL(string: line), url.scheme == "http" else {
       process.terminate()
-      throw BenchError("the server said '\(line)' instead of its URL")
+      throw BenchError("the server printed '\(line)' instead of its URL")
     }
     self.url = url
   }

@@ -5,7 +5,7 @@ import ErrandFoundation
 protocol Scenario: Sendable {
   var defaultRequests: Int { get }
   var defaultConcurrency: Int { get }
-  /// Whether it brings its own server.
+  /// Whether it starts its own server.
   var isEmbedded: Bool { get }
 
   func run(_ options: BenchOptions) async throws -> any BenchReport
@@ -24,7 +24,7 @@ struct TransportScenario: Scenario {
     let url = options.url
     return try await BenchResult.measure("transport", options) {
       let response = try await transport.send(HTTPRequest(.get, url))
-      guard response.status == .ok else { throw BenchError("the server answered \(response.status)") }
+      guard response.status == .ok else { throw BenchError("the server responded with \(response.status)") }
       return try await response.body.collect().count
     }
   }
@@ -61,7 +61,7 @@ struct TaskScenario: Scenario {
       }
     ) {
       let widget = try await task.download()
-      guard widget.active else { throw BenchError("the server sent another widget") }
+      guard widget.active else { throw BenchError("the server sent the wrong widget") }
       return 1
     }
     guard spans?.dropped ?? 0 == 0 else { throw BenchError("\(spans?.dropped ?? 0) spans were dropped") }
@@ -122,7 +122,7 @@ struct UploadScenario: Scenario {
 extension BenchOptions {
   /// Returns a server at the URL's origin with default settings and enough slots for the concurrency.
   func server(recorders: [any CallRecorder] = [], observers: [any TaskObserver] = []) throws -> Server {
-    guard let remote = URL(string: "/", relativeTo: url)?.absoluteURL else { throw BenchError("no remote in \(url)") }
+    guard let remote = URL(string: "/", relativeTo: url)?.absoluteURL else { throw BenchError("\(url) has no origin") }
     var configuration = ServerConfiguration()
     (configuration.recorders, configuration.observers) = (recorders, observers)
     return Server(

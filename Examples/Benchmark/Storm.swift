@@ -31,7 +31,7 @@ struct Storm: Sendable {
     return remote
   }
 
-  /// Runs the storm and waits for its end, provided that it makes progress.
+  /// Runs the storm and waits until it ends or stops making progress.
   func blow() async throws -> StormReport {
     let share = (requests + concurrency - 1) / concurrency
     let workers = (0..<concurrency).map { index in

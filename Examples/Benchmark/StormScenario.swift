@@ -5,15 +5,15 @@ import ErrandFoundation
 /// Cancels calls at random over real sockets through the entire stack. No call may hang, leak its slot, memory or
 /// connection, or end with anything except success or `CancellationError`.
 ///
-/// The server runs in this process. Cancellation follows a fixed seed, but interleaving varies.
+/// The server runs in this process. The cancellation times follow a fixed seed, but the interleaving varies.
 struct StormScenario: Scenario {
   let defaultRequests = 100_000
   let defaultConcurrency = 64
   let isEmbedded = true
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
-    // The first storm is as long as the second. It fills pools and caches and spreads the heap. The footprint must not
-    // grow afterwards.
+    // The first storm is as long as the second. It fills pools and caches and fragments the heap. After that, the
+    // footprint must not grow.
     let first = try await Storm(options).blow()
     let before = await ProcessFootprint.settled(atMost: 0)
     let start = ContinuousClock.now
@@ -53,8 +53,8 @@ struct StormReport: BenchReport {
   var failures: [String] {
     var failures: [String] = []
     if hung > 0 { failures.append("\(hung) calls hung") }
-    if slotsLost > 0 { failures.append("\(slotsLost) slots or calls were not given back") }
-    if let first = wrong.first { failures.append("\(wrong.count) wrong errors, the first: \(first)") }
+    if slotsLost > 0 { failures.append("\(slotsLost) slots or calls were not released") }
+    if let first = wrong.first { failures.append("\(wrong.count) unexpected errors; the first: \(first)") }
     if descriptorsLost > 0 { failures.append("\(descriptorsLost) descriptors are still open") }
     if megabytesGrown > Self.tolerance { failures.append("memory grew by \(megabytesGrown) MB") }
     return failures

@@ -21,7 +21,7 @@ struct EmbeddedShop: Sendable {
     server.route(.get, "/sign") { _ in Self.answer(Sign(shop: name, text: sign)) }
     server.route(.get, "/widgets/:id") { request in
       let widget = storage.withLock { $0[Self.id(of: request)] }
-      // Use a delay that is long enough to see the window of tasks at work.
+      // Delay the response so that the progress of concurrent tasks is visible.
       return Self.answer(widget).after(.milliseconds(20))
     }
     server.route(.get, "/newest") { _ in

@@ -27,7 +27,7 @@ extension EmbeddedShops {
       let files = try recordings(in: folder)
       page.say(folder.path)
       for file in files { page.line("      \(file)") }
-      try check(files == ["0001. GET Widget.txt", "0002. POST AddWidget.txt"], "the files are \(files)")
+      try check(files == ["0001. GET Widget.txt", "0002. POST AddWidget.txt"], "the recordings are \(files)")
     }
   }
 }

@@ -31,9 +31,9 @@ extension EmbeddedShops {
         parts.append(Int((progress.fraction ?? 0) * 100))
         page.progress(parts.last ?? 0, of: 100, " % of \((progress.total ?? 0) >> 20) MiB")
       }
-      page.say("\(answer.status), \(answer.headers["X-Received"] ?? "no") bytes arrived")
+      page.say("\(answer.status), \(answer.headers["X-Received"] ?? "no") bytes received")
       try check(parts == parts.sorted() && parts.last == 100, "the progress was \(parts)")
-      try check(Int(answer.headers["X-Received"] ?? "").map { $0 > photo.count } == true, "not everything arrived")
+      try check(Int(answer.headers["X-Received"] ?? "").map { $0 > photo.count } == true, "the upload was incomplete")
     }
   }
 
@@ -94,7 +94,7 @@ extension EmbeddedShops {
       let asked = mock.requests.map { $0.headers["Range"] ?? "the whole" }
       page.say("requested \(asked.joined(separator: ", then "))")
       try check(asked == ["the whole", "bytes=1500000-", "bytes=3000000-"], "requested \(asked)")
-      try check(try Data(contentsOf: file) == data, "the file has other content")
+      try check(try Data(contentsOf: file) == data, "the file has the wrong content")
     }
   }
 

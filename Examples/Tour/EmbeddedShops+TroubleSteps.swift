@@ -37,12 +37,12 @@ extension EmbeddedShops {
       chosen.server.enqueue(.status(503, headers: ["Retry-After": "1"]))
       let answer = try await GetWidget(id: 7).response()  // a GET is retried; a POST is not
       let record = answer.record
-      page.say("the flight record, which errors carry too:")
+      page.say("the flight record, which is also part of every error:")
       page.quote(record.description)
-      let hint = "run swift run errand-tour --page tour.html to write them"
+      let hint = "to write them, run: swift run errand-tour --page tour.html"
       page.say(
-        "all calls on a page with a waterfall and as HAR: \(self.page.map { "at the end in \($0.words)" } ?? hint)")
-      try check(answer.attempts.map(\.status) == [503, 200], "the attempts are \(answer.attempts.map(\.outcome))")
+        "all calls on a page with a waterfall and as HAR: \(self.page.map { "see \($0.words) at the end" } ?? hint)")
+      try check(answer.attempts.map(\.status) == [503, 200], "the attempts were \(answer.attempts.map(\.outcome))")
       try check(answer.metrics.elapsed >= .seconds(1), "Retry-After was ignored")
     }
   }
@@ -95,7 +95,7 @@ extension EmbeddedShops {
       let sleepy = Server(shop.url, asDefault: false)
       let work = Task { try await sleepy.send(GetWidget(id: 7)) }
       _ = try await shop.nextRequest()
-      page.say("the shop has the request, and will never respond")
+      page.say("the shop has received the request, and will never respond")
       let start = ContinuousClock.now
       work.cancel()
       do {

@@ -37,7 +37,7 @@ extension EmbeddedShops {
       let sprocket = NewWidget(name: "Sprocket", price: 12.5)
       let answer = try await AddWidget(uploadPayload: sprocket).response()
       try check(answer.status == .created && answer.payload.name == "Sprocket", "\(answer.status): \(answer.text)")
-      page.say("\(answer.status), with number \(answer.payload.id), after \(answer.metrics.elapsed.inWords)")
+      page.say("\(answer.status): widget \(answer.payload.id), after \(answer.metrics.elapsed.inWords)")
     }
   }
 
@@ -53,7 +53,7 @@ extension EmbeddedShops {
       let replaced = try await ReplaceWidget(uploadPayload: cog).send()
       let seen = try await GetWidget(id: 201).send()
       try check(replaced == cog && seen == cog, "the shop has \(seen)")
-      page.say("number 201 is now: \(seen.name), \(seen.price)")
+      page.say("widget 201 is now: \(seen.name), \(seen.price)")
     }
   }
 

@@ -1,7 +1,7 @@
 import Errand
 import ErrandTesting
 
-/// Three shops inside the tour, and a server connected to the selected shop.
+/// The tour's three built-in shops, and a server connected to the selected shop.
 struct EmbeddedShops: Sendable {
   let all: [EmbeddedShop]
   /// The server used by the steps. Because it is created first, it is every task's default.
@@ -30,11 +30,11 @@ struct EmbeddedShops: Sendable {
   var tour: Tour {
     Tour(
       greeting: """
-        A tour of Errand, against three small shops that run inside of this program: no internet is used.
-        They take 20 ms to find a widget, so that there is something to see.
+        A tour of Errand with three small shops that run inside this program. It doesn't use the internet.
+        The shops take 20 ms to find a widget, so that you can watch the progress.
         """,
       steps: remoteSteps + typedSteps + echoSteps + manySteps + troubleSteps + cacheSteps + streamSteps
         + recordingSteps,
-      farewell: "The code is in Examples/Tour. Against your own server: swift run errand-tour --url URL")
+      farewell: "The code is in Examples/Tour. To use your own server: swift run errand-tour --url URL")
   }
 }

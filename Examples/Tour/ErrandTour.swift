@@ -32,7 +32,7 @@ struct ErrandTour {
     }
   }
 
-  /// Runs the entire tour and writes the page with its calls to `file`, with their HAR next to it.
+  /// Runs the entire tour, writes a page with its calls to `file`, and writes a HAR file next to the page.
   private static func walk(writing file: URL?, on page: Page) async throws {
     let place = file.map { PagePlace(file: $0) }
     let shops = try EmbeddedShops(writing: place)
@@ -47,7 +47,7 @@ struct ErrandTour {
   }
 }
 
-/// The files for the page with the tour's calls and for their HAR.
+/// The locations of the page with the tour's calls and of the HAR file.
 struct PagePlace: Sendable {
   let file: URL
 

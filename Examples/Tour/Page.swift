@@ -67,7 +67,7 @@ struct Page: Sendable {
     LogOutput.standardError.write("\(start)errand-tour: \(text)")
   }
 
-  /// Exits with this code.
+  /// Exits with `code`.
   func leave(_ code: Int32) -> Never { exit(code) }
 
   private enum Style: Int {
@@ -82,7 +82,7 @@ struct Page: Sendable {
   }
 
   private func put(_ text: String) {
-    // A closed pipe, as with `head`, must not fail the tour.
+    // A closed pipe, for example with `head`, must not fail the tour.
     var text = text
     text.withUTF8 { _ = write(STDOUT_FILENO, $0.baseAddress, $0.count) }
   }

@@ -20,14 +20,14 @@ struct Tour: Sendable {
       page.done(ContinuousClock.now - start)
     }
     page.line(
-      "\nAll \(steps.count) steps passed, in \((ContinuousClock.now - start).inWords).\n\(farewell)\n")
+      "\nAll \(steps.count) steps passed in \((ContinuousClock.now - start).inWords).\n\(farewell)\n")
   }
 }
 
 /// A feature of Errand: its title, the code shown, and the code that runs.
 struct TourStep: Sendable {
   let title: String
-  /// The relevant lines. A test checks that the tour also runs them.
+  /// The lines of code shown for the step. A test checks that the tour also runs them.
   let code: String
   /// Runs the step, prints what happened, and throws if the result is wrong.
   let run: @Sendable (Page) async throws -> Void

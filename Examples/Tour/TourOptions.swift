@@ -12,16 +12,16 @@ enum TourOptions: Equatable {
   case url(URL)
 
   static let usage = """
-    errand-tour              walks through Errand, against three shops that run inside of it
-    errand-tour --page FILE  the same, and writes a page with all calls of the shop, and their HAR
-    errand-tour --url URL    walks through the steps that only read, against any server
+    errand-tour              tours Errand's features, using three built-in shops
+    errand-tour --page FILE  does the same, and writes all calls to an HTML page and a HAR file
+    errand-tour --url URL    runs the read-only steps against any server
     errand-tour --help       prints this
 
     environment
-      SHOP_REMOTE   which of the three shops is asked: local, staging or production (the default)
-      NO_COLOR      when set, no colours
+      SHOP_REMOTE   the shop to use: local, staging or production (the default)
+      NO_COLOR      if set, turns off colors
 
-    exit code: 0 every step did what it says, 1 one did not, 2 wrong usage
+    exit code: 0 if every step passed, 1 if a step failed, 2 if the arguments are invalid
     """
 
   init(_ arguments: [String]) throws {

@@ -67,7 +67,7 @@ extension Visit {
 
   private var stream: TourStep {
     TourStep(
-      "A body is streamed, and never held in memory as a whole",
+      "A body is streamed and never held in memory as a whole",
       """
       let response = try await URLTask(url).stream()
       for try await chunk in response.body {
@@ -101,7 +101,7 @@ extension Visit {
       page.say(folder.path)
       let files = try recordings(in: folder)
       for file in files { page.line("      \(file)") }
-      try check(files.count == 1, "the files are \(files)")
+      try check(files.count == 1, "the recordings are \(files)")
     }
   }
 }

@@ -6,7 +6,7 @@ import Errand
   import Foundation
 #endif
 
-/// The read-only steps, run with a server given by its URL.
+/// The read-only steps, run against the server at a URL.
 struct Visit: Sendable {
   let url: URL
   let server: Server
@@ -14,7 +14,7 @@ struct Visit: Sendable {
   init(_ url: URL) {
     self.url = url
     var configuration = ServerConfiguration()
-    // If the user typed http://, that is intentional.
+    // Allow http if the user typed http:// explicitly.
     if url.scheme == "http", let host = url.host(percentEncoded: false) { configuration.insecureHosts = [host] }
     configuration.maxLoggedDownloadSize = 400
     server = Server(remote: Remote(url), configuration: configuration)
@@ -22,7 +22,7 @@ struct Visit: Sendable {
 
   var tour: Tour {
     Tour(
-      greeting: "A tour of Errand, against \(url.absoluteString), with read-only requests.",
+      greeting: "A tour of Errand against \(url.absoluteString), with read-only requests.",
       steps: steps,
       farewell: "The full tour: swift run errand-tour")
   }

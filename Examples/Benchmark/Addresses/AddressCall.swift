@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// A call to a host that the policy must block, or may allow in some cases.
+/// A call to a host that the policy must block, or in some cases may allow.
 struct AddressCall: Sendable {
   enum Kind: String, CaseIterable, Sendable {
     /// A non-public address in one of many spellings.
@@ -39,7 +39,7 @@ struct AddressCall: Sendable {
       let path = either.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
       return AddressCall(kind, "http://93.184.215.14/to/\(path)", to: either, isForbidden: isForbidden)
     case .proxy:
-      // A proxy call to any name is rejected. A proxy call to a public address is allowed.
+      // Calls to any name through a proxy are rejected. Calls to a public address through a proxy are allowed.
       let isPublic = Int.random(in: 0..<4, using: &dice) == 0
       return AddressCall(kind, isPublic ? "http://93.184.215.14/" : either, isForbidden: !isPublic)
     }

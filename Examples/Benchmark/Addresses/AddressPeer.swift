@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// The hosts in the network namespace, their DNS server and a proxy: `Tests/Fuzzing/Peer/names.py`.
+/// The hosts in the network namespace, with their DNS server and a proxy: `Tests/Fuzzing/Peer/names.py`.
 final class AddressPeer {
   /// The peer's counters.
   struct Summary: Decodable, Sendable {
@@ -24,7 +24,7 @@ final class AddressPeer {
     let program = root.appendingPathComponent("Tests/Fuzzing/Peer/names.py").path
     process = try ChildProcess(["/usr/bin/env", "python3", "-B", program, "\(options.seed)"])
     let line = String(decoding: process.nextOutput(), as: UTF8.self)
-    guard line.hasPrefix("ready") else { throw BenchError("the peer said '\(line)' and does not serve") }
+    guard line.hasPrefix("ready") else { throw BenchError("the peer did not start: it printed '\(line)'") }
   }
 
   /// Stops the peer and returns its counters.

@@ -29,14 +29,14 @@ struct AddressReport: BenchReport {
     if !forbidden.isEmpty { failures.append("connections to forbidden addresses: \(forbidden)") }
     let seen = summary.opened.values.reduce(0, +)
     if summary.begun != seen {
-      failures.append("the kernel began \(summary.begun) connections, of which \(seen) were seen")
+      failures.append("the kernel opened \(summary.begun) connections, but the peer counted \(seen)")
     }
     if let first = wrong.first {
-      failures.append("\(wrong.count) calls ended in another way than they must, the first: \(first)")
+      failures.append("\(wrong.count) calls had an invalid outcome; the first: \(first)")
     }
     // Otherwise the policy may never have been tested.
     for kind in ["name", "redirect", "proxy"] where ends["\(kind) success"] == nil {
-      failures.append("no call of the kind \(kind) got through to a public address")
+      failures.append("no \(kind) call reached a public address")
     }
     return failures
   }

@@ -35,11 +35,11 @@ struct AddressesScenario: Scenario {
     while case let piece = process.nextOutput(), !piece.isEmpty { output += piece }
     let code = process.wait()
     guard !output.isEmpty else {
-      throw BenchError("the namespace was not made, or nothing came of it (exit code \(code))")
+      throw BenchError("the namespace was not created, or the run in it had no result (exit code \(code))")
     }
     return Relayed(
       description: String(decoding: output, as: UTF8.self).filter { !$0.isNewline },
-      failures: code == 0 ? [] : ["the run in the namespace was no good (exit code \(code))"])
+      failures: code == 0 ? [] : ["the run in the namespace failed (exit code \(code))"])
   }
 
   private struct Relayed: BenchReport {
@@ -104,7 +104,7 @@ struct AddressCallsScenario: Scenario {
         remote: "https://bench.test", configuration: configuration, transport: try CurlTransport(transport),
         manager: TaskManager(limits: .unlimited))
     #else
-      throw BenchError("addresses needs Linux")
+      throw BenchError("the addresses scenario requires Linux")
     #endif
   }
 }

@@ -1,8 +1,8 @@
 import Errand
 import ErrandFoundation
 
-/// Exchanges on one transport, sequential or a few concurrently, so that each may use connections affected by earlier
-/// exchanges. The first exchange gets a valid response. Repeat a block to reproduce its findings.
+/// Exchanges on one transport, run sequentially or a few at a time. Each may use connections that earlier exchanges
+/// have affected. The first exchange gets a valid response. To reproduce a block's findings, run the block again.
 struct FuzzBlock: Sendable {
   /// The number of exchanges.
   static let size = 16

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// An exchange with the peer. The seed and its number determine everything about it.
+/// An exchange with the peer. It is fully determined by the seed and its number.
 struct FuzzExchange: Sendable {
   enum Use: String, CaseIterable, Sendable {
     case data, stream, file

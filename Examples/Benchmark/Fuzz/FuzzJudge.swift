@@ -15,7 +15,7 @@ struct FuzzOutcome: Sendable {
 
   /// A violation that can't be explained by the peer's behavior.
   var finding: String? {
-    if elapsed > exchange.limit + Self.slack { return "late: it took \(elapsed), and may take \(exchange.limit)" }
+    if elapsed > exchange.limit + Self.slack { return "late: it took \(elapsed) (limit: \(exchange.limit))" }
     guard case .failure(let error) = result else { return nil }
     if let damage = error as? FuzzDamage { return "a failed download changed the file: \(damage.error)" }
     guard let error = error as? TaskError else { return "no TaskError: \(error)" }
@@ -33,7 +33,7 @@ struct FuzzOutcome: Sendable {
 
   /// The time on a clock shared with the peer.
   static var now: UInt64 {
-    // Use plain numbers, because the module that declares `timespec`'s fields can't be imported in every build.
+    // Use plain numbers, because some builds can't import the module that declares the fields of `timespec`.
     var time = (seconds: 0, nanoseconds: 0)
     withUnsafeMutablePointer(to: &time) { pointer in
       pointer.withMemoryRebound(to: timespec.self, capacity: 1) { _ = clock_gettime(CLOCK_MONOTONIC, $0) }

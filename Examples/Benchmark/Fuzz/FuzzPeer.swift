@@ -13,7 +13,7 @@ final class FuzzPeer: Sendable {
     let tcp, tls, h2, closing, control: Int
   }
 
-  /// The certificate authority, and files for analyzing a crash.
+  /// The certificate authority, and the files for crash analysis.
   let folder: URL
   private let ports: Ports
   private let process: ChildProcess
@@ -28,7 +28,7 @@ final class FuzzPeer: Sendable {
         + ["--without", options.without, "--only", options.only], log: log)
     let line = process.nextOutput()
     guard let ports = try? JSONDecoder().decode(Ports.self, from: line) else {
-      throw BenchError("the peer said '\(String(decoding: line, as: UTF8.self))' instead of its ports: see \(log.path)")
+      throw BenchError("the peer printed '\(String(decoding: line, as: UTF8.self))', not its ports; see \(log.path)")
     }
     self.ports = ports
   }
@@ -87,7 +87,7 @@ final class FuzzPeer: Sendable {
       printf 'subjectAltName=IP:127.0.0.1' >server.ext
       openssl x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile server.ext -out server.pem
       """
-    guard try run(script, in: folder) == 0 else { throw BenchError("no certificates: see \(folder.path)/openssl.log") }
+    guard try run(script, in: folder) == 0 else { throw BenchError("no certificates; see \(folder.path)/openssl.log") }
   }
 
   private static func run(_ script: String, in folder: URL?) throws -> Int32 {

@@ -4,7 +4,7 @@ struct FuzzReport: BenchReport {
   var exchanges = 0
   var seconds = 0.0
   var collateral = 0
-  /// Findings that libcurl hides, as described in the guide on transports.
+  /// The number of findings that libcurl hides, as described in the guide on transports.
   var known = 0
   var findings: [String] = []
   /// The number of exchanges by outcome.
@@ -34,7 +34,7 @@ struct FuzzReport: BenchReport {
 
   var failures: [String] {
     var failures = findings
-    if slotsLost > 0 { failures.append("\(slotsLost) slots or calls were not given back") }
+    if slotsLost > 0 { failures.append("\(slotsLost) slots or calls were not released") }
     if descriptorsLost > 0 { failures.append("\(descriptorsLost) descriptors are still open") }
     return failures
   }

@@ -2,9 +2,9 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// Sends responses mutated by a seed over TCP, TLS and HTTP/2, for data, streams and files, to the transport and the
-/// entire stack. No exchange may crash, hang, get another exchange's response, accept an incomplete response, or fail
-/// with `.internal`. At the end, all slots and descriptors must have been released.
+/// Sends mutated responses over TCP, TLS and HTTP/2 to the transport and to the entire stack, for data, streams and
+/// files. A seed determines the mutations. No exchange may crash, hang, get another exchange's response, accept an
+/// incomplete response, or fail with `.internal`. At the end, all slots and descriptors must have been released.
 ///
 ///     errand-bench fuzz --seed 7 --seconds 60
 ///     errand-bench fuzz --seed 7 --first 4096 --exchanges 16 --concurrency 1   # reproduces a finding
@@ -25,7 +25,7 @@ struct FuzzScenario: Scenario {
     try await Self.warmUp(secure, peer)
     let before = await ProcessFootprint.settled(atMost: 0).descriptors
     let run = FuzzRun(secure, peer, try FuzzWatch(in: peer.folder))
-    Self.say("the trail of a crash is in \(peer.folder.path)/trail")
+    Self.say("if this process crashes, see \(peer.folder.path)/trail")
     try await run.go()
     var report = run.report
     let after = await ProcessFootprint.settled(atMost: before + 1).descriptors
@@ -33,11 +33,11 @@ struct FuzzScenario: Scenario {
     return report
   }
 
-  /// Creates the threads, files and libraries that the process keeps.
+  /// Creates the threads, opens the files and loads the libraries that the process keeps.
   private static func warmUp(_ options: BenchOptions, _ peer: FuzzPeer) async throws {
     let transport = try options.transport()
     for line in peer.lines {
-      // A number that is not checked.
+      // The exchange with this number is not checked.
       let exchange = FuzzExchange(-1, seed: options.seed, line: line, isFirst: true)
       let response = try await transport.send(HTTPRequest(.get, peer.url(line, exchange.path)))
       _ = try await response.body.collect()

@@ -1,7 +1,7 @@
 import ErrandTesting
 import ErrandFoundation
 
-/// Tracks running exchanges to find those that hang, and writes a trail for crash analysis.
+/// Tracks running exchanges to find the ones that hang, and writes a trail for crash analysis.
 final class FuzzWatch: Sendable {
   private struct State {
     var running: [Int: (exchange: FuzzExchange, start: ContinuousClock.Instant)] = [:]
@@ -16,7 +16,7 @@ final class FuzzWatch: Sendable {
   init(in folder: URL) throws {
     let file = folder.appendingPathComponent("trail")
     trail = open(file.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard trail >= 0 else { throw BenchError("\(file.path) cannot be written") }
+    guard trail >= 0 else { throw BenchError("\(file.path) can't be written") }
   }
 
   deinit { close(trail) }
@@ -34,7 +34,7 @@ final class FuzzWatch: Sendable {
   func lose(slots: Int, in block: Int) {
     state.withLock { state in
       state.slotsLost += slots
-      state.notes.append("\(slots) slots or calls were not given back after the exchanges from \(block)")
+      state.notes.append("\(slots) slots or calls were not released after the exchanges from \(block)")
     }
   }
 

@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 
 /// The peer of ``LargeScenario`` in its own process. It counts the bytes it receives, and sends the number of zeros
-/// given in the path. It only supports the subset of HTTP that the scenario uses.
+/// given in the path. It supports only the subset of HTTP that the scenario uses.
 struct LargePeerScenario: Scenario {
   let isEmbedded = true
 
@@ -52,7 +52,7 @@ struct LargePeerScenario: Scenario {
 private struct LargeConnection {
   let descriptor: Int32
 
-  /// Answers a single request, because a client may continue on another connection while it keeps this one open.
+  /// Responds to a single request, because a client may continue on another connection while it keeps this one open.
   func serve() {
     var rest: [UInt8] = []
     guard let head = readHead(&rest) else { return }

@@ -28,7 +28,7 @@ struct LargeScenario: Scenario {
     defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
     let file = folder.appendingPathComponent("sparse")
     guard FileManager.default.createFile(atPath: file.path, contents: nil), truncate(file.path, size) == 0 else {
-      throw BenchError("\(file.path) cannot be made")
+      throw BenchError("\(file.path) can't be created")
     }
     let peer = try RemoteProcess("large-peer")
     defer { peer.stop() }
@@ -60,9 +60,9 @@ private struct LargeReport: BenchReport {
 
   var failures: [String] {
     var failures: [String] = []
-    if !(size..<(size + 1000)).contains(received) { failures.append("\(received) bytes of \(size) were received") }
-    if copied != size { failures.append("\(copied) bytes of \(size) came down") }
-    if peakMegabytes > mostMegabytes { failures.append("the peak is above \(mostMegabytes) MB") }
+    if !(size..<(size + 1000)).contains(received) { failures.append("\(received) of \(size) bytes were received") }
+    if copied != size { failures.append("\(copied) of \(size) bytes were downloaded") }
+    if peakMegabytes > mostMegabytes { failures.append("the peak memory exceeds \(mostMegabytes) MB") }
     return failures
   }
 

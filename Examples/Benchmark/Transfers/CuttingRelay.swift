@@ -8,7 +8,7 @@ final class CuttingRelay: Sendable {
   private let listener: Int32
   private let target: UInt16
   private let open = Shared<Set<Int32>>([])
-  /// The bytes returned by the other port.
+  /// The number of bytes returned by the other port.
   private let passed = Shared(0)
   private let lastNumber = Shared(0)
   private let see: Seen
@@ -32,7 +32,7 @@ final class CuttingRelay: Sendable {
         self.serve(client)
       }
     }
-    guard isStarted else { throw BenchError("no thread for the relay") }
+    guard isStarted else { throw BenchError("can't create a thread for the relay") }
   }
 
   deinit {
@@ -42,7 +42,7 @@ final class CuttingRelay: Sendable {
 
   var bytesPassed: Int { passed.withLock { $0 } }
 
-  /// Cuts all connections. Returns `false` without connections.
+  /// Cuts all connections. Returns `false` if there are none.
   func cut() -> Bool {
     open.withLock { descriptors in
       for descriptor in descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -130,7 +130,7 @@ enum LocalSocket {
     var address = address(port)
     guard with(&address, { connect(descriptor, $0, $1) == 0 }) else {
       close(descriptor)
-      throw BenchError("nobody listens at \(port)")
+      throw BenchError("nothing listens on port \(port)")
     }
     return descriptor
   }

@@ -33,7 +33,7 @@ final class FileServer {
         close(descriptor)
         return
       }
-      guard ContinuousClock.now < end else { throw BenchError("nginx does not listen") }
+      guard ContinuousClock.now < end else { throw BenchError("nginx did not start listening in time") }
       usleep(10_000)
     }
   }

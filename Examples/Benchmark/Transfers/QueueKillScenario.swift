@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Adds numbered tasks to the queue in the `--file` folder, starting with `--first`, prints each number when its task
+/// Adds numbered tasks to the queue in the `--file` folder, starting with `--first`, prints each number once its task
 /// has been stored, and delivers the tasks to `--url`. Intended to be killed while it runs. With `--requests` 1, it
 /// doesn't add any tasks and exits when all have been delivered.
 struct QueueSendScenario: Scenario {
@@ -78,7 +78,7 @@ struct QueueKillScenario: Scenario {
       }
       next = (said.last ?? next) + 2  // the next task may have been stored without being reported
     }
-    guard try start(first: 0, requests: 1).wait() == 0 else { throw BenchError("the rest was not delivered") }
+    guard try start(first: 0, requests: 1).wait() == 0 else { throw BenchError("some tasks were not delivered") }
     return report.withLock { $0 }
   }
 }
@@ -110,8 +110,8 @@ struct QueueKillReport: BenchReport {
     let lost = kept.subtracting(keys.keys).count
     let twice = keys.values.count { $0.count > 1 }
     return [
-      kept.isEmpty ? "nothing was kept" : nil, lost > 0 ? "\(lost) tasks are lost" : nil,
-      twice > 0 ? "\(twice) tasks came with two keys" : nil, disorder > 0 ? "\(disorder) came out of order" : nil,
+      kept.isEmpty ? "no task was stored" : nil, lost > 0 ? "\(lost) tasks were lost" : nil,
+      twice > 0 ? "\(twice) tasks arrived with two keys" : nil, disorder > 0 ? "\(disorder) arrived out of order" : nil,
     ].compactMap(\.self)
   }
 

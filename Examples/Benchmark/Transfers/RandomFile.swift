@@ -12,7 +12,7 @@ enum RandomFile {
     for _ in stride(from: 0, to: size, by: 1 << 20) {
       var chunk = Data(capacity: 1 << 20)
       for _ in 0..<(1 << 17) { withUnsafeBytes(of: random.next()) { chunk.append(contentsOf: $0) } }
-      guard Descriptor.put(chunk, into: descriptor) else { throw BenchError("no room for \(size) bytes") }
+      guard Descriptor.put(chunk, into: descriptor) else { throw BenchError("can't write \(size) bytes") }
     }
   }
 

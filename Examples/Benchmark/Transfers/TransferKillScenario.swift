@@ -33,10 +33,10 @@ struct TransferKillScenario: Scenario {
     }
     while report.withLock({ $0.kills < options.requests || $0.cuts < options.requests }) {
       try await trial(place, relay, options, report)
-      guard try RandomFile.isSame(original, place) else { throw BenchError("the file has wrong bytes") }
+      guard try RandomFile.isSame(original, place) else { throw BenchError("the downloaded file is corrupted") }
       try FileManager.default.removeItem(at: place)
       let left = try FileManager.default.contentsOfDirectory(atPath: place.deletingLastPathComponent().path)
-      guard left.isEmpty else { throw BenchError("\(left) is left behind") }
+      guard left.isEmpty else { throw BenchError("\(left) were left behind") }
     }
     report.withLock { $0.passed = relay.bytesPassed }
     return report.withLock { $0 }
@@ -54,13 +54,13 @@ struct TransferKillScenario: Scenario {
       let peak = child.peakMegabytes
       report.withLock { $0.peakMegabytes = max($0.peakMegabytes, peak) }
       if let code = child.ended() {
-        guard code == 0 else { throw BenchError("a download failed, with \(code)") }
+        guard code == 0 else { throw BenchError("a download process exited with code \(code)") }
         return
       }
       let (kills, cuts) = report.withLock { ($0.kills, $0.cuts) }
       if kills <= cuts, kills < most {
         if let code = child.killed() {
-          guard code == 0 else { throw BenchError("a download failed, with \(code)") }
+          guard code == 0 else { throw BenchError("a download process exited with code \(code)") }
           return
         }
         report.withLock { $0.kills += 1 }
@@ -80,7 +80,7 @@ struct TransferKillScenario: Scenario {
   }
 }
 
-/// The content of a partial file while another process writes it.
+/// The ranges that a partial file contains while another process writes it.
 struct PartialRanges {
   private struct Journal: Decodable {
     struct Parts: Decodable { let parts: [Part] }
@@ -141,8 +141,8 @@ struct TransferKillReport: BenchReport {
 
   var failures: [String] {
     [
-      percentResent > 1 ? "\(percentResent) % of the bytes were asked for twice" : nil,
-      peakMegabytes > 40 ? "\(peakMegabytes) MB of memory" : nil,
+      percentResent > 1 ? "\(percentResent) % of the bytes were requested twice" : nil,
+      peakMegabytes > 40 ? "memory reached \(peakMegabytes) MB (limit: 40)" : nil,
     ].compactMap(\.self)
   }
 

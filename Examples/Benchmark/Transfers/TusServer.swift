@@ -18,7 +18,7 @@ final class TusServer {
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
     let python = package.appendingPathComponent(".build/servers/bin/python3").path
-    guard access(python, X_OK) == 0 else { throw BenchError("\(python) is not there; .ci/run makes it") }
+    guard access(python, X_OK) == 0 else { throw BenchError("\(python) does not exist; .ci/run creates it") }
     process = try ChildProcess([python, script.path, uploads.path, "\(port)"])
     let end = ContinuousClock.now + .seconds(60)
     while true {
@@ -26,8 +26,8 @@ final class TusServer {
         close(descriptor)
         return
       }
-      if let code = process.ended() { throw BenchError("tuspyserver does not start, with \(code)") }
-      guard ContinuousClock.now < end else { throw BenchError("tuspyserver does not listen") }
+      if let code = process.ended() { throw BenchError("tuspyserver exited with code \(code)") }
+      guard ContinuousClock.now < end else { throw BenchError("tuspyserver did not start listening in time") }
       usleep(20_000)
     }
   }
@@ -47,9 +47,9 @@ final class TusServer {
 
   func stop() { process.terminate() }
 
-  /// Writes uploads on separate threads. Otherwise, a request that waits for an earlier one would block both.
-  /// tuspyserver's own lock admits two requests if a third has waited, because each release removes the lock file, so
-  /// it is replaced by an in-memory lock.
+  /// Writes uploads on separate threads. Otherwise, a request that waits for an earlier one would block both. An
+  /// in-memory lock replaces tuspyserver's own lock, which removes its file on every release and can therefore admit
+  /// two requests.
   private static let script = #"""
     import asyncio, collections, contextlib, os, sys, threading, uvicorn
     from fastapi import FastAPI

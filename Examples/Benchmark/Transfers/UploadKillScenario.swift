@@ -26,15 +26,15 @@ struct UploadKillScenario: Scenario {
     var random = SeededGenerator(seed: UInt64(options.seed))
     while report.withLock({ $0.kills < options.requests || $0.cuts < options.requests }) {
       try await trial(file, relay, options.requests, report, &random)
-      // If a process is killed after its last response and the next process starts over, there are two complete files.
+      // If a process is killed after its last response, the next process starts over, and there are two complete files.
       let stored = try tus.files()
       guard !stored.isEmpty, try stored.allSatisfy({ try RandomFile.isSame(file, $0) }) else {
-        throw BenchError("the server has \(stored.map(\.byteCount)) bytes, and not those of the file")
+        throw BenchError("the server has the wrong content, of \(stored.map(\.byteCount)) bytes")
       }
       report.withLock { $0.files += stored.count }
       try tus.clear()
       let left = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
-      guard left == ["large"] else { throw BenchError("\(left) is left behind") }
+      guard left == ["large"] else { throw BenchError("\(left) were left behind") }
     }
     return report.withLock { $0 }
   }
@@ -50,13 +50,13 @@ struct UploadKillScenario: Scenario {
       let peak = child.peakMegabytes
       report.withLock { $0.peakMegabytes = max($0.peakMegabytes, peak) }
       if let code = child.ended() {
-        guard code == 0 else { throw BenchError("an upload failed, with \(code)") }
+        guard code == 0 else { throw BenchError("an upload process exited with code \(code)") }
         return
       }
       let (kills, cuts) = report.withLock { ($0.kills, $0.cuts) }
       if kills <= cuts, kills < most {
         if let code = child.killed() {
-          guard code == 0 else { throw BenchError("an upload failed, with \(code)") }
+          guard code == 0 else { throw BenchError("an upload process exited with code \(code)") }
           return
         }
         report.withLock { $0.kills += 1 }
@@ -121,9 +121,9 @@ struct UploadKillReport: BenchReport {
 
   var failures: [String] {
     [
-      mostResent > Self.piece + 2500 ? "\(mostResent) bytes were sent twice at once" : nil,
+      mostResent > Self.piece + 2500 ? "\(mostResent) bytes were sent twice after one interruption" : nil,
       resent > (kills + cuts) * (Self.piece + 2500) ? "\(resent) bytes were sent twice" : nil,
-      peakMegabytes > 40 ? "\(peakMegabytes) MB of memory" : nil,
+      peakMegabytes > 40 ? "memory reached \(peakMegabytes) MB (limit: 40)" : nil,
     ].compactMap(\.self)
   }
 

@@ -11,7 +11,7 @@ extension HTTPFields {
     for field in headers {
       guard let name = HTTPField.Name(field.name.rawName), HTTPField.isValidValue(field.value) else {
         // Include only the name, because the value may be secret.
-        throw TaskError(code, "HTTPTypes cannot carry the field '\(field.name)'")
+        throw TaskError(code, "HTTPTypes can't represent the field '\(field.name)'")
       }
       append(HTTPField(name: name, value: field.value))
     }

@@ -18,15 +18,15 @@ extension HTTPTypes.HTTPRequest {
   ///   URL.
   public init(_ request: Errand.HTTPRequest) throws(TaskError) {
     guard let method = Method(request.method.rawValue), method != .connect else {
-      throw TaskError(.badRequest, "HTTPTypes cannot carry the method '\(request.method)' of this request")
+      throw TaskError(.badRequest, "HTTPTypes can't represent the method '\(request.method)'")
     }
     guard let origin = Origin(request.url), let parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true),
       parts.user == nil, parts.password == nil
-    else { throw TaskError(.badURL, "HTTPTypes carries http and https URLs without a user") }
+    else { throw TaskError(.badURL, "only http and https URLs without a user name can be converted") }
     let authority = origin.authority
     var headers = request.headers
     for host in headers.values(for: .host) where !origin.isNamed(by: host) {
-      throw TaskError(.badRequest, "the Host field is not the URL's: HTTPTypes has one :authority for both")
+      throw TaskError(.badRequest, "Host does not match the URL, and HTTPTypes has one :authority for both")
     }
     headers.remove(.host)
     let path = parts.percentEncodedPath.isEmpty ? "/" : parts.percentEncodedPath
@@ -40,21 +40,21 @@ extension HTTPTypes.HTTPRequest {
 extension Errand.HTTPRequest {
   /// Creates a request with a head from HTTPTypes.
   ///
-  /// Repeated `Cookie` fields are joined. Indexing strategies of fields are dropped.
+  /// Repeated `Cookie` fields are joined. The fields' indexing strategies are dropped.
   ///
   /// - Throws: ``TaskError`` with code `.badURL` if `:scheme`, `:authority` and `:path` do not form an http or https
   ///   URL, as for `OPTIONS *`, or form one with another path; with code `.badRequest` for CONNECT, `:protocol` or a
   ///   field whose value is not UTF-8.
   public init(_ request: HTTPTypes.HTTPRequest, body: HTTPBody = .empty) throws(TaskError) {
     guard request.method != .connect, request.extendedConnectProtocol == nil else {
-      throw TaskError(.badRequest, "CONNECT and :protocol are no requests of their own here")
+      throw TaskError(.badRequest, "Errand does not support CONNECT and :protocol")
     }
     // A path without a leading slash would become part of the host. A "#" would drop everything after it, and
     // characters that are invalid in URLs would be escaped.
     guard let authority = request.authority, !authority.contains(where: { "/?#@\\".contains($0) }),
       let path = request.path, path.first == "/", !path.contains("#"), let url = request.url, Origin(url) != nil,
       url.absoluteString.hasSuffix(path)
-    else { throw TaskError(.badURL, ":scheme, :authority and :path are no http or https URL") }
+    else { throw TaskError(.badURL, ":scheme, :authority and :path do not form an http or https URL") }
     let headers = try HTTPHeaders(request.headerFields, or: .badRequest)
     self.init(HTTPMethod(request.method.rawValue), url, headers: headers, body: body)
   }

@@ -15,7 +15,7 @@ extension HTTPTypes.HTTPResponse {
   /// - Throws: ``TaskError`` with code `.badResponse` if the status does not have three digits, or a field is invalid.
   public init(_ response: Errand.HTTPResponse) throws(TaskError) {
     guard (100...999).contains(response.status.code) else {
-      throw TaskError(.badResponse, "HTTPTypes cannot carry the status \(response.status.code)")
+      throw TaskError(.badResponse, "HTTPTypes can't represent the status \(response.status.code)")
     }
     self.init(
       status: Status(code: response.status.code, reasonPhrase: response.status.phrase),

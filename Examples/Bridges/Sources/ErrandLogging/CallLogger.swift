@@ -13,14 +13,14 @@ public import Logging
 /// | a retry, or the reason for not retrying | `debug` | `delay` |
 ///
 /// All lines have `task` and `call`, and within a trace also `trace_id` and `span_id`. Times are in seconds. The status
-/// is that of the last response, if any. Each of the calls that share a request has its own line, but the shared
-/// request has none. The message is the ``CallMoment`` on one line with secrets redacted. Headers and bodies are not
-/// logged. A URL is logged only if an error message contains it.
+/// is that of the last response, if any. Calls that share a request have their own lines, but the shared request has
+/// none. The message is the ``CallMoment`` on one line with secrets redacted. Headers and bodies are not logged. A URL
+/// is logged only if an error message contains it.
 public struct CallLogger: TaskObserver {
   private let logger: Logger
   private let level: Logger.Level
 
-  /// Logs to `logger`, with successful calls at `level`.
+  /// Creates an observer that logs to `logger`, with successful calls at `level`.
   public init(_ logger: Logger, level: Logger.Level = .info) {
     self.logger = logger
     self.level = level

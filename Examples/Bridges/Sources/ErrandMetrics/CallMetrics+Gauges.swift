@@ -11,9 +11,9 @@ extension CallMetrics {
   /// | `http.client.active_requests` | `errand.server` |
   /// | `http.client.open_connections` | `errand.server`, `http.connection.state`: `active` or `idle` |
   ///
-  /// Returns when the server, which is not retained, is released or the surrounding task is cancelled, and then
-  /// destroys the meters. The calls are those of the server's manager, including waiting calls. Connections that are
-  /// being established are not counted in either state.
+  /// Destroys the meters and returns when the server is released or the surrounding task is cancelled. The server is
+  /// not retained. The calls are those of the server's manager, including waiting calls. Connections that are being
+  /// established are not counted in either state.
   ///
   /// - Parameters:
   ///   - readings: The server's gauges, which determine the interval.

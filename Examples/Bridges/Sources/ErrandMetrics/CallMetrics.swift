@@ -24,7 +24,8 @@ public import Metrics
 public struct CallMetrics: TaskObserver {
   let factory: any MetricsFactory
 
-  /// Reports to `factory`. Defaults to the process's factory, which must be set up first.
+  /// Creates an observer that reports to `factory`. Defaults to the process's factory, which must be bootstrapped
+  /// first.
   public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
   /// Inline, because counting is cheap and no events are lost.

@@ -1,8 +1,8 @@
 import Errand
 
-/// The numbers of a call's attempts, passed along with the call's request.
+/// Numbers a call's attempts. Passed along with the call's request.
 actor AttemptNumbers {
-  /// The key of the numbers in a task's context.
+  /// The key for the numbers in a task's context.
   enum Key: TaskContextKey {
     static var defaultValue: AttemptNumbers? { nil }
   }

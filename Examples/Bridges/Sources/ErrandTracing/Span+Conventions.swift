@@ -13,7 +13,7 @@ extension Span {
   /// Sets the target of a request.
   func note(_ origin: Origin) {
     updateAttributes { attributes in
-      // IPv6 addresses only have brackets in URLs.
+      // The conventions use IPv6 addresses without the brackets of URLs.
       attributes["server.address"] = String(origin.host.trimmingPrefix("[").prefix { $0 != "]" })
       attributes["server.port"] = origin.port
     }
@@ -25,7 +25,7 @@ extension Span {
     if status.code >= 400 { fail("\(status.code)") }
   }
 
-  /// Sets only a failure's fixed name, because its message may contain what the task hides.
+  /// Sets only a failure's fixed name, because its message may contain secrets that the task hides.
   func note(_ error: any Error) {
     fail(error is CancellationError ? "cancelled" : (error as? TaskError)?.code.name ?? "\(type(of: error))")
   }
@@ -41,7 +41,6 @@ extension HTTPMethod {
     .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch, .query,
   ]
 
-  /// The method's name according to the conventions. `nil` for unknown methods, because there may be any number of
-  /// them.
+  /// The method's name according to the conventions. `nil` for unknown methods, whose number is unlimited.
   var conventionalName: String? { Self.known.contains(self) ? rawValue : nil }
 }

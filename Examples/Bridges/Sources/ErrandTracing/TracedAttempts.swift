@@ -11,9 +11,9 @@ public import Tracing
 /// The span is named after the method and has the attributes from OpenTelemetry's conventions: `http.request.method`,
 /// `server.address`, `server.port`, `http.response.status_code`, `error.type`, and with ``TracedCalls`` also
 /// `http.request.resend_count`. Its parent is the span of the surrounding `ServiceContext`. It ends when the body has
-/// been read or released, and includes redirects. It has no URL and no error message, because a step does not know what
-/// its task hides. The server's address is always included. An attempt ended by the call's deadline counts as
-/// `cancelled`. If a call ends a stream that is not being read, the span ends without an error.
+/// been read or released, and includes redirects. It has no URL and no error message, because a step does not know
+/// which secrets its task hides. The server's address is always included. An attempt ended by the call's deadline
+/// counts as `cancelled`. If a call ends a stream that is not being read, the span ends without an error.
 ///
 /// Append this step after all steps that change a request's host.
 ///
@@ -26,11 +26,11 @@ public struct TracedAttempts: PerAttemptStep {
   private let tracer: (any Tracer)?
   private weak let server: Server?
 
-  /// Creates spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
+  /// Creates a step that starts spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
   ///
   /// - Parameters:
-  ///   - server: The server that uses this step. It decides where the tracer's headers may be sent, and is not
-  ///     retained.
+  ///   - server: The server that uses this step. Its settings determine where the tracer's headers may be sent. It is
+  ///     not retained.
   ///   - tracer: The tracer.
   public init(of server: Server, tracer: (any Tracer)? = nil) {
     self.server = server

@@ -5,12 +5,12 @@ public import Tracing
 /// for ``TracedAttempts``.
 ///
 /// The span has the method, the status and the error type. A step does not know the task's name, so the span is called
-/// `HTTP call`. It ends with the response, or for a stream with the response's head. Decoding and verification come
-/// later.
+/// `HTTP call`. It ends with the response, or for a stream with the response's head. It does not include decoding and
+/// verification.
 public struct TracedCalls: PerCallStep {
   private let tracer: (any Tracer)?
 
-  /// Creates spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
+  /// Creates a step that starts spans with `tracer`. Defaults to the tracer of the surrounding task or the process.
   public init(tracer: (any Tracer)? = nil) { self.tracer = tracer }
 
   /// Sends the request within a span.

@@ -19,7 +19,7 @@ public struct ErrandTransport: ClientTransport {
   /// Sends an operation. Returns the last response's head, regardless of its status, and streams its body.
   ///
   /// A status such as 503 is retried according to the server's `retryPolicy`, and then returned to the client. A body
-  /// that can be read repeatedly is resent, but a one-shot body is not. The URL's path and query come before the
+  /// that can be read repeatedly is resent. A one-shot body is not. The URL's path and query come before the
   /// operation's. A fragment is dropped, and characters that are invalid in URLs are escaped. A URL without a host is
   /// resolved against the server's remote (RFC 3986 §5).
   ///
@@ -39,7 +39,7 @@ public struct ErrandTransport: ClientTransport {
     guard let home = URL(string: url.absoluteString, relativeTo: server.remote.url)?.absoluteURL, home.host() != nil
     else {
       throw TaskError(
-        .badURL, "the client's URL '\(url.absoluteString)' has no host, and neither has the server a remote",
+        .badURL, "the client's URL '\(url.absoluteString)' has no host, and the server has no remote",
         phase: .preparing, wasNotSent: true)
     }
     return try HTTPTypes.HTTPRequest(Errand.HTTPRequest(.get, home))

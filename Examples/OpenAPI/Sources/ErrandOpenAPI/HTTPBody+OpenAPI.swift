@@ -6,7 +6,7 @@ extension Errand.HTTPBody {
   /// The maximum size of a body that is collected before it is sent, so that it can be recorded and compressed: 1 MiB.
   private static let gathered: Int64 = 1 << 20
 
-  /// Returns an operation's body. A small body of known length that can be read repeatedly is collected.
+  /// Returns an operation's body. A small body is collected if its length is known and it can be read repeatedly.
   static func carrying(_ body: OpenAPIRuntime.HTTPBody?) async throws -> Errand.HTTPBody {
     guard let body else { return .empty }
     let length: Int64? = if case .known(let length) = body.length { length } else { nil }
@@ -19,7 +19,7 @@ extension Errand.HTTPBody {
     }
     guard bytes.count == length else {
       throw TaskError(
-        .bodyLengthMismatch, "the body of the operation has not the \(length) bytes that it states", phase: .preparing,
+        .bodyLengthMismatch, "the operation's body does not have the declared \(length) bytes", phase: .preparing,
         wasNotSent: true)
     }
     return .bytes(bytes)

@@ -80,7 +80,7 @@ struct ErrandTransportTests {
     #expect(try await shop.send(.put, body: body).0.status == .ok)
     #expect(shop.mock.requests.map(\.body) == Array(repeating: Data(chunks.joined()), count: 2))
     #expect(shop.mock.requests.allSatisfy { $0.headers[.contentLength] == stated.map { "\($0)" } })
-    #expect(await reads.count == 2, "it is read as it is sent, and never kept")
+    #expect(await reads.count == 2, "the body is read as it is sent, and never buffered")
   }
 
   @Test func `does not resend a one-shot body`() async throws {

@@ -6,9 +6,9 @@ import HTTPTypes
 @_spi(Generated) import OpenAPIRuntime
 import Testing
 
-/// Tests the transport with the runtime's client, which is how generated code uses it.
+/// Tests the transport with the runtime's client, as generated code uses it.
 struct GeneratedClientTests {
-  /// A generated operation that sends a text and returns the response's status and text.
+  /// Sends a text as a generated operation does, and returns the response's status and text.
   private func list(_ shop: Shop, _ text: String? = nil) async throws -> String {
     let client = UniversalClient(serverURL: shop.mock.url, transport: ErrandTransport(shop.server))
     return try await client.send(input: text, forOperation: "listWidgets") { text in

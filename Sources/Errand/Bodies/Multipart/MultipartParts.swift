@@ -192,7 +192,7 @@ actor MultipartBodyReader {
       if let event = try parser.next() { return event }
       if parser.isComplete { return nil }
       guard !isAtEnd else {
-        throw TaskError(.truncatedBody, "the multipart body ends before its closing delimiter", phase: .receiving)
+        throw TaskError(.truncatedBody, "the multipart body ends before its last delimiter", phase: .receiving)
       }
       if let chunk = try await chunks.next() {
         parser.append(chunk)

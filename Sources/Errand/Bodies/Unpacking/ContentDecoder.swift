@@ -70,7 +70,7 @@
           phase: .receiving)
       }
       throw TaskError(
-        .truncatedBody, "the body ended before its \(coding.rawValue) data was complete", phase: .receiving)
+        .truncatedBody, "the body was cut off before the end of its \(coding.rawValue) data", phase: .receiving)
     }
 
     private func begin(with first: UInt8) throws(TaskError) {

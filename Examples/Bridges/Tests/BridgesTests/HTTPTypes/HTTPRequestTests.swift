@@ -76,7 +76,7 @@ struct HTTPRequestTests {
     let request = Ours(.get, try Self.url("https://shop.example/"), headers: HTTPHeaders([field]))
     let error = Self.expect(.badRequest) { _ = try Theirs(request) }
     #expect(error?.description.contains("hunter2") == false)
-    #expect(error?.reason == "HTTPTypes cannot carry the field '\(field.name)'")
+    #expect(error?.reason == "HTTPTypes can't represent the field '\(field.name)'")
   }
 
   @Test func `joins split cookies`() throws {

@@ -34,6 +34,6 @@ struct HTTPResponseTests {
     let response = Errand.HTTPResponse(.ok, url: try Self.url(), headers: ["X-Bad": "a\u{0}b"])
     let error = #expect(throws: TaskError.self) { try HTTPTypes.HTTPResponse(response) }
     #expect(error?.code == .badResponse)
-    #expect(error?.reason == "HTTPTypes cannot carry the field 'X-Bad'")
+    #expect(error?.reason == "HTTPTypes can't represent the field 'X-Bad'")
   }
 }

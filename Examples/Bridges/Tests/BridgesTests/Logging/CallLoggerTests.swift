@@ -157,7 +157,7 @@ struct CallLoggerTests {
     #expect(request.target.contains(SecretTask.secret))
     #expect(request.headers[.authorization]?.contains(SecretTask.secret) == true)
     let text = "\(shop.lines)"
-    #expect(text.contains("/secrets?token="), "the words of the failure name the URL")
+    #expect(text.contains("/secrets?token="), "the failure's description contains the URL")
     #expect(!text.contains(SecretTask.secret))
   }
 }

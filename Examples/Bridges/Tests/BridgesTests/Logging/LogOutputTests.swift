@@ -22,7 +22,7 @@ struct TextSinkTests {
     #expect(Set(handler.entries.map(\.level)) == [.notice])
     #expect(messages.first?.contains(" SecretTask 0.") == true)
     #expect(messages.contains { $0.contains("call succeeded with 204 No Content") })
-    #expect(messages.contains { $0.contains("https://shop.test/secrets?token=") }, "the echo names the URL")
+    #expect(messages.contains { $0.contains("https://shop.test/secrets?token=") }, "the echo contains the URL")
     #expect(!messages.contains { $0.contains(SecretTask.secret) })
   }
 }

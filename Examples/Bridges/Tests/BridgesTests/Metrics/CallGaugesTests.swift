@@ -52,7 +52,7 @@ struct CallGaugesTests {
 
     watch.cancel()
     await watch.value
-    #expect(throws: TestMetricsError.self, "the meters are gone") { try requests() }
+    #expect(throws: TestMetricsError.self, "the meters have been destroyed") { try requests() }
     #expect(backend.meters.isEmpty)
   }
 

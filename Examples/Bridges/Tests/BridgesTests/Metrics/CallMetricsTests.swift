@@ -34,7 +34,7 @@ struct CallMetricsTests {
     #expect(try durations(status: "200") == [250_000_000])
     #expect(backend.timers.map(\.displayUnit) == [.seconds])
     #expect(backend.timers.count == 1)
-    #expect(backend.counters.isEmpty, "there was no retry and no failure")
+    #expect(backend.counters.isEmpty, "no call was retried or failed")
   }
 
   @Test func `is an inline observer, so that no number is lost`() {

@@ -21,7 +21,7 @@ struct ReadmeTests {
       var rest = source[...]
       for line in block.split(separator: "\n").map({ $0.trimmingCharacters(in: .whitespaces) }) {
         let index = rest.firstIndex(of: line)
-        #expect(index != nil, "no snippet has '\(line)' in its place")
+        #expect(index != nil, "no snippet contains '\(line)' at this position")
         if let index { rest = rest[(index + 1)...] }
       }
     }

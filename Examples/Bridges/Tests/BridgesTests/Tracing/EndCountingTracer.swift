@@ -2,7 +2,7 @@ import Tracing
 
 import class Foundation.NSLock
 
-/// A tracer that counts how often each of its spans is ended (which must be once), and injects the given headers.
+/// A tracer that counts how often each of its spans is ended, which must be once, and injects the given headers.
 final class EndCountingTracer: Tracer {
   private let lock = NSLock()
   /// Protected by the lock.

@@ -17,7 +17,7 @@ struct PropagationTests {
     await shop.server.update { $0.trustedOrigins = [other.url.absoluteString] }
     _ = try await URLTask(other.url).on(shop.server).run()
     #expect(other.requests.map { $0.headers[Self.field] } == [nil, shop.attempts.last?.spanID])
-    #expect(shop.attempts.count == 2, "both have a span")
+    #expect(shop.attempts.count == 2, "both attempts have a span")
   }
 
   @Test func `omits an invalid tracer header without failing the call`() async throws {

@@ -76,7 +76,7 @@ struct TracedAttemptsTests {
     shop.mock.enqueue(.chunked([Data("one".utf8), Data("two".utf8)]))
     let response = try await URLTask(shop.mock.url).on(shop.server).stream()
     #expect(shop.attempts.isEmpty)
-    #expect(shop.calls.count == 1, "that of the call ends with the head")
+    #expect(shop.calls.count == 1, "the call's span ends with the head")
     while try await response.body.next() != nil { #expect(shop.attempts.isEmpty) }
     #expect(shop.attempts.map(\.attributes) == [shop.attributes(["http.response.status_code": 200])])
   }
