@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import ErrandFoundation
 
-/// A server without a network and with a disk cache. Every response is unique.
+/// A server with a disk cache and without a network. Every response is unique.
 struct CacheLoad: Sendable {
   static let keys = 40
 
@@ -54,7 +54,7 @@ struct CacheLoad: Sendable {
       return false
     }
     guard let number = response.headers["X-Number"].flatMap({ Int($0) }), response.payload == Self.body(number) else {
-      throw BenchError("page \(key) has wrong bytes: \(response.headers)")
+      throw BenchError("page \(key) has the wrong content: \(response.headers)")
     }
     return true
   }

@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 
 /// Compares the cost of serving a small fresh response from a cache, without decoding, to the same request to `--url`.
-/// Exits with 1 if it exceeds a fifth of the request's cost.
+/// Exits with 1 if a cache hit costs more than a fifth of a request.
 struct CacheScenario: Scenario {
   let defaultRequests = 20_000
   let defaultConcurrency = 8

@@ -2,8 +2,8 @@ import Dispatch
 import Errand
 import ErrandFoundation
 
-/// The state shared by a server and its threads. The threads retain this object but not the server, so the server can
-/// be released while they run, which stops them.
+/// The state shared by a server and its threads. The threads retain this object but not the server. Releasing the
+/// server stops them.
 final class MockHost: Sendable {
   /// The host whose request this thread is serving. A handler that stops the server must not wait for its own thread.
   @TaskLocal private static var served: ObjectIdentifier?

@@ -83,7 +83,7 @@ extension MockRequestParser {
   private static func stage(afterHead headers: HTTPHeaders) throws(Malformed) -> Stage {
     let length = headers[.contentLength]
     if let coding = headers[.transferEncoding] {
-      // RFC 9112 §6.1: a message with both may be a smuggling attempt.
+      // RFC 9112 §6.1: a message with both fields may be a smuggling attempt.
       guard length == nil else { throw Malformed("both Content-Length and Transfer-Encoding") }
       guard coding.lowercased() == "chunked" else { throw Malformed("unsupported Transfer-Encoding “\(coding)”") }
       return .chunkSize

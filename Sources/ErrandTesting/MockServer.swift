@@ -13,7 +13,8 @@ public import ErrandFoundation
 ///
 /// The server listens on a free port from its creation until it is stopped or released. Queued answers are used first,
 /// for any request. Then the routes are tried, starting with the most recent. Requests without a route get a 404 with
-/// an explanation. Connections are kept alive. Each connection has its own thread, so answers can block for any time.
+/// an explanation. Connections are kept alive. Each connection has its own thread, so an answer can block for any
+/// length of time.
 ///
 /// If a route's closure refers to its own server, the server is kept alive until ``stop()`` is called.
 public final class MockServer: Sendable {

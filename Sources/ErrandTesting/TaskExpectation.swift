@@ -1,7 +1,7 @@
 public import Errand
 import ErrandFoundation
 
-/// Checks that a task sends the expected request, without a network.
+/// Checks that a task sends the expected request, without using the network.
 ///
 ///     try await expectTask(
 ///       AddWidget(uploadPayload: widget),

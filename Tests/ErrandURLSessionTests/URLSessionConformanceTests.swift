@@ -23,7 +23,7 @@ struct URLSessionConformanceTests {
       "rejects a header field with a line break without sending anything",
       "rejects an invalid method without sending anything", "rejects schemes other than http and https",
       "reports that nothing was sent if the connection is refused",
-      "reports a body that ends before its length as truncated",
+      "reports a body that is shorter than its length as truncated",
       "does not reuse a connection after Connection: close",
       "sends nothing if the task is already cancelled", "returns the right responses to a hundred concurrent requests",
     ]

@@ -126,7 +126,7 @@
           "sends header fields in order, including duplicates and empty fields",
           "delivers header fields in order, including duplicates",
           "returns a response that arrives before the body has been sent",
-          asksFirst, "reports a body that ends before its length as truncated",
+          asksFirst, "reports a body that is shorter than its length as truncated",
           "reports a body that ends before its last chunk as truncated",
         ]
       ),
@@ -136,7 +136,7 @@
           "sends header fields in order, including duplicates and empty fields",
           "delivers header fields in order, including duplicates",
           "returns a response that arrives before the body has been sent",
-          asksFirst, unknownLength, trailers, "reports a body that ends before its length as truncated",
+          asksFirst, unknownLength, trailers, "reports a body that is shorter than its length as truncated",
           "reports a body that ends before its last chunk as truncated",
         ]
       ),

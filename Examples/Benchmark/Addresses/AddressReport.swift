@@ -6,7 +6,7 @@ struct AddressReport: BenchReport {
   private(set) var calls = 0
   /// The outcomes of the calls of each kind.
   private(set) var ends: [String: Int] = [:]
-  /// The calls that ended in a way that is not allowed.
+  /// The calls with an invalid outcome.
   private(set) var wrong: [String] = []
   var seconds = 0.0
   var summary = AddressPeer.Summary()

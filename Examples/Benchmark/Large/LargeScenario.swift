@@ -50,7 +50,7 @@ struct LargeScenario: Scenario {
 /// The results for a large file.
 private struct LargeReport: BenchReport {
   let size: Int
-  /// The bytes counted by the peer: the file and the other parts of the form.
+  /// The number of bytes that the peer received: the file and the rest of the form.
   let received: Int
   let copied: Int
   let upSeconds: Double

@@ -11,7 +11,7 @@ enum PayloadCoding {
   ) async throws -> HTTPBody {
     if Payload.self == NoContent.self { return .empty }
     if let optional = payload as? any OptionalValue, optional.isNil { return .empty }
-    // A form needs names, so its encoder rejects payloads without names.
+    // A form encoder rejects `Data` and `String`, because a form needs names.
     if !(encoder is FormEncoder) {
       if let data = payload as? Data { return .bytes(data, type: .octetStream) }
       if let text = payload as? String { return .text(text) }
@@ -103,7 +103,7 @@ enum PayloadCoding {
       case DecodingError.typeMismatch(let type, let context) = error, type == Double.self,
       context.debugDescription.contains("found a string")
     else { return "" }
-    return " If it is a date, set the decoder's dateDecodingStrategy: by default, dates are numbers of seconds."
+    return " If the value is a date, set the decoder's dateDecodingStrategy: by default, dates are numbers of seconds."
   }
 
   /// Returns the location and reason of a decoding failure, without any value or dictionary key from the body. Errors

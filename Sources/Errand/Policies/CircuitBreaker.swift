@@ -8,7 +8,7 @@
 /// concurrently. If one succeeds, the breaker closes; if one fails, it opens again.
 ///
 /// Statuses of 500 and above count as failures. Network and server errors count too: no connection, a broken
-/// connection, or a transport timeout. Errors on this side don't count: cancellation, a full queue, no network, a
+/// connection, or a transport timeout. Client-side errors don't count: cancellation, a full queue, no network, a
 /// rejected certificate, an oversized body, an upload whose source produced no data, a failure after a handle was
 /// paused during the exchange, or a timeout that earlier hosts in a redirect chain mostly used up.
 public struct CircuitBreaker: Sendable, Hashable {

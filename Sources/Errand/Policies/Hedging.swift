@@ -4,7 +4,7 @@
 ///
 /// If an attempt has been sent and has not ended after ``delay``, the request is sent again, concurrently. The first
 /// acceptable response wins. The other attempts are cancelled and their slots released before the call continues.
-/// Hedging shortens the slowest responses at the cost of some extra load: choose a delay near the 95th percentile.
+/// Hedging speeds up the slowest responses at the cost of some extra load: choose a delay near the 95th percentile.
 ///
 /// A hedge is the same request, as modified by the steps, on another connection. Hooks and steps don't see it. A
 /// request is hedged only if it can be sent more than once (``Idempotency``), its body is in memory, it has no Digest

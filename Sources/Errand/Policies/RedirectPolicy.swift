@@ -50,18 +50,18 @@ public struct RedirectPolicy: Sendable {
   /// Follows up to `maximum` redirects.
   public static func follow(maximum: Int) -> RedirectPolicy { RedirectPolicy(.follow, maximum) }
 
-  /// Doesn't follow redirects: the redirect is the response.
+  /// Doesn't follow redirects: a redirect becomes the response.
   public static let refuse = RedirectPolicy(.refuse)
 
-  /// Follows up to 20 redirects to the request's origin. A redirect to another origin is the response.
+  /// Follows up to 20 redirects to the request's origin. A redirect to another origin becomes the response.
   public static let sameOrigin = RedirectPolicy(.sameOrigin)
 
   /// Calls `decision` for each redirect, up to `maximum` times.
   ///
   /// The closure receives the next request, without credentials if the origin changes. It returns that request, a
   /// modified request, or `nil` to return the redirect as the response. An error thrown by the closure fails the call.
-  /// The closure can make calls: the attempt doesn't hold a slot while it runs, and its time does not count against the
-  /// attempt's limit.
+  /// The closure can make calls: while it runs, the attempt doesn't hold a slot, and the time does not count against
+  /// the attempt's limit.
   public static func decide(maximum: Int = 20, _ decision: @escaping Decision) -> RedirectPolicy {
     RedirectPolicy(.decide, maximum, decision)
   }

@@ -4,7 +4,7 @@
 /// standard budget, a host that fails every request receives 20 % more requests, not three times as many. When the
 /// budget is used up, failures are not retried, and the flight record shows the reason.
 public struct RetryBudget: Sendable, Hashable {
-  /// The number of retries that each first attempt adds.
+  /// The number of retries that each first attempt adds to the budget.
   public var ratio: Double { didSet { ratio = max(0, ratio) } }
   /// The maximum number of retries that can be saved up. The budget starts full.
   public var capacity: Int { didSet { capacity = max(0, capacity) } }

@@ -55,7 +55,7 @@ struct BaseURL: Sendable {
         "no remote for the path '\(redaction(address: path).shortened)': create the Server with a remote, or set one with setRemote",
         phase: .preparing)
     }
-    // Otherwise a path could become the host of a remote without one.
+    // Otherwise, a path could become the host of a remote that has no host.
     guard isWhole || isSound else { throw malformed(base) }
     let below = path.hasPrefix("/") ? path.dropFirst() : path[...]
     if let problem = PathSegments.problem(in: below) {

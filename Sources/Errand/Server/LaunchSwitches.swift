@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Settings from environment variables, which override the code when a server is created.
+/// Settings from environment variables. They override the settings in code when a server is created.
 struct LaunchSwitches {
   /// `ERRAND_ECHO=GetWidget,/widgets/*`: the tasks that are echoed.
   var echoed: Set<String> = []

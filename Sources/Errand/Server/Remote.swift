@@ -38,7 +38,7 @@ public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
   /// The URL. `nil` if the address is empty or malformed.
   public var url: URL? { address.isEmpty ? nil : URL(string: address) }
 
-  /// The address without fragment and query, and the query if it is not empty.
+  /// The address without its fragment and query, and the query if it is not empty.
   var parts: (base: String, query: String?) {
     let sent = address.prefix { $0 != "#" }
     let parts = sent.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

@@ -12,7 +12,7 @@ public actor Server {
   /// The manager that runs this server's tasks: throttling, cancellation and recording.
   public nonisolated let manager: TaskManager
   package nonisolated let transport: any Transport
-  /// The server's own cookie jar, used with a per-server policy.
+  /// The server's own cookie jar, for the per-server cookie policy.
   nonisolated let ownCookies: CookieJar
   /// The Digest challenges of the server's origins.
   nonisolated let digests = DigestStore()
@@ -129,7 +129,7 @@ public actor Server {
     try update { try $0.setRemote(remote) }
   }
 
-  /// The cookie jar of calls that don't select another jar. `nil` if the server does not store cookies.
+  /// The cookie jar for calls that don't select another jar. `nil` if the server does not store cookies.
   public nonisolated var cookieJar: CookieJar? { configuration.cookiePolicy.jar(own: ownCookies) }
 
   /// Replaces the standard headers.
@@ -242,6 +242,6 @@ struct Ping: ServerHEADTask {
 }
 
 extension Server: CustomStringConvertible {
-  /// The remote's name and URL, without user name and password.
+  /// The remote's name and URL, without the user name and password.
   public nonisolated var description: String { "Server(\(remote))" }
 }

@@ -8,8 +8,8 @@ public import ErrandFoundation
 public struct ServerConfiguration: Sendable {
   // MARK: Destination
 
-  /// The base URL for paths. If it has a user name or a fragment, every call below it fails. ``setRemote(_:)`` throws
-  /// instead.
+  /// The base URL for paths. If it has a user name or a fragment, every call to a path below it fails.
+  /// ``setRemote(_:)`` throws instead.
   public var remote: Remote = .none
   /// Whether every call fails immediately.
   public var disabled = false
@@ -40,7 +40,7 @@ public struct ServerConfiguration: Sendable {
   public var userAgent = ServerConfiguration.defaultUserAgent
   /// Computes the `User-Agent` of every request. Overrides ``userAgent``.
   public var userAgentProvider: (@Sendable () async -> String)?
-  /// The authentication of requests, such as `.bearer(token)`. Defaults to `.none`.
+  /// The authentication for requests, such as `.bearer(token)`. Defaults to `.none`.
   public var authentication = Authentication.none
   /// The encoder for payloads. Defaults to JSON with sorted keys, which encodes equal values as the same bytes.
   public var defaultEncoder: any BodyEncoder = ServerConfiguration.sortingEncoder
@@ -80,7 +80,7 @@ public struct ServerConfiguration: Sendable {
   /// If a body is read from or written to a file or a stream, this limits the time until the response head arrives, and
   /// how long that body may be idle.
   public var defaultTimeout: Duration = .seconds(30)
-  /// The time limits for the other phases of a call. By default, only connecting is limited, to 10 seconds.
+  /// The time limits for the other phases of a call. By default, only the connect timeout is set, to 10 seconds.
   public var timeouts = Timeouts(connect: .seconds(10))
   /// The policy for retrying failed attempts.
   public var retryPolicy = RetryPolicy.standard

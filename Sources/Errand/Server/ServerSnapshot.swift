@@ -127,7 +127,7 @@ package final class ServerSnapshot: Sendable {
     }
   }
 
-  /// Returns a task's default URL. Uses the current call's snapshot, or the server's latest outside of a call.
+  /// Returns a task's default URL. Uses the current call's snapshot, or the server's latest snapshot outside a call.
   static func url(below server: Server, path: String, query: HTTPQuery) throws -> URL {
     guard let override, override.server == ObjectIdentifier(server) else {
       return try server.snapshot.url(path: path, query: query)

@@ -45,7 +45,7 @@ public struct ConformanceRoute: Sendable {
     /// Trailer fields.
     public static let trailers = Traits(rawValue: 1 << 11)
 
-    /// All traits. A route without an intermediary has them.
+    /// All traits, as on a route without an intermediary.
     public static let all = Traits(rawValue: (1 << 12) - 1)
   }
 

@@ -84,7 +84,7 @@ extension TransportConformance {
       }
       do {
         try await trial.fetch(try trial.request(.put, body: body))
-        throw Failure("expected the error of the stream, got a response")
+        throw Failure("expected the stream's error, got a response")
       } catch is Broken {
         return
       }

@@ -39,7 +39,7 @@ extension TransportConformance {
       }
       try trial.equal(trial.server.requestCount, 2, "the number of requests")
     },
-    Check("reports a body that ends before its length as truncated", needs: .truncation) { trial in
+    Check("reports a body that is shorter than its length as truncated", needs: .truncation) { trial in
       trial.server.enqueue(.truncated(body: Data(count: 1000), after: 400))
       let error = try await trial.failure(of: try trial.request(), .truncatedBody)
       try trial.equal(error.phase, .receiving, "the phase")

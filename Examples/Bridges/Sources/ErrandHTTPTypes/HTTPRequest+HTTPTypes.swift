@@ -43,8 +43,8 @@ extension Errand.HTTPRequest {
   /// Repeated `Cookie` fields are joined. The fields' indexing strategies are dropped.
   ///
   /// - Throws: ``TaskError`` with code `.badURL` if `:scheme`, `:authority` and `:path` do not form an http or https
-  ///   URL, as for `OPTIONS *`, or form one with another path; with code `.badRequest` for CONNECT, `:protocol` or a
-  ///   field whose value is not UTF-8.
+  ///   URL, as for `OPTIONS *`, or if the URL would have a different path; or with code `.badRequest` for CONNECT,
+  ///   `:protocol` or a field whose value is not UTF-8.
   public init(_ request: HTTPTypes.HTTPRequest, body: HTTPBody = .empty) throws(TaskError) {
     guard request.method != .connect, request.extendedConnectProtocol == nil else {
       throw TaskError(.badRequest, "Errand does not support CONNECT and :protocol")

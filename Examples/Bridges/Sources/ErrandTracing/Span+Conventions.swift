@@ -13,7 +13,7 @@ extension Span {
   /// Sets the target of a request.
   func note(_ origin: Origin) {
     updateAttributes { attributes in
-      // The conventions use IPv6 addresses without the brackets of URLs.
+      // The conventions omit the brackets around IPv6 addresses.
       attributes["server.address"] = String(origin.host.trimmingPrefix("[").prefix { $0 != "]" })
       attributes["server.port"] = origin.port
     }

@@ -17,8 +17,8 @@ extension TraceContext {
 }
 
 extension ServiceContext {
-  /// Creates a context that continues one of Errand's traces, such as that of an incoming request or of `event.span`.
-  /// The instrument must support W3C Trace Context.
+  /// Creates a context that continues one of Errand's traces, such as the trace of an incoming request or of
+  /// `event.span`. The instrument must support W3C Trace Context.
   public init(_ trace: TraceContext, instrument: any Instrument = InstrumentationSystem.instrument) {
     self = .topLevel
     instrument.extract(trace.headers, into: &self, using: HeaderExtractor())

@@ -22,7 +22,7 @@ struct PrivateFolder: ~Copyable {
       switch self {
       case .foreign(let name): "\(name) belongs to another user"
       case .writableByOthers(let name):
-        "\(name) is writable by everyone: use your own folder inside it, or chmod it to 700 if only you use it"
+        "\(name) is writable by everyone: create your own folder inside it, or chmod it to 700 if only you use it"
       case .notPlain(let name): "\(name) is not a regular file"
       case .anothers(let name): "\(name) already exists and belongs to another program: choose an empty folder"
       }

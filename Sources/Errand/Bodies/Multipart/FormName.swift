@@ -39,7 +39,7 @@ enum FormName {
     }
   }
 
-  /// Splits a value at semicolons outside of quotes.
+  /// Splits a value at semicolons outside quotes.
   private static func segments(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
     var segments: [ArraySlice<UInt8>] = []
     var (start, index) = (0, 0)

@@ -33,7 +33,7 @@ struct MultipartParser {
 
   private var delimiter: [UInt8]
   /// The boundary without the delimiter's two dashes, if the boundary itself begins with two dashes: some cameras
-  /// include the delimiter's dashes in the boundary. `nil` after the first delimiter, which shows the format.
+  /// include the delimiter's dashes in the boundary. `nil` after the first delimiter, which shows the actual format.
   private var bareDelimiter: [UInt8]?
   private let limits: MultipartLimits
   /// Whether the body is a stream of parts in the format of IP cameras.
@@ -69,7 +69,7 @@ struct MultipartParser {
     place = isPushed ? .head : .preamble
   }
 
-  /// Marks the end of the body. There, the closing delimiter doesn't need a line break.
+  /// Marks the end of the body. The closing delimiter doesn't need a line break there.
   mutating func finish() { hasEnded = true }
 
   mutating func append(_ data: Data) {

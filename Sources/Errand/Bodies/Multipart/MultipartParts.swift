@@ -77,8 +77,8 @@ public struct MultipartPartBody: AsyncSequence, Sendable {
   let reader: MultipartBodyReader
   let place: MultipartBodyReader.Place
 
-  /// Returns the rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes, or an error of
-  /// ``AsyncIterator/next()``.
+  /// Returns the rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes, or any error
+  /// thrown by ``AsyncIterator/next()``.
   public func collect(upTo limit: Int = 16 << 20) async throws -> Data {
     var all = Data()
     for try await chunk in self {

@@ -36,7 +36,7 @@ public struct BodyLines: AsyncSequence, Sendable {
 
     /// Returns the next line, or `nil` at the end.
     ///
-    /// Throws ``HTTPBodyLimitError`` if a line is too long, and the errors of the transfer.
+    /// Throws ``HTTPBodyLimitError`` if a line is too long, or an error of the transfer.
     public mutating func next() async throws -> String? {
       while lines.isEmpty {
         try splitter.check()

@@ -39,7 +39,7 @@ extension ServerSentEvent: CustomReflectable {
   }
 }
 
-/// Adds the call that received an event to errors. Ignored in comparisons of events.
+/// Identifies the call that received an event, for use in errors. Ignored in comparisons of events.
 package struct EventOrigin: Sendable, Hashable {
   private let explain: (@Sendable (any Error) -> any Error)?
 

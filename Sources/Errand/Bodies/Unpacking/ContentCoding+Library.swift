@@ -28,7 +28,7 @@
       return codings.isEmpty ? "identity" : codings.joined(separator: ", ")
     }()
 
-    /// Returns the codings in `Content-Encoding`, in the order in which they were applied. `nil` if a coding is
+    /// Returns the codings in `Content-Encoding`, in the order in which they were applied. Returns `nil` if a coding is
     /// unknown, in which case the body is delivered as received.
     ///
     /// Throws ``TaskError`` if there are too many codings, or if the library for a coding is missing.

@@ -1,4 +1,4 @@
-/// A compression that transports decode (RFC 9110 §8.4.1).
+/// A content coding that transports can decode (RFC 9110 §8.4.1).
 enum ContentCoding: String, CaseIterable {
   case gzip
   case deflate

@@ -33,7 +33,7 @@
 
     deinit { if let decoder { cdecoder_free(decoder) } }
 
-    /// Decodes from `input` into `output` until either is used up.
+    /// Decodes from `input` into `output` until the input is consumed or the output is full.
     func run(
       _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(TaskError) -> (taken: Int, given: Int) {
@@ -83,7 +83,7 @@
       position = .inside
     }
 
-    /// Skips trailing bytes: zero padding, or anything if the decoder is lenient.
+    /// Skips trailing bytes. They must be zeros unless the decoder is lenient.
     private func skip(_ input: UnsafeRawBufferPointer) throws(TaskError) -> Int {
       guard isLenient || input.allSatisfy({ $0 == 0 }) else {
         throw TaskError(
@@ -110,8 +110,8 @@
     }
 
     /// Returns the actual format. Servers send deflate with and without the zlib header (RFC 9110 §8.4.1.2). The first
-    /// byte shows which: read as raw deflate, a zlib header is a stored block with nonzero padding, which no encoder
-    /// writes.
+    /// byte distinguishes them: read as raw deflate, a zlib header would be a stored block with nonzero padding, which
+    /// no encoder writes.
     private func format(by first: UInt8) throws(TaskError) -> Int32 {
       guard coding == .deflate else { return coding.format }
       guard first != 0x1F else {
