@@ -90,7 +90,7 @@ struct BenchOptions {
     return copy
   }
 
-  /// The platform's transport with the given authorities.
+  /// Creates the platform's transport with the given certificate authorities.
   func transport() throws -> any Transport {
     #if os(Linux)
       var configuration = CurlTransport.Configuration()

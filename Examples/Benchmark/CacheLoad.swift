@@ -32,7 +32,7 @@ struct CacheLoad: Sendable {
       manager: TaskManager(limits: .unlimited), environment: [:])
   }
 
-  /// The body of a response: its number, repeated up to a length derived from it.
+  /// Returns the body of a response: its number, repeated up to a length that depends on the number.
   static func body(_ number: Int) -> Data {
     let count = number &* 2_654_435_761 % 25_000
     var data = Data(capacity: count * 8)

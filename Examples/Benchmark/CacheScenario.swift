@@ -46,7 +46,7 @@ struct CacheScenario: Scenario {
     return server
   }
 
-  /// The CPU time per request in microseconds.
+  /// Returns the CPU time per request in microseconds.
   private func cost(_ options: BenchOptions, _ server: Server) async throws -> Double {
     let task = URLTask(options.url).on(server)
     let result = try await BenchResult.measure("cache", options) { try await task.downloadData().count }

@@ -50,14 +50,14 @@ final class ChildProcess: Sendable {
     close(output)
   }
 
-  /// The next chunk of its standard output. Empty at the end.
+  /// Returns the next chunk of its standard output, or empty data at the end.
   func nextOutput() -> Data {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     let count = read(output, &buffer, buffer.count)
     return Data(buffer.prefix(max(0, count)))
   }
 
-  /// The rest of its standard output.
+  /// Returns the rest of its standard output.
   func allOutput() -> String {
     var all = Data()
     while true {
@@ -75,7 +75,7 @@ final class ChildProcess: Sendable {
     return (kilobytes ?? 0) * 1024 / 1e6
   }
 
-  /// The exit code. `nil` if the process has not exited yet.
+  /// Returns the exit code, or `nil` if the process has not exited yet.
   func ended() -> Int32? {
     var status: Int32 = 0
     return waitpid(number, &status, WNOHANG) == number ? (status & 0x7F == 0 ? status >> 8 & 0xFF : -1) : nil
@@ -121,7 +121,7 @@ final class ChildProcess: Sendable {
   /// Creates a pipe. Other children must not inherit its ends, because that would keep the pipe open.
   private static func makePipe() throws -> (reader: Int32, writer: Int32) {
     var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw BenchError("no pipe: \(String(cString: strerror(errno)))") }
+    guard pipe(&ends) == 0 else { throw BenchError("can't create a pipe: \(String(cString: strerror(errno)))") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }

@@ -12,7 +12,7 @@ struct CrowdReport: BenchReport {
 
   private func cost(_ kind: CrowdKind) -> Double { Self.median(costs[kind] ?? []) }
 
-  /// The median cost relative to a request without the crowd in the same round.
+  /// Returns the median cost relative to a request without the crowd in the same round.
   private func ratio(_ kind: CrowdKind) -> Double {
     Self.median(zip(costs[kind] ?? [], costs[.nobody] ?? []).map { $0 / $1 })
   }

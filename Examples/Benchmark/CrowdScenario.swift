@@ -33,7 +33,7 @@ struct CrowdScenario: Scenario {
     return report
   }
 
-  /// The CPU time of a busy request in microseconds.
+  /// Returns the CPU time of a busy request in microseconds.
   private func cost(of kind: CrowdKind, _ options: BenchOptions, busy: URL, remote: URL) async throws -> Double {
     let transport = try options.transport()
     let bodies = try await kind.gather(Self.crowd, at: remote, over: transport)

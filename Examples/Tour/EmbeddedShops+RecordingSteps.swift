@@ -32,7 +32,7 @@ extension EmbeddedShops {
   }
 }
 
-/// The sorted names of the recordings in a folder.
+/// Returns the sorted names of the recordings in a folder.
 func recordings(in folder: URL) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".txt") }.sorted()
 }

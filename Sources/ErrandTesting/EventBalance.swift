@@ -47,7 +47,7 @@ struct EventBalance {
     let opens: Bool
     let isUnique: Bool
 
-    /// `nil` if the moment doesn't open or close anything.
+    /// Returns `nil` if the moment doesn't open or close an interval.
     init?(_ moment: CallMoment) {
       let (name, opens, isUnique): (String, Bool, Bool)
       switch moment {

@@ -37,7 +37,7 @@ public final class EventRecorder: TaskObserver, Sendable {
   /// The events, in order.
   public var events: [TaskEvent] { state.withLock { $0.events } }
 
-  /// The descriptions of the moments of one call, or of all calls.
+  /// Returns the descriptions of one call's moments, or of all calls' moments.
   public func moments(of call: Int? = nil) -> [String] {
     events.filter { call == nil || $0.call == call }.map { $0.moment.description }
   }

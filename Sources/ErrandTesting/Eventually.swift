@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Returns whether `condition` becomes true in time, checking it every millisecond. Use it if no event reports the
+/// Returns whether `condition` becomes `true` in time, checking it every millisecond. Use this if no event reports the
 /// change.
 ///
 /// - Parameters:

@@ -32,8 +32,8 @@ final class MockHost: Sendable {
     }
   }
 
-  /// Stops all threads. If `waits` is true, waits up to five seconds for them to end, because a route's handler may be
-  /// slow.
+  /// Stops all threads. If `waits` is `true`, waits up to five seconds for them to end, because a route's handler may
+  /// be slow.
   func stop(waits: Bool) {
     let arrivals = ledger.withLock { ledger -> [MockLedger.Arrival]? in
       let arrivals = ledger.stop()

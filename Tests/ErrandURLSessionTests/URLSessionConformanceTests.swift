@@ -18,7 +18,7 @@ struct URLSessionConformanceTests {
       "sends bytes with their length", "sends a stream of known length with its length",
       "sends a file with its length",
       "sends a stream that can only be read once",
-      "sends a body of zero bytes as a body", "fails if a stream is shorter than its declared length",
+      "sends Content-Length: 0 for an empty body", "fails if a stream is shorter than its declared length",
       "fails without sending anything if the file does not exist",
       "rejects a header field with a line break without sending anything",
       "rejects an invalid method without sending anything", "rejects schemes other than http and https",

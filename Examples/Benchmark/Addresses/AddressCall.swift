@@ -52,7 +52,7 @@ struct AddressCall: Sendable {
     self.isForbidden = isForbidden
   }
 
-  /// A special-purpose address in a random spelling.
+  /// Returns a special-purpose address in a random spelling.
   private static func literalHost(_ dice: inout Dice) -> String {
     let inner = [
       "127.0.0.1", "127.9.8.7", "10.0.0.1", "169.254.169.254", "172.16.3.4", "192.168.1.1", "100.64.0.1", "0.0.0.0",

@@ -36,7 +36,7 @@ final class FuzzPeer: Sendable {
   /// The available protocols. HTTP/2 requires Python's package `hpack`.
   var lines: [Line] { ports.h2 > 0 ? Line.allCases : [.tcp, .tls] }
 
-  /// The URL of an exchange.
+  /// Returns the URL of an exchange.
   func url(_ line: Line, _ path: String) throws -> URL {
     switch line {
     case .tcp: try Self.url("http", ports.tcp, path)
@@ -45,10 +45,10 @@ final class FuzzPeer: Sendable {
     }
   }
 
-  /// The URL of a TLS server that closes connections at random.
+  /// Returns the URL of a TLS server that closes connections at random.
   func closing(_ path: String) throws -> URL { try Self.url("https", ports.closing, path) }
 
-  /// The URL of a server that behaves correctly.
+  /// Returns the URL of a server that behaves correctly.
   func control(_ path: String) throws -> URL { try Self.url("http", ports.control, path) }
 
   func stop() {

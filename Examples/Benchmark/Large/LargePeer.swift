@@ -22,7 +22,7 @@ struct LargePeerScenario: Scenario {
         bind(listener, $0, length) == 0 && listen(listener, 4) == 0 && getsockname(listener, $0, &length) == 0
       }
     }
-    guard listens else { throw BenchError("no socket: \(String(cString: strerror(errno)))") }
+    guard listens else { throw BenchError("can't create a socket: \(String(cString: strerror(errno)))") }
     LogOutput.standardOutput.write("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))")
     signal(SIGPIPE, SIG_IGN)  // a broken pipe only ends the connection
     // Serve one connection after another, until standard input ends.

@@ -112,7 +112,7 @@ enum LocalSocket {
     }
   }
 
-  /// A socket that listens on a free port.
+  /// Creates a socket that listens on a free port.
   static func listening() throws -> (Int32, UInt16) {
     let listener = socket(AF_INET, stream, 0)
     _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
@@ -120,7 +120,7 @@ enum LocalSocket {
     let listens = with(&address) { pointer, length in
       bind(listener, pointer, length) == 0 && listen(listener, 64) == 0 && getsockname(listener, pointer, &length) == 0
     }
-    guard listens else { throw BenchError("no socket: \(String(cString: strerror(errno)))") }
+    guard listens else { throw BenchError("can't create a socket: \(String(cString: strerror(errno)))") }
     return (listener, UInt16(bigEndian: address.sin_port))
   }
 

@@ -107,7 +107,7 @@ struct PartialRanges {
     }
   }
 
-  /// The number of bytes in the range that are present.
+  /// Returns the number of bytes in the range that are present.
   func overlap(_ asked: Range<Int>) -> Int { there.reduce(0) { $0 + $1.clamped(to: asked).count } }
 }
 

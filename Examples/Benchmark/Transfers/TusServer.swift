@@ -32,7 +32,7 @@ final class TusServer {
     }
   }
 
-  /// The non-empty uploads. A process that is killed before it knows its upload's URL leaves an empty upload.
+  /// Returns the non-empty uploads. A process that is killed before it knows its upload's URL leaves an empty upload.
   func files() throws -> [URL] {
     let names = try FileManager.default.contentsOfDirectory(atPath: uploads.path).filter { $0.utf8.count == 32 }
     return names.map { uploads.appendingPathComponent($0) }.filter { $0.byteCount > 0 }

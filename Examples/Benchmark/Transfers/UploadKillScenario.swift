@@ -29,7 +29,7 @@ struct UploadKillScenario: Scenario {
       // If a process is killed after its last response, the next process starts over, and there are two complete files.
       let stored = try tus.files()
       guard !stored.isEmpty, try stored.allSatisfy({ try RandomFile.isSame(file, $0) }) else {
-        throw BenchError("the server has the wrong content, of \(stored.map(\.byteCount)) bytes")
+        throw BenchError("the server's files are wrong; their sizes are \(stored.map(\.byteCount))")
       }
       report.withLock { $0.files += stored.count }
       try tus.clear()

@@ -58,7 +58,7 @@ extension HTTPBody {
 
   private static func refusal(of name: HTTPHeaderName, _ fault: String) -> TaskError {
     TaskError(
-      .badRequest, "the trailer field \(name.rawName.shortened.debugDescription) cannot be sent: it \(fault)",
+      .badRequest, "can't send the trailer field \(name.rawName.shortened.debugDescription): it \(fault)",
       phase: .sending)
   }
 

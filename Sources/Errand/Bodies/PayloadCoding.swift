@@ -5,7 +5,7 @@ public import ErrandFoundation
 /// Encoding is `@concurrent` because an app may start it on an actor. Decoding isn't, because calls don't run on an
 /// actor.
 enum PayloadCoding {
-  /// Encodes `payload` as a body. The body is empty if `payload` is nil.
+  /// Encodes `payload` as a body. The body is empty if `payload` is `nil`.
   @concurrent static func encode<Payload: Encodable & Sendable>(
     _ payload: Payload, with encoder: any BodyEncoder
   ) async throws -> HTTPBody {
@@ -37,7 +37,7 @@ enum PayloadCoding {
     if type == NoContent.self, let payload = NoContent() as? Payload { return payload }
     if keys.isEmpty, isBody(type), let payload = try body(type, data, mediaType()) { return payload }
     do {
-      // An empty body decodes as nil if the payload is optional, and fails otherwise.
+      // An empty body decodes as `nil` if the payload is optional. Otherwise, decoding fails.
       if data.isEmpty, let payload = nothing(as: type) { return payload }
       // Check the bytes first: a cast costs more than most steps of a call.
       if PropertyListDepth.concerns(data), decoder is PropertyListDecoder { try PropertyListDepth.check(data) }
@@ -176,7 +176,7 @@ enum PayloadCoding {
     } catch {
       throw TaskError(
         .decodingFailed,
-        "can't decode String from \(data.count) bytes of \(mediaType?.essence ?? "no type"): \(error.words)",
+        "can't decode String from \(data.count) bytes of \(mediaType?.essence ?? "an unknown type"): \(error.words)",
         phase: .finishing, underlying: error)
     }
   }

@@ -4,7 +4,7 @@ public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
   /// Whether other statuses are returned rather than thrown.
   let returnsOthers: Bool
 
-  /// Accepts the statuses for which `accepts` returns true.
+  /// Accepts the statuses for which `accepts` returns `true`.
   public init(_ accepts: @escaping @Sendable (HTTPStatus) -> Bool) {
     self.accepts = accepts
     returnsOthers = false

@@ -10,7 +10,7 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   /// The parts as a bit mask.
   public let rawValue: Int
 
-  /// The parts as a bit mask.
+  /// Creates options from a bit mask.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// The URL, and the reason for a failure, which may contain the URL. If the URL is not logged, the task's name

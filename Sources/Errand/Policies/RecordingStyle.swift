@@ -3,7 +3,7 @@ public struct RecordingStyle: OptionSet, Sendable, Hashable {
   /// The parts as a bit mask.
   public let rawValue: Int
 
-  /// The parts as a bit mask.
+  /// Creates a style from a bit mask.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// The URL.

@@ -59,7 +59,7 @@ public struct RetryPolicy: Sendable {
   /// Never retries.
   public static let never = RetryPolicy.attempts(1)
 
-  /// Like ``standard``, with a different maximum number of attempts, including the first.
+  /// Retries like ``standard``, with at most `count` attempts, including the first.
   public static func attempts(_ count: Int) -> RetryPolicy {
     var policy = RetryPolicy()
     policy.maximumAttempts = max(1, count)

@@ -19,6 +19,6 @@ public struct SerialQueue: Sendable, Hashable {
   /// No queue.
   public static let none = SerialQueue(name: nil)
 
-  /// The manager's queue with this name.
+  /// Returns the manager's queue with this name.
   public static func named(_ name: String) -> SerialQueue { SerialQueue(name: name) }
 }

@@ -83,7 +83,7 @@ public struct ConformanceRoute: Sendable {
     self.open = open
   }
 
-  /// A direct route without an intermediary.
+  /// Creates a direct route without an intermediary.
   public static func direct(_ make: @escaping @Sendable () throws -> any Transport) -> ConformanceRoute {
     ConformanceRoute(preserves: .all) { End(transport: try make(), origin: $0.url) }
   }

@@ -28,7 +28,7 @@ extension TransportConformance {
       try trial.equal(response.body.trailers["X-Sum"], "7", "the trailer")
       try trial.equal(response.headers["X-Sum"], nil, "X-Sum in the header fields")
     },
-    Check("makes the server wait while nothing reads the body, then delivers everything") { trial in
+    Check("makes the server wait while the body is not read, then delivers everything") { trial in
       trial.server.enqueue(.endless(chunk: Data(count: 64 << 10)))
       trial.server.route("/tick", answer: .status(204))
       let body = try await trial.transport.send(try trial.request()).body

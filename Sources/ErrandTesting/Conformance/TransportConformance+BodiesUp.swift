@@ -58,7 +58,7 @@ extension TransportConformance {
       try await trial.fetch(try trial.request(.post), answer: .status(200))
       try trial.equal(try trial.received().headers[.contentLength], "0", "Content-Length")
     },
-    Check("sends a body of zero bytes as a body") { trial in
+    Check("sends Content-Length: 0 for an empty body") { trial in
       try await trial.fetch(try trial.request(.put, body: .bytes(Data())), answer: .status(200))
       try trial.equal(try trial.received().headers[.contentLength], "0", "Content-Length")
     },

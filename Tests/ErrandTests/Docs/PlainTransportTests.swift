@@ -25,7 +25,7 @@
       "delivers the body unchanged, whatever its framing",
       "reports a body that ends before its last chunk as truncated",
       "delivers trailer fields at the end of the body",
-      "makes the server wait while nothing reads the body, then delivers everything",
+      "makes the server wait while the body is not read, then delivers everything",
       "closes the connection if reading the body stops early",
       "closes the connection when an unread body is released",
       "closes the connection if cancelled while reading an endless body",

@@ -284,6 +284,6 @@ struct MultipartParser {
   }
 
   static func refusal(_ words: String) -> TaskError {
-    TaskError(.badResponse, "the multipart body cannot be read: \(words)", phase: .receiving)
+    TaskError(.badResponse, "can't read the multipart body: \(words)", phase: .receiving)
   }
 }

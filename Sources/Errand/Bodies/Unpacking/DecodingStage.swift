@@ -1,7 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// Decodes one coding. Its input is the output of the previous stage, or, for the first stage, the bytes passed to
+  /// Decodes one coding. Its input is the output of the previous stage. The first stage decodes the bytes passed to
   /// ``feed(_:)``.
   final class DecodingStage {
     enum Reading {

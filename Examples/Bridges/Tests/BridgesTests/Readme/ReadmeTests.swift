@@ -6,7 +6,7 @@ struct ReadmeTests {
     .deletingLastPathComponent().appendingPathComponent("Snippets.swift")
   private static let readme = URL(fileURLWithPath: "../../../README.md", relativeTo: snippets).standardizedFileURL
 
-  /// The lines of a file without indentation.
+  /// Returns the lines of a file without indentation.
   private static func lines(of file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
       .map { $0.trimmingCharacters(in: .whitespaces) }

@@ -28,7 +28,7 @@ struct TracedShop {
   var calls: [FinishedInMemorySpan] { tracer.finishedSpans.filter { $0.kind == .internal } }
   var attempts: [FinishedInMemorySpan] { tracer.finishedSpans.filter { $0.kind == .client } }
 
-  /// The attributes of an attempt at this shop, plus others.
+  /// Returns the attributes of an attempt at this shop, plus `others`.
   func attributes(_ others: [String: SpanAttribute] = [:]) -> SpanAttributes {
     let port = mock.url.port ?? 0
     var attributes: SpanAttributes = [
