@@ -10,7 +10,7 @@ struct CacheKillScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // best effort: the folder is temporary
     let load = try CacheLoad(folder, seed: 1 << 20)
     var report = CacheKillReport()
     var processes = [try start(folder, seed: 1), try start(folder, seed: 2)]

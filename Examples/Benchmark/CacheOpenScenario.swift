@@ -10,7 +10,7 @@ struct CacheOpenScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // best effort: the folder is temporary
     let filled = try DiskCache(at: folder, sizeLimit: 8 << 30)
     let response = StoredResponse(
       status: .ok, headers: [.cacheControl: "max-age=3600"], requestTime: Date(), responseTime: Date())

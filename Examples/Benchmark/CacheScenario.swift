@@ -20,7 +20,7 @@ struct CacheScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // best effort: the folder is temporary
     let network = try options.server()
     let memory = try await server(options, MemoryCache())
     let disk = try await server(options, DiskCache(at: folder))

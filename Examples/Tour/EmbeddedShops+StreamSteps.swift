@@ -81,7 +81,7 @@ extension EmbeddedShops {
       let archive = Server(mock.url, asDefault: false)
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tour-\(UUID().uuidString)")
       let file = folder.appendingPathComponent("backup")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // best effort: the folder is temporary
       let backup = ResumableDownload(GetBackup().on(archive), to: file)
       let states = backup.states
       let watching = Task {

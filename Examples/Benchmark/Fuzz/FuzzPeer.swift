@@ -53,7 +53,7 @@ final class FuzzPeer: Sendable {
 
   func stop() {
     process.wait()
-    try? FileManager.default.removeItem(at: folder)  // in the temporary folder anyway
+    try? FileManager.default.removeItem(at: folder)  // best effort: the folder is temporary
   }
 
   private static func url(_ scheme: String, _ port: Int, _ path: String) throws -> URL {

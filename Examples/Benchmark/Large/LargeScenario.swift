@@ -25,7 +25,7 @@ struct LargeScenario: Scenario {
     let size = options.requests << 20
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // best effort: the folder is temporary
     let file = folder.appendingPathComponent("sparse")
     guard FileManager.default.createFile(atPath: file.path, contents: nil), truncate(file.path, size) == 0 else {
       throw BenchError("\(file.path) can't be created")

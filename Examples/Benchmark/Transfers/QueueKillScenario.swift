@@ -2,8 +2,8 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Adds numbered tasks to the queue in the `--file` folder, starting with `--first`, prints each number once its task
-/// has been stored, and delivers the tasks to `--url`. Intended to be killed while it runs. With `--requests` 1, it
+/// Adds numbered tasks to the queue in the `--file` folder, starting with `--first`, and delivers them to `--url`.
+/// Prints each number once its task has been stored. Intended to be killed while it runs. With `--requests` 1, it
 /// doesn't add any tasks and exits when all have been delivered.
 struct QueueSendScenario: Scenario {
   struct Number: PersistentTask, ServerPOSTTask, PayloadUploadingTask {
@@ -45,7 +45,7 @@ struct QueueKillScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // best effort: the folder is temporary
     let report = Shared(QueueKillReport())
     let mock = try MockServer(keeping: 0)
     mock.route(.post, "/numbers") { request in

@@ -2,10 +2,10 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Downloads a file of `--concurrency` MiB (default 1024) in `--ranges` concurrent ranges from nginx, in a process that
-/// is killed at `--requests` random moments (default 50), over connections that are cut equally often. Repeats the
-/// download as necessary. Exits with 1 if a byte is wrong, more than 1 % of the bytes are requested twice, or memory
-/// exceeds 40 MB.
+/// Downloads a file of `--concurrency` MiB (default 1024) from nginx in `--ranges` concurrent ranges. The downloading
+/// process is killed at `--requests` random moments (default 50), and its connections are cut equally often. Repeats
+/// the download as necessary. Exits with 1 if a byte is wrong, more than 1 % of the bytes are requested twice, or
+/// memory exceeds 40 MB.
 struct TransferKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 50
@@ -16,7 +16,7 @@ struct TransferKillScenario: Scenario {
     let place = folder.appendingPathComponent("downloads/large")
     try FileManager.default.createDirectory(
       at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // best effort: the folder is temporary
     let original = folder.appendingPathComponent("large")
     try RandomFile.write(options.concurrency << 20, to: original)
     // The rate is low enough for a hundred interruptions, unless the disk is slower.

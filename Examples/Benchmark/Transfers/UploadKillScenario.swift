@@ -2,9 +2,9 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Uploads a file of `--concurrency` MiB (default 1024) to tuspyserver from a process that is killed at `--requests`
-/// random moments (default 50), over connections that are cut equally often. Repeats the upload as necessary. Exits
-/// with 1 if a stored byte is wrong, more than one chunk per kill or cut is sent twice, or memory exceeds 40 MB.
+/// Uploads a file of `--concurrency` MiB (default 1024) to tuspyserver. The uploading process is killed at `--requests`
+/// random moments (default 50), and its connections are cut equally often. Repeats the upload as necessary. Exits with
+/// 1 if a stored byte is wrong, more than one chunk per kill or cut is sent twice, or memory exceeds 40 MB.
 struct UploadKillScenario: Scenario {
   let isEmbedded = true
   let defaultRequests = 50
@@ -14,7 +14,7 @@ struct UploadKillScenario: Scenario {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-bench-\(UUID().uuidString)")
     let file = folder.appendingPathComponent("files/large")
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // best effort: the folder is temporary
     try RandomFile.write(options.concurrency << 20, to: file)
     signal(SIGPIPE, SIG_IGN)  // the relay may write to killed processes
     let tus = try TusServer(in: folder)

@@ -18,7 +18,7 @@ public struct RedirectPolicy: Sendable {
     case inherited, follow, refuse, sameOrigin, decide
   }
 
-  /// The maximum number of redirects per attempt. Exceeding it fails the call.
+  /// The maximum number of redirects per attempt. If it is exceeded, the call fails.
   public let maximum: Int
   let kind: Kind
   let decision: Decision?

@@ -167,7 +167,7 @@ public struct ServerConfiguration: Sendable {
     self.remote = remote
   }
 
-  /// Returns these settings with an additional authentication after the existing ones.
+  /// Returns these settings with an authentication method added after the existing ones.
   public func authenticated(_ authentication: Authentication) -> ServerConfiguration {
     var configuration = self
     configuration.authentication = self.authentication.adding(authentication)
