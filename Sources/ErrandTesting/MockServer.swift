@@ -68,12 +68,12 @@ extension MockServer {
     host.script.withLock { $0.add(MockRoute(nil, path, .handler(handler))) }
   }
 
-  /// Gives a fixed answer to requests with a method and path. It can be an early answer.
+  /// Gives a fixed answer to requests with a method and path. The answer can be sent early.
   public func route(_ method: HTTPMethod, _ path: String, answer: MockAnswer) {
     host.script.withLock { $0.add(MockRoute(method, path, .answer(answer))) }
   }
 
-  /// Gives a fixed answer to requests with a path and any method. It can be an early answer.
+  /// Gives a fixed answer to requests with a path and any method. The answer can be sent early.
   public func route(_ path: String, answer: MockAnswer) {
     host.script.withLock { $0.add(MockRoute(nil, path, .answer(answer))) }
   }

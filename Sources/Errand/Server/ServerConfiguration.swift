@@ -46,7 +46,7 @@ public struct ServerConfiguration: Sendable {
   public var defaultEncoder: any BodyEncoder = ServerConfiguration.sortingEncoder
   /// The decoder for payloads. Defaults to JSON.
   public var defaultDecoder: any PayloadDecoder = JSONDecoder()
-  /// Decoders for specific media types of responses. Other media types use ``defaultDecoder``. A task's own decoder
+  /// Decoders for specific response media types. Other media types use ``defaultDecoder``. A task's own decoder
   /// overrides them.
   public var decoders: [MediaType: any PayloadDecoder] = [:]
   /// The path of payloads inside response bodies, such as `"data"`. Defaults to the entire body.

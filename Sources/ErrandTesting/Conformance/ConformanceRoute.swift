@@ -40,7 +40,7 @@ public struct ConformanceRoute: Sendable {
     public static let interimResponses = Traits(rawValue: 1 << 8)
     /// A response head that is sent before the body is available.
     public static let promptHeads = Traits(rawValue: 1 << 9)
-    /// A truncated response body that can still be recognized as truncated.
+    /// The truncation of a response body, so that it can still be detected.
     public static let truncation = Traits(rawValue: 1 << 10)
     /// Trailer fields.
     public static let trailers = Traits(rawValue: 1 << 11)
