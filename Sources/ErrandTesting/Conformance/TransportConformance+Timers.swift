@@ -33,7 +33,7 @@ extension TransportConformance {
       try trial.equal(error.phase, .receiving, "the phase")
       try await trial.waitForIdleness()
     },
-    Check("ends a slow body when the attempt's time limit expires") { trial in
+    Check("ends a dripping body when the attempt's time limit expires") { trial in
       trial.server.enqueue(.data(Data(count: 100_000)).throttled(bytes: 1, every: .milliseconds(5)))
       let error = try await trial.failure(of: try trial.request { $0.timeouts = Timeouts(attempt: short) }, .timedOut)
       try trial.equal(error.timer, .attempt, "the timer")

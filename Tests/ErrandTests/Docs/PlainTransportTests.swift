@@ -19,7 +19,7 @@
       "reports the connect time limit, and that nothing was sent",
       "reports the first-byte time limit",
       "reports the idle time limit",
-      "ends a slow body when the attempt's time limit expires",
+      "ends a dripping body when the attempt's time limit expires",
       // Has no chunked encoding.
       "sends a stream of unknown length in chunks",
       "delivers the body unchanged, whatever its framing",
