@@ -34,9 +34,9 @@ func watched(_ backup: ResumableDownload, show: @escaping @Sendable (Double?) ->
   let watching = Task {
     for await state in backup.states { show(state.progress?.fraction) }
   }
-  backup.pause()  // ends the attempt, and with it its connection
-  backup.resume()  // goes on where it was
-  backup.cancel()  // run() throws CancellationError; what is there is kept
-  try backup.discard()  // removes what is there, once run() has ended
+  backup.pause()  // ends the attempt and closes its connection
+  backup.resume()  // continues where it stopped
+  backup.cancel()  // run() throws CancellationError; the partial file is kept
+  try backup.discard()  // after run() has ended: deletes the partial file
   await watching.value
 }

@@ -52,16 +52,17 @@ import Testing
     let connect = try #require(configuration.timeouts.connect)
     #expect(configuration.timeouts == Timeouts(connect: connect))
     try check(
-      configuring, says: "| \(Int(configuration.defaultTimeout.inSeconds)) s | `defaultTimeout`",
-      "| Connecting | \(Int(connect.inSeconds)) s |", "| An entire call | none |",
-      "| Attempts | \(policy.maximumAttempts) |",
-      "| \(Int(policy.maximumDownloadDelay.inSeconds)) s down, \(Int(policy.maximumUploadDelay.inSeconds)) s up |",
-      "| Requests in flight per host | \(ThrottleLimits().perHost) |",
-      "| Size of a body in memory | \(configuration.maximumBodySize >> 20) MiB |",
-      "| Size of an error's body | \(configuration.maximumErrorBodySize >> 20) MiB |")
+      configuring, says: "| `defaultTimeout` | \(Int(configuration.defaultTimeout.inSeconds)) s |",
+      "| `connect` | \(Int(connect.inSeconds)) s |", "| `call` | none |",
+      "| `maximumAttempts` | \(policy.maximumAttempts) |",
+      "| `maximumDownloadDelay` | \(Int(policy.maximumDownloadDelay.inSeconds)) s |",
+      "| `maximumUploadDelay` | \(Int(policy.maximumUploadDelay.inSeconds)) s |",
+      "| `perHost` | \(ThrottleLimits().perHost) |",
+      "| `maximumBodySize` | \(configuration.maximumBodySize >> 20) MiB |",
+      "| `maximumErrorBodySize` | \(configuration.maximumErrorBodySize >> 20) MiB |")
     #if os(Linux)
       let idle = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
-      try check(configuring, says: "| Lifetime of an idle connection | \(idle) s |")
+      try check(configuring, says: "| `idleLifetime` | \(idle) s |")
     #endif
     let kept = RecordingLimits()
     #expect(kept.count == 1000)
@@ -121,11 +122,11 @@ import Testing
 
     @Test func `the guide states the limits of a response's head and body`() throws {
       try check(
-        transports, says: "has a head above \(HeadLines.largestHead >> 10) KiB",
+        transports, says: "a head above \(HeadLines.largestHead >> 10) KiB, including interim responses",
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
       let ratio = CurlTransport.Configuration().maximumDecodingRatio
       let plain = DecodingLimits.unsuspicious >> 20
-      try check(transports, says: "is larger than \(plain) MiB and than \(ratio) times its compressed size")
+      try check(transports, says: "larger than \(plain) MiB and than \(ratio) times its compressed size")
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
@@ -138,7 +139,7 @@ import Testing
 
     @Test func `the guide states the maximum number of compression layers`() throws {
       #expect(ContentCoding.mostLayers == 4)
-      try check(transports, says: "was compressed up to four times")
+      try check(transports, says: "up to four codings")
     }
 
     @Test func `the guide states when another thread is used`() throws {
