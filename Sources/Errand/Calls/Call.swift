@@ -329,7 +329,7 @@ final class Call: Sendable {
 
   private func startDeadline(_ limit: Duration) {
     let deadline = Task { [weak self, clock = manager.clock] in
-      guard (try? await clock.sleep(for: limit)) != nil else { return }  // the call ended first
+      guard (try? await clock.sleep(untilLimit: limit)) != nil else { return }  // the call ended first
       guard let self else { return }
       cancel(.deadline(TaskError.Phase(at: trace.flightRecord)))
     }

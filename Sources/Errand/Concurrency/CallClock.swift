@@ -47,6 +47,16 @@ public struct CallClock: Sendable {
     try await clock.wait(duration)
   }
 
+  /// Waits until a limit expires. If the process was suspended in the meantime, waits a little longer, so that a
+  /// response that arrived during the suspension can still be read.
+  package func sleep(untilLimit limit: Duration) async throws {
+    let start = ContinuousClock.now
+    try await sleep(for: limit)
+    if ContinuousClock.now - start > limit + Self.grace { try await Task.sleep(for: Self.grace) }
+  }
+
+  private static let grace = Duration.milliseconds(100)
+
   /// Runs `body`, which must respond to cancellation, with a time limit. Returns `nil` if the limit expires first.
   func within<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value

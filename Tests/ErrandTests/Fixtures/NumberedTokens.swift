@@ -53,7 +53,7 @@ final class NumberedTokens: Authenticator {
 
   func freshness(of token: Int, at now: Date) -> TokenFreshness {
     guard let end = state.withLock({ $0.endsAt[token] }) else { return .good }
-    return now >= end ? .ended : now >= end.addingTimeInterval(-60) ? .priorityAging : .good
+    return now >= end ? .ended : now >= end.addingTimeInterval(-60) ? .expiring : .good
   }
 
   func apply(_ token: Int, to request: inout HTTPRequest) { request.headers["X-Numbered"] = "\(token)" }

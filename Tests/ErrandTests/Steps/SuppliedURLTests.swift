@@ -123,6 +123,23 @@ import Testing
     }
   }
 
+  @Test func `does not follow a redirect of an upload request`() async throws {
+    let redirect = StubLog.Answer.status(307, [.location: "https://evil.test/x"])
+    for dialect in Self.dialects.dropLast() {  // `CarelessUpload` reads the redirect itself
+      let isAsked = dialect.inquiry() != nil
+      let stubs = [
+        uploadStub(dialect, "https://shop.test", redirect),
+        isAsked
+          ? stub("https://shop.test", .status(204), begun(at: "https://shop.test/1"), redirect)
+          : stub("https://shop.test", begun(at: "https://shop.test/1"), redirect),
+      ]
+      for stub in stubs {
+        #expect(await taskError { try await run(dialect, on: stub) }?.code == .badStatus, "\(dialect.name)")
+        #expect(stub.requests.allSatisfy { $0.url.host == "shop.test" }, "\(dialect.name)")
+      }
+    }
+  }
+
   @Test func `does not send an upload with conflicting Location headers`() async throws {
     for dialect in [TusUpload(), IETFUpload()] as [any UploadDialect] {
       let fields: HTTPHeaders = [.location: "/1", .location: "https://evil.test/2"]

@@ -69,7 +69,7 @@ public enum TokenFreshness: Sendable, Hashable {
   /// The token can be sent.
   case good
   /// The token is about to expire. It is refreshed before it is sent; if the refresh fails, it can still be used.
-  case priorityAging
+  case expiring
   /// The token has expired and is no longer sent.
   case ended
 }

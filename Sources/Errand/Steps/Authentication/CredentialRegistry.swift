@@ -78,7 +78,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       let later = try await token(beyond: present.version, for: request, attempt)
       return later ?? (hasForgotten(since: forgetCount) ? nil : present)
     } catch
-      where freshness == .priorityAging && !isRefused && !hasForgotten(since: forgetCount)
+      where freshness == .expiring && !isRefused && !hasForgotten(since: forgetCount)
       && !(error is CancellationError)
     {
       return present
@@ -233,7 +233,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     do {
       let next = try await refreshed(stored, flight)
       return (next ?? (hasForgotten(since: forgetCount) ? nil : usable), true)
-    } catch  where freshness == .priorityAging && !hasForgotten(since: forgetCount) && !(error is CancellationError) {
+    } catch  where freshness == .expiring && !hasForgotten(since: forgetCount) && !(error is CancellationError) {
       return (usable, false)
     }
   }

@@ -13,7 +13,7 @@
       guard request.options.timeouts.hasTransferLimit else { return }
       let watch = Task { [weak self, clock] in
         while !Task.isCancelled, let wait = self?.untilNextAlarm() {
-          do { try await clock.sleep(for: wait) } catch { return }
+          do { try await clock.sleep(untilLimit: wait) } catch { return }
         }
       }
       let old = state.withLock { state -> Task<Void, Never>? in

@@ -31,7 +31,7 @@ import Testing
     func storedToken() async throws -> String? { stored }
 
     func freshness(of token: String, at now: Date) -> TokenFreshness {
-      token == stored && isAgeing.withLock { $0 } ? .priorityAging : .good
+      token == stored && isAgeing.withLock { $0 } ? .expiring : .good
     }
 
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }

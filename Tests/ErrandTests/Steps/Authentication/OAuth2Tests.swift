@@ -230,7 +230,7 @@ import Testing
     #expect(forever.freshness(at: .distantFuture, leeway: .seconds(60)) == .good)
     let short = AccessToken("a", issued: now, expiry: now.addingTimeInterval(10))
     #expect(short.freshness(at: now.addingTimeInterval(4), leeway: .seconds(60)) == .good, "half of its life")
-    #expect(short.freshness(at: now.addingTimeInterval(5), leeway: .seconds(60)) == .priorityAging)
+    #expect(short.freshness(at: now.addingTimeInterval(5), leeway: .seconds(60)) == .expiring)
     #expect(short.freshness(at: now.addingTimeInterval(10), leeway: .seconds(60)) == .ended)
   }
 }

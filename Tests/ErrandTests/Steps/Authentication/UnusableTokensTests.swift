@@ -42,7 +42,7 @@ import Testing
       let end: Shared<Date?>
       func storedToken() async throws -> String? { "good" }
       func freshness(of token: String, at now: Date) -> TokenFreshness {
-        end.withLock { $0 } == nil ? .good : .priorityAging
+        end.withLock { $0 } == nil ? .good : .expiring
       }
       func apply(_ token: String, to request: inout HTTPRequest) throws { try request.setBearer(token) }
       func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { "" }

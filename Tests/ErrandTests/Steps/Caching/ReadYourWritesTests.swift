@@ -68,21 +68,21 @@ import Testing
   }
 
   @Test func `removes a response if its URL changes while it is committed`() async throws {
-    let (cache, coordinator) = (MemoryCache(), InvalidationLog())
+    let (cache, log) = (MemoryCache(), InvalidationLog())
     /// A writer whose commit coincides with a change.
     struct Slow: CacheWriter {
       let base: any CacheWriter
-      let coordinator: InvalidationLog
+      let log: InvalidationLog
       func write(_ data: Data) async throws { try await base.write(data) }
       func commit() async throws {
-        coordinator.note(CacheKey.widget().url)
+        log.note(CacheKey.widget().url)
         try await base.commit()
       }
       func discard() { base.discard() }
     }
-    let slow = Slow(base: try await cache.store(.made(), for: .widget()), coordinator: coordinator)
+    let slow = Slow(base: try await cache.store(.made(), for: .widget()), log: log)
     let writer = CurrentWriter(
-      writer: slow, store: cache, url: CacheKey.widget().url, coordinator: coordinator, count: coordinator.count)
+      writer: slow, store: cache, url: CacheKey.widget().url, log: log, count: log.count)
     try await writer.write(Data("abc".utf8))
     try await writer.commit()
     #expect(cache.count == 0)

@@ -24,12 +24,12 @@ public struct AccessToken: Sendable, Hashable, Codable {
     self.scope = scope
   }
 
-  /// Returns `.priorityAging` for the last `leeway` before the expiry, but for no more than half of the lifetime.
+  /// Returns `.expiring` for the last `leeway` before the expiry, but for no more than half of the lifetime.
   func freshness(at now: Date, leeway: Duration) -> TokenFreshness {
     guard let expiry else { return .good }
     let left = expiry.timeIntervalSince(now)
     if left <= 0 { return .ended }
-    return left <= min(leeway.inSeconds, expiry.timeIntervalSince(issued) / 2) ? .priorityAging : .good
+    return left <= min(leeway.inSeconds, expiry.timeIntervalSince(issued) / 2) ? .expiring : .good
   }
 }
 
