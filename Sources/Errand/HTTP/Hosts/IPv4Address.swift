@@ -1,4 +1,4 @@
-/// An IPv4 address, parsed like `inet_aton` because name lookup does the same.
+/// An IPv4 address, parsed as by `inet_aton`, because name lookup parses it in the same way.
 struct IPv4Address: CustomStringConvertible {
   private let value: UInt32
 
