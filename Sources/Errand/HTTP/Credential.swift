@@ -1,4 +1,4 @@
-/// A user name and password. The description contains neither.
+/// A user name and password. Neither appears in the description.
 public struct Credential: Sendable, Hashable, CustomStringConvertible {
   /// The user name.
   public let user: String

@@ -1,8 +1,8 @@
 /// The header fields of a message, in order. A name can have several values.
 ///
 ///     var headers: HTTPHeaders = ["Accept": "application/json"]
-///     headers[.ifNoneMatch] = "\"abc\""          // replaces what was there
-///     headers.add("a=1", for: .setCookie)         // keeps what was there
+///     headers[.ifNoneMatch] = "\"abc\""          // replaces existing values
+///     headers.add("a=1", for: .setCookie)         // keeps existing values
 public struct HTTPHeaders: Sendable, Hashable {
   /// A single field line.
   public struct Field: Sendable, Hashable {
@@ -32,7 +32,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Creates an empty header.
   public init() { fields = [] }
 
-  /// Creates a header from fields, keeping order and duplicates.
+  /// Creates a header from fields, keeping their order and any duplicates.
   public init(_ fields: [Field]) { self.fields = fields }
 
   /// The value of a field. Several lines are joined with `, ` (RFC 9110 §5.3). Setting a value replaces all lines, at
@@ -58,7 +58,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   mutating func removeFraming() { fields.removeAll { $0.name.isOfFraming } }
 
-  /// All values of a field, in order.
+  /// Returns all values of a field, in order.
   public func values(for name: HTTPHeaderName) -> [String] {
     fields.filter { $0.name == name }.map(\.value)
   }
@@ -76,7 +76,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Removes all lines of a field.
   public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 
-  /// Merges `others` into these fields. If a name is in both, only the lines of `others` are kept.
+  /// Merges `others` into these fields. If a name is in both, only the lines in `others` are kept.
   public mutating func replace(with others: HTTPHeaders) {
     guard !others.isEmpty else { return }
     guard !isEmpty else { return fields = others.fields }
@@ -89,7 +89,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.append(contentsOf: others.fields)
   }
 
-  /// Applies the changes between `before` and `after`, replacing all lines of each changed name.
+  /// Returns these fields with the changes between `before` and `after` applied. Replaces all lines of each changed
+  /// name.
   func applying(changesFrom before: HTTPHeaders, to after: HTTPHeaders) -> HTTPHeaders {
     var result = self
     var changed = HTTPHeaders()
@@ -141,7 +142,7 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-  /// Creates a header from a literal, in order. Names can repeat.
+  /// Creates a header from a literal, in order. Names can be repeated.
   public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
     fields = elements.map { Field($0, $1) }
   }

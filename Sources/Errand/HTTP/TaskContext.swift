@@ -7,7 +7,7 @@
 public protocol TaskContextKey: SendableMetatype {
   /// The type of the value.
   associatedtype Value: Sendable
-  /// The value used if no value was set.
+  /// The value used if none was set.
   static var defaultValue: Value { get }
 }
 
@@ -18,7 +18,7 @@ public struct TaskContext: Sendable {
   /// Creates an empty context.
   public init() {}
 
-  /// Whether no value was set.
+  /// Whether the context has no values.
   public var isEmpty: Bool { values.isEmpty }
 
   /// The value for a key, or the key's default if none was set.
