@@ -22,9 +22,9 @@ final class SerialQueues: Sendable {
 
   /// Runs `body` with exclusive access to `queue`, or immediately if `queue` is `.none`.
   ///
-  /// Calls `onWait` when a wait begins and when it ends. Throws any error thrown by `body`, `CancellationError` if
-  /// cancelled while waiting, or ``TaskError`` with code `.reentrantQueue` if the surrounding call already holds the
-  /// queue, because waiting would deadlock.
+  /// Calls `onWait` when a wait begins and when it ends. Throws any error thrown by `body`, or `CancellationError` if
+  /// cancelled while waiting. If the surrounding call already holds the queue, throws ``TaskError`` with code
+  /// `.reentrantQueue`, because waiting would deadlock.
   @inline(__always)  // calls without a queue should not pay for this
   func withExclusiveAccess<Result>(
     _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
@@ -96,7 +96,7 @@ final class SerialQueues: Sendable {
 
   private func abandon(_ ticket: Ticket, _ name: String) {
     decide(false) { state in
-      // An already admitted waiter isn't removed here; it leaves the queue on its own.
+      // A waiter that was already admitted isn't removed here. It leaves the queue on its own.
       state.lines[name]?.remove(ticket) == true ? ticket : nil
     }
   }

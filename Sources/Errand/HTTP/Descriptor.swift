@@ -5,8 +5,8 @@ package import ErrandFoundation
 /// If a system call fails, they return `nil` or `false` and set `errno`. Reading at the end of a file returns empty
 /// data.
 package enum Descriptor {
-  /// Opens a regular file for reading. Returns `nil` for any other file, because a pipe or a device could block without
-  /// a way to cancel.
+  /// Opens a regular file for reading. Returns `nil` if the file can't be opened or isn't a regular file: a pipe or a
+  /// device could block without a way to cancel.
   static func opened(_ path: String) -> Int32? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -71,7 +71,7 @@ package enum Descriptor {
     return bytes.count - rest.count
   }
 
-  /// Writes at a position, independently of other writes.
+  /// Writes the data at a position, independently of other writes.
   static func put(_ data: Data, into descriptor: Int32, at position: Int64) -> Bool {
     var (rest, position) = (data, position)
     while !rest.isEmpty {

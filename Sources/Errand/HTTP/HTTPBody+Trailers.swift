@@ -1,5 +1,5 @@
 extension HTTPBody {
-  /// The names of the trailer fields, for transports. Empty for most bodies.
+  /// The names of the trailer fields. Used by transports. Empty for most bodies.
   public var trailerNames: [HTTPHeaderName] { trailers?.names ?? [] }
 
   package struct Trailers: Sendable {
@@ -31,8 +31,8 @@ extension HTTPBody {
   /// libcurl can send trailers. `URLSession` can't send trailers and rejects the body. Few servers read trailers.
   ///
   /// - Parameters:
-  ///   - names: The names, which are announced in the `Trailer` field. The call fails if a field must be sent before
-  ///     the body, such as `Content-Type` or `Authorization`.
+  ///   - names: The names, which are announced in the `Trailer` field. The call fails if one of the fields must be sent
+  ///     before the body, such as `Content-Type` or `Authorization`.
   ///   - make: Returns the fields. Called in each attempt, after the body has been sent. Announced fields can be
   ///     omitted.
   public func trailers(

@@ -67,7 +67,7 @@ public struct HTTPBody: Sendable {
   /// the type for the file extension.
   ///
   /// If the system doesn't know the size of a file, such as `/proc/version`, the file is read to its end and sent
-  /// without a length. If the size changes while the file is sent, the call fails with `.bodyLengthMismatch`.
+  /// without a length. If the size changes while the file is being sent, the call fails with `.bodyLengthMismatch`.
   public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody {
     HTTPBody(.file(url), type: type ?? MediaType(fileExtension: url.pathExtension))
   }

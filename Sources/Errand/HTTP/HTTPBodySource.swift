@@ -45,7 +45,7 @@ extension HTTPBodySource {
   public var timings: TransferTimings? { nil }
 }
 
-/// The error thrown when reading a body again after leaving a loop over it early.
+/// The error thrown when a body is read again after a loop over it was left early.
 public struct HTTPBodyConsumedError: Error, Sendable {
   /// Creates the error.
   public init() {}

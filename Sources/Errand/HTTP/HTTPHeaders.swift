@@ -35,8 +35,8 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Creates a header from fields, keeping their order and any duplicates.
   public init(_ fields: [Field]) { self.fields = fields }
 
-  /// The value of a field. Several lines are joined with `, ` (RFC 9110 §5.3). Setting a value replaces all lines, at
-  /// the position of the first. Setting `nil` removes them.
+  /// The value of a field. Several lines are joined with `, ` (RFC 9110 §5.3). Setting a value replaces the first line
+  /// and removes the others. Setting `nil` removes all lines.
   ///
   /// `Set-Cookie` can't be joined: use ``values(for:)`` to read it.
   public subscript(_ name: HTTPHeaderName) -> String? {
@@ -107,8 +107,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     if !contains(name) { fields.append(Field(name, value)) }
   }
 
-  /// The first field that can't be sent, or `nil` if all fields can. A name must be a token. A value must not contain a
-  /// line break, which could inject another field, or a NUL (RFC 9110 §5.5).
+  /// The first field that can't be sent, or `nil` if all fields can be sent. A name must be a token. A value must not
+  /// contain a line break, which could inject another field, or a NUL (RFC 9110 §5.5).
   public var firstInvalid: Field? {
     fields.first { field in
       !field.name.isValid || !field.value.hasOnlyBytes { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
@@ -118,7 +118,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   package var size: Int { fields.reduce(0) { $0 + $1.size } }
 
   private func firstIndex(of name: HTTPHeaderName) -> Int? {
-    // Access `fields` by index to avoid copying each field. Most names already differ in length.
+    // Access `fields` by index to avoid copying each field. Most names differ in length, so comparing them is cheap.
     for index in fields.indices where fields[index].name == name { return index }
     return nil
   }

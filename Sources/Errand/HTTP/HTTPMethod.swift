@@ -17,7 +17,7 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
   /// The name of the method, or `automatic`.
   public var description: String { self == .automatic ? "automatic" : rawValue }
 
-  /// No explicit method: GET without a body, POST with a body.
+  /// No explicit method. Requests are sent as GET without a body and as POST with a body.
   public static let automatic = HTTPMethod("")
 
   /// The CONNECT method. It is reserved for proxies, so requests with this method are rejected.

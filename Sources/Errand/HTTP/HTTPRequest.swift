@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// An HTTP request: method, absolute URL, header fields and body.
+/// An HTTP request with a method, an absolute URL, header fields and a body.
 public struct HTTPRequest: Sendable {
   private struct Parts: Sendable {
     var method: HTTPMethod

@@ -85,9 +85,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Returns the next chunk, or `nil` at the end.
   ///
-  /// Throws the transfer's error, `CancellationError` if the call or the current task is cancelled, and
-  /// ``HTTPBodyConsumedError`` if a loop over the body was left early (if a call streams the body, a `TaskError` with
-  /// code `.bodyConsumed`).
+  /// Throws the transfer's error, or `CancellationError` if the call or the current task is cancelled. If a loop over
+  /// the body was left early, throws ``HTTPBodyConsumedError`` or, if a call streams the body, a `TaskError` with code
+  /// `.bodyConsumed`.
   public func next() async throws -> Data? {
     do {
       let chunk: Data?
@@ -196,7 +196,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     state.withLock { $0.explain = explain }
   }
 
-  /// Returns an error in the body's content with information about the call added.
+  /// Returns an error about the body's content, with information about the call added.
   package func explained(_ error: any Error) -> any Error { state.withLock { $0.explain }?(error) ?? error }
 
   package func onChunk(_ action: @escaping @Sendable (Int) -> Void) { state.withLock { $0.onChunk = action } }

@@ -26,7 +26,7 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
   /// The class of the status, or `nil` for a code outside 100 to 599.
   public var kind: Kind? { Kind(rawValue: code / 100) }
 
-  /// Whether a call treats the status as a success by default: 2xx, or 304 for a conditional request.
+  /// Whether a call treats the status as success by default: 2xx, or 304 for a conditional request.
   public var isAccepted: Bool { kind == .success || code == 304 }
 
   /// The code and its reason phrase, such as `404 Not Found`.

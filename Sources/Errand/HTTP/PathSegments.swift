@@ -11,7 +11,7 @@ enum PathSegments {
   /// §6.2.2.2 and §5.2.4).
   static func problem(in text: Substring) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return nil }
-    if text.contains(emptySegment) { return "an empty value for a segment, which would change the path" }
+    if text.contains(emptySegment) { return "a segment with an empty value, which would change the path" }
     for segment in text.utf8.prefix(while: { $0 != UInt8(ascii: "?") }).split(separator: UInt8(ascii: "/"))
     where segment.contains(UInt8(ascii: "%")) {
       let plain = Substring(segment).lowercased().replacing("%2e", with: ".")

@@ -23,15 +23,15 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// Creates an empty set of pins, which accepts every key.
   public init() {}
 
-  /// Creates pins by host. A host such as `*.example.com` matches names with exactly one more label, such as
-  /// `a.example.com`.
+  /// Creates pins from the keys of each host. A host such as `*.example.com` matches names with exactly one more label,
+  /// such as `a.example.com`.
   public init(_ pins: [String: Set<String>]) {
     for (host, keys) in pins {
       for key in keys.sorted() { register(key, for: host) }
     }
   }
 
-  /// Creates pins by host.
+  /// Creates pins from the keys of each host.
   public init(dictionaryLiteral elements: (String, Set<String>)...) {
     self.init(Dictionary(elements, uniquingKeysWith: { $0.union($1) }))
   }
@@ -54,10 +54,10 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
       ? HostName.written(host.dropFirst(2)).map { "*.\($0.text)" } : HostName.written(host[...])?.text
   }
 
-  /// Whether no host is registered.
+  /// Whether no hosts are registered.
   public var isEmpty: Bool { pins.isEmpty && unknownHosts.isEmpty }
 
-  /// Combines these pins with others. If a host is in both, its pins from both are kept.
+  /// Returns these pins combined with others. If a host is in both, its pins from both are kept.
   public func union(_ others: PublicKeyPins) -> PublicKeyPins {
     guard !isEmpty else { return others }
     var union = self
@@ -67,7 +67,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   }
 
   /// Returns the pins that are currently valid for a host, without their prefix. Returns an empty set if no key is
-  /// accepted, or `nil` if every key is.
+  /// accepted, or `nil` if every key is accepted.
   package func pins(for host: String, at now: Date = Date()) -> Set<String>? {
     guard !isEmpty else { return nil }
     let host = HostName.normal(host)

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// Byte-level string operations. They are faster than iterating over views, and exact, while `==` treats canonically
-/// equivalent strings as equal.
+/// Byte-level string operations. They are faster than iterating over views. They also compare exactly, while `==`
+/// treats canonically equivalent strings as equal.
 extension String {
   /// Decodes ISO 8859-1, in which every byte is a character.
   init(latin1 bytes: some Sequence<UInt8>) { self.init(UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }

@@ -1,4 +1,4 @@
-/// A key for a value attached to a task, for steps and observers. The value is never sent or recorded.
+/// A key for a value that is attached to a task for its steps and observers. The value is never sent or recorded.
 ///
 ///     enum Screen: TaskContextKey { static let defaultValue = "" }
 ///     let task = GetWidget(id: 7).context(Screen.self, "shelf")

@@ -61,8 +61,8 @@ public struct TransferOptions: Sendable {
   /// Creates options without timeouts, retries or decoding.
   public init() { storage = Self.plain }
 
-  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The other
-  /// timeouts are enforced before the transport receives the request.
+  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The call
+  /// enforces the other timeouts.
   public var timeouts: Timeouts {
     get { storage.values.timeouts }
     set { values.timeouts = newValue }
@@ -102,7 +102,7 @@ public struct TransferOptions: Sendable {
     set { values.waitsForConnectivity = newValue }
   }
 
-  /// The time to wait for `100 Continue` (`Expect: 100-continue`, RFC 9110 §10.1.1). When it expires, the body is sent
+  /// The time to wait for `100 Continue` (`Expect: 100-continue`, RFC 9110 §10.1.1). After that time, the body is sent
   /// anyway. If `nil`, `Expect` isn't sent. libcurl waits for at most 65 s.
   public var continueTimeout: Duration? {
     get { storage.values.continueTimeout }

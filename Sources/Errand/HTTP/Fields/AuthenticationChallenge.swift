@@ -15,7 +15,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
   public let scheme: String
   /// The token that schemes such as `Negotiate` send instead of parameters, or `nil` for other schemes.
   public fileprivate(set) var token68: String?
-  /// The parameters in order. If a name is repeated, the first one is kept (RFC 9110 §11.2).
+  /// The parameters, in order. If a name is repeated, the first one is kept (RFC 9110 §11.2).
   public fileprivate(set) var parameters: [Parameter] = []
 
   fileprivate init(scheme: String) { self.scheme = scheme }
@@ -67,7 +67,7 @@ private struct ChallengeParser {
 
   mutating func challenges() -> [AuthenticationChallenge] {
     var result: [AuthenticationChallenge] = []
-    // After a malformed member, skip parameters: their challenge is unknown.
+    // After a malformed member, skip parameters, because their challenge is unknown.
     var isTorn = false
     while skipToMember() {
       if let (name, value) = parameter() {

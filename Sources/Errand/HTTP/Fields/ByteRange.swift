@@ -4,7 +4,7 @@
 ///     let rest = try await Export().range(ByteRange(1024...)).downloadData()
 public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
   enum Bounds: Sendable, Hashable {
-    /// The first position, and the last position, or `nil` if the range extends to the end.
+    /// The first and the last position. The last position is `nil` if the range extends to the end.
     case from(Int, through: Int?)
     case suffix(Int)
   }

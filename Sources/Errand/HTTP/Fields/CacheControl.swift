@@ -38,7 +38,7 @@ struct CacheControl: Sendable, Equatable {
     }
   }
 
-  // RFC 9111 §5.2: token [ "=" ( token / quoted-string ) ]. Every directive accepts both forms.
+  // RFC 9111 §5.2: token [ "=" ( token / quoted-string ) ]. Both forms are accepted for every directive.
   private static func directive(_ text: String) -> Directive? {
     var scanner = FieldScanner(text)
     guard let name = scanner.token()?.lowercased() else { return nil }

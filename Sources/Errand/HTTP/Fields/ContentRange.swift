@@ -5,7 +5,7 @@ public struct ContentRange: Sendable, Hashable {
   /// The length of the complete representation in bytes, or `nil` if the sender doesn't know it.
   public let length: Int?
 
-  /// Parses `Content-Range`. Returns `nil` if the field is missing, malformed or uses another unit.
+  /// Parses `Content-Range`. Returns `nil` if the field is missing or malformed, or uses another unit.
   init?(_ headers: HTTPHeaders) {
     guard let (range, complete) = Self.parts(headers) else { return nil }
     let bounds = range.split(separator: "-", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }

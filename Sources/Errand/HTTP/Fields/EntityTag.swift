@@ -56,7 +56,7 @@ extension HTTPHeaders {
   /// The tag for revalidating a stored response, or `nil` if it is missing or can't be sent.
   var tagForCopy: EntityTag? { values(for: .eTag).first.flatMap { EntityTag(lenient: $0) } }
 
-  /// The unparsed `Last-Modified` for revalidating a stored response, or `nil` if it is missing or can't be sent.
+  /// The unparsed `Last-Modified` value for revalidating a stored response, or `nil` if it is missing or can't be sent.
   var dateForCopy: String? {
     values(for: .lastModified).first.flatMap { $0.isEmpty || !EntityTag.mayBeSent($0) ? nil : $0 }
   }

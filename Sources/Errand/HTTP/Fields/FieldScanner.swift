@@ -145,7 +145,7 @@ extension FieldScanner {
 
 /// Parses a number of seconds (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-  /// The maximum, 2³¹, which replaces larger numbers.
+  /// The maximum result, 2³¹. Larger numbers are reduced to it.
   static let largest = 2_147_483_648
 
   static func parse(_ text: some StringProtocol) -> Int? {

@@ -20,7 +20,7 @@ extension HTTPHeaders {
   }
 
   /// The media type of the body, or `nil` if it is missing or invalid. If there are several,
-  /// ``MediaType/extracted(from:)`` selects one by the rule in the Fetch Standard.
+  /// ``MediaType/extracted(from:)`` selects one as specified in the Fetch Standard.
   var mediaType: MediaType? {
     guard let value = self[.contentType], !value.isEmpty else { return nil }
     let isList = value.utf8.contains(UInt8(ascii: ",")) || value.utf8.first == UInt8(ascii: "*")

@@ -3,8 +3,8 @@ import ErrandFoundation
 /// A validated URL that a server supplied.
 ///
 /// Redirects, pages, uploads and device sign-in only accept this type, so they can't request an unchecked URL. The URL
-/// must be an absolute http or https URL, must not contain user information, and must not switch from https to http,
-/// even for localhost or the hosts in ``ServerConfiguration/insecureHosts``.
+/// must be an absolute http or https URL, must not contain user information, and must not downgrade the connection from
+/// https to http, even for localhost or the hosts in ``ServerConfiguration/insecureHosts``.
 struct LinkedURL: Sendable, Hashable {
   enum Refusal: Error, Equatable {
     case several(HTTPHeaderName)
@@ -18,7 +18,7 @@ struct LinkedURL: Sendable, Hashable {
       case .several(let field): "it has several \(field) fields with different values"
       case .malformed(let field): "its \(field) is not a URL"
       case .user: "it contains a user name, which can disguise the host"
-      case .downgrade: "it switches from https to http"
+      case .downgrade: "it would downgrade the connection from https to http"
       case .host(let refusal): refusal.rawValue
       }
     }

@@ -33,7 +33,7 @@ enum RetryAfter {
   }
 
   /// Parses a number of seconds. Accepts a fraction or a unit, such as `1.5` or `30s`: some servers send them, although
-  /// the grammar doesn't allow it.
+  /// the grammar doesn't allow them.
   private static func seconds(_ text: Substring) -> Duration? {
     let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     let whole = text.utf8.prefix(while: isDigit)

@@ -8,8 +8,8 @@ package struct HostName: Equatable, Sendable {
     case notHTTP = "it is not an absolute http or https URL"
     case port = "its port is not a number up to 65535"
     case empty = "its host is empty or has an empty label"
-    case escape = "its host has a percent sign without two hexadecimal digits"
-    case character = "its host has whitespace, a control character or a delimiter, possibly escaped"
+    case escape = "its host contains a percent sign without two hexadecimal digits"
+    case character = "its host contains whitespace, a control character or a delimiter, possibly escaped"
     case noName = "its host is not a valid internationalized domain name (UTS 46)"
     case noConverter = """
       its host has non-ASCII letters, and libidn2.so.0, which converts them, is not installed: run apt-get install \
@@ -46,7 +46,7 @@ package struct HostName: Equatable, Sendable {
   }
 
   /// Parses a host from an app's settings: a name, an address, a URL, or a host with a port. Returns `nil` if the text
-  /// has no valid host.
+  /// doesn't contain a valid host.
   package static func written(_ text: Substring) -> HostName? {
     if let host = try? HostName(bracketing: text) { return host }
     var host = text.drop { $0.isWhitespace }
@@ -103,8 +103,8 @@ package struct HostName: Equatable, Sendable {
 extension HostName {
   private static let dot = UInt8(ascii: ".")
 
-  /// Whether a host only needs lowercasing: a name of letters, digits, dashes and dots, or an IPv4 address in
-  /// dotted-decimal notation.
+  /// Whether a host only needs lowercasing because it is a name of letters, digits, dashes and dots, or an IPv4 address
+  /// in dotted-decimal notation.
   static func isPlain(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     var label = 0
     for index in 0..<host.count {

@@ -6,8 +6,8 @@ struct PublicSuffixes: Sendable {
   /// The rules in the list's syntax, with names in ASCII form. `nil` if no list was found.
   private let rules: Set<String>?
 
-  /// The system's list, or the fallback rule if it can't be read. Loaded lazily, because most servers don't set cookies
-  /// for a domain.
+  /// The system's list, or the fallback rule if the list can't be read. Loaded lazily, because most servers don't set
+  /// cookies for a domain.
   static let system: PublicSuffixes = {
     for path in ["/usr/share/publicsuffix/public_suffix_list.dat", "/usr/share/publicsuffix/effective_tld_names.dat"] {
       guard let list = try? Data(contentsOf: URL(fileURLWithPath: path)), !list.isEmpty else { continue }

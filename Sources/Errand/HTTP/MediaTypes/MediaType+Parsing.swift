@@ -1,5 +1,5 @@
 extension MediaType {
-  /// The parameters in order, with lowercase names. If a name is repeated, the first one is kept (MIME Sniffing §4.4).
+  /// The parameters, in order, with lowercase names. If a name is repeated, the first one is kept (MIME Sniffing §4.4).
   var parameters: [(name: String, value: String)] {
     var scanner = FieldScanner(rawValue[...].trimmingHTTPSpaces())
     var parameters: [(name: String, value: String)] = []

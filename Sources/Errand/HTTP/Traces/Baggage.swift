@@ -1,4 +1,4 @@
-/// The value of `baggage`, which contains names and values that are propagated with a trace to all of its services (W3C
+/// The value of `baggage`, which contains names and values that are propagated to every service in a trace (W3C
 /// Baggage).
 ///
 ///     var baggage = Baggage()

@@ -17,7 +17,8 @@ public struct TraceContext: Sendable, Hashable {
   public var spanID: SpanID
   /// Whether an earlier participant decided to record the trace.
   public var isSampled: Bool
-  /// Whether the trace identifier is random, so that other participants can use it for sampling (level 2).
+  /// Whether the trace identifier is random, so that other participants can use it for sampling (Trace Context level
+  /// 2).
   public var isRandom: Bool
   /// The data of the tracing systems that took part in the trace.
   public var state: TraceState
@@ -41,7 +42,7 @@ public struct TraceContext: Sendable, Hashable {
   }
 
   /// Parses the context in the header of a request. Returns `nil` if `traceparent` is missing, repeated or malformed
-  /// (§3.2). A malformed `tracestate` and malformed members of `baggage` are ignored.
+  /// (§3.2). A malformed `tracestate` and malformed entries in `baggage` are ignored.
   public init?(_ headers: HTTPHeaders) {
     let parents = headers.values(for: .traceparent)
     guard parents.count == 1, let parent = parents.first else { return nil }
@@ -50,7 +51,7 @@ public struct TraceContext: Sendable, Hashable {
     baggage = Baggage(headers.values(for: .baggage))
   }
 
-  /// Parses a value of `traceparent`. Returns `nil` if it is malformed.
+  /// Parses a `traceparent` value. Returns `nil` if it is malformed.
   ///
   /// Values with an unknown version are parsed like version 00 (§3.2.2.1 and §4).
   public init?(traceparent: String) {
@@ -64,7 +65,7 @@ public struct TraceContext: Sendable, Hashable {
     self.init(traceID: traceID, spanID: spanID, isSampled: flags & 1 != 0, isRandom: flags & 2 != 0)
   }
 
-  /// The value of `traceparent`, version 00.
+  /// The `traceparent` value, in version 00.
   public var traceparent: String {
     // Written into one buffer, because this runs for every request.
     String(unsafeUninitializedCapacity: 55) { buffer in

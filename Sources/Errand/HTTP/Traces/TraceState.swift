@@ -82,7 +82,7 @@ public enum TraceFieldError: Error, Sendable, Hashable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .tracestate(let key):
-      "invalid key '\(key)' in tracestate, or invalid value for it: use at most 256 lowercase letters, digits and _-*/@ in a key, and at most 256 printable ASCII characters without , and = in a value"
+      "invalid tracestate entry '\(key)': use at most 256 lowercase letters, digits and _-*/@ in the key, and at most 256 printable ASCII characters except , and = in the value"
     case .baggage(let name):
       "invalid name '\(name)' in baggage: use the characters that are allowed in the name of a header field"
     }
