@@ -40,8 +40,8 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// Creates a query from a literal, in order. Entries with a `nil` value are omitted.
   public init(dictionaryLiteral elements: (String, String?)...) { self.init(elements) }
 
-  /// The value of the first item with this name. Setting a value replaces that item and removes the others with this
-  /// name. Setting `nil` removes all of them.
+  /// The value of the first item with this name. Setting a value replaces that item and removes the others. Setting
+  /// `nil` removes all items with this name.
   public subscript(_ name: String) -> String? {
     get { items.first { $0.name == name }?.value }
     set {
