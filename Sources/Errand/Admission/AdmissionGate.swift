@@ -31,7 +31,7 @@ final class AdmissionGate: Sendable {
 
   /// Runs one exchange in a slot of its host. This is the only way to hold a slot.
   ///
-  /// `line` runs the wait if all slots are taken. `exchange` must not await app code. Throws ``TaskError`` with code
+  /// If all slots are taken, `line` runs the wait. `exchange` must not await app code. Throws ``TaskError`` with code
   /// `.queueFull` if too many calls are waiting, or any error thrown by `line` or `exchange`.
   func withSlot<Result>(
     at host: Origin, _ priority: CallPriority, line: Line, exchange: () async throws -> Result

@@ -16,7 +16,7 @@ public struct HTTPRequest: Sendable {
     init(_ parts: Parts) { self.parts = parts }
   }
 
-  // Boxed, because requests are passed around often and rarely changed.
+  // Boxed, because requests are often passed around and rarely changed.
   private var storage: Storage
 
   private var parts: Parts {

@@ -7,8 +7,8 @@ enum PathSegments {
 
   /// Returns the problem with the segments of a path or URL, or `nil` if they are valid.
   ///
-  /// Most servers unescape a segment of escaped dots, so it refers to the current or the parent folder (RFC 3986
-  /// §6.2.2.2 and §5.2.4).
+  /// Most servers unescape a segment of escaped dots, so it refers to the current or parent folder (RFC 3986 §6.2.2.2
+  /// and §5.2.4).
   static func problem(in text: Substring) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return nil }
     if text.contains(emptySegment) { return "a segment with an empty value, which would change the path" }

@@ -57,7 +57,7 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// Whether no hosts are registered.
   public var isEmpty: Bool { pins.isEmpty && unknownHosts.isEmpty }
 
-  /// Returns these pins combined with others. If a host is in both, its pins from both are kept.
+  /// Returns these pins combined with others. A host that is in both keeps all of its pins.
   public func union(_ others: PublicKeyPins) -> PublicKeyPins {
     guard !isEmpty else { return others }
     var union = self

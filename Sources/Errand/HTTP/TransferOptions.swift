@@ -49,7 +49,7 @@ public struct TransferOptions: Sendable {
     }
   }
 
-  // Boxed, because options are large and passed around often.
+  // Boxed, because options are large and are passed around often.
   private var storage: Storage
   private static let plain = Storage(Values())
 

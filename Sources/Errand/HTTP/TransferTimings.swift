@@ -23,7 +23,7 @@ public struct TransferTimings: Codable, Sendable, Hashable {
     init(_ parts: Parts) { self.parts = parts }
   }
 
-  // Boxed, because timings are 150 bytes and passed around often.
+  // Boxed, because timings take up 150 bytes and are passed around often.
   private var storage: Storage
 
   /// All values. Change them together, because each separate change copies every value.

@@ -23,7 +23,7 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     bounds = .from(positions.lowerBound, through: positions.upperBound)
   }
 
-  /// Creates a range of all bytes from a position, counted from 0, to the end.
+  /// Creates a range from a position, counted from 0, to the end.
   public init(_ positions: PartialRangeFrom<Int>) { bounds = .from(positions.lowerBound, through: nil) }
 
   /// Returns a range of the first `count` bytes.

@@ -79,8 +79,8 @@ enum Charset {
     }
   #endif
 
-  /// Whether a byte is ignored around a label. Some servers send `charset='utf-8'`. In `charset= "utf-8"`, the space
-  /// and quotes belong to the label (MIME Sniffing §4.4).
+  /// Whether a byte is ignored at either end of a label. Some servers send `charset='utf-8'`. In `charset= "utf-8"`,
+  /// the space and quotes belong to the label (MIME Sniffing §4.4).
   private static func isDecoration(_ byte: UInt8) -> Bool {
     FieldScanner.isHTTPSpace(byte) || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"")
   }

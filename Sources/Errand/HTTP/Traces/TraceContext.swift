@@ -105,7 +105,7 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
   /// The last 8 bytes as a big-endian integer.
   public let low: UInt64
 
-  /// Creates an identifier. Returns `nil` if it is zero.
+  /// Creates an identifier. Returns `nil` if all bytes are zero.
   public init?(high: UInt64, low: UInt64) {
     guard high != 0 || low != 0 else { return nil }
     (self.high, self.low) = (high, low)
@@ -120,7 +120,7 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
   /// The 8 bytes as a big-endian integer.
   public let bits: UInt64
 
-  /// Creates an identifier. Returns `nil` if it is zero.
+  /// Creates an identifier. Returns `nil` if all bytes are zero.
   public init?(_ bits: UInt64) {
     guard bits != 0 else { return nil }
     self.bits = bits
