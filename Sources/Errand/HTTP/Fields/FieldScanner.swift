@@ -145,7 +145,7 @@ extension FieldScanner {
 
 /// Parses a number of seconds (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-  /// The maximum result, 2³¹. Larger numbers are reduced to it.
+  /// The maximum result, 2³¹. Larger numbers are clamped to it.
   static let largest = 2_147_483_648
 
   static func parse(_ text: some StringProtocol) -> Int? {
