@@ -3,8 +3,8 @@ import ErrandFoundation
 /// A validated URL that a server supplied.
 ///
 /// Redirects, pages, uploads and device sign-in only accept this type, so they can't request an unchecked URL. The URL
-/// must be an absolute http or https URL, must not contain user information, and must not downgrade the connection from
-/// https to http, even for localhost or the hosts in ``ServerConfiguration/insecureHosts``.
+/// must be an absolute http or https URL without user information. If an earlier URL was https, this one must be https
+/// too, even for localhost or the hosts in ``ServerConfiguration/insecureHosts``.
 struct LinkedURL: Sendable, Hashable {
   enum Refusal: Error, Equatable {
     case several(HTTPHeaderName)

@@ -73,7 +73,7 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
 
 /// The error thrown for a name or value that a trace header field can't represent.
 public enum TraceFieldError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// An invalid key, or an invalid value for this key, in `tracestate`.
+  /// An invalid key in `tracestate`, or a key with an invalid value.
   case tracestate(String)
   /// An invalid name in `baggage`.
   case baggage(String)
