@@ -59,7 +59,7 @@ import Testing
     arguments: [
       ("no-such", [0x41], "the charset 'no-such' is unknown"),
       ("utf-8", [0x41, 0xFF], "the bytes are not valid UTF-8"),
-      ("euc-kr", [0x41, 0xFF], "the bytes from 1 on are not valid text in 'euc-kr'"),
+      ("euc-kr", [0x41, 0xFF], "the bytes from offset 1 are not valid in the charset 'euc-kr'"),
     ] as [(String, [UInt8], String)])
   func `throws if text is invalid in its declared charset`(
     charset: String, bytes: [UInt8], words: String

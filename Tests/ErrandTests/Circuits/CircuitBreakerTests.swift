@@ -39,7 +39,8 @@ import Testing
     let error = try #require(await taskError { try await shop.task(method: .post).run() })
     #expect(error.code == .circuitOpen && error.wasNotSent && !error.isRetryable)
     #expect(
-      error.reason == "the circuit breaker of https://shop.test:443 is open: nothing is sent to it for another 18.000 s"
+      error.reason
+        == "the circuit breaker of https://shop.test:443 is open: no requests are sent to the host for another 18.000 s"
     )
     #expect(shop.manager.circuit(of: host) == .open(for: .seconds(18)))
   }

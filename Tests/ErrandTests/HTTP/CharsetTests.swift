@@ -110,10 +110,10 @@ import Testing
   @Test(
     arguments: [
       ("utf-8", [0x41, 0xFF], "the bytes are not valid UTF-8"),
-      ("Shift_JIS", [0x41, 0x81], "the bytes from 1 on are not valid text in 'Shift_JIS'"),
-      ("EUC-KR", [0x41, 0x42, 0xFF, 0xFF], "the bytes from 2 on are not valid text in 'EUC-KR'"),
-      ("us-ascii", [0x80], "the bytes from 0 on are not valid text in 'us-ascii'"),
-      ("utf-16le", [0x00], "the bytes from 0 on are not valid text in 'utf-16le'"),
+      ("Shift_JIS", [0x41, 0x81], "the bytes from offset 1 are not valid in the charset 'Shift_JIS'"),
+      ("EUC-KR", [0x41, 0x42, 0xFF, 0xFF], "the bytes from offset 2 are not valid in the charset 'EUC-KR'"),
+      ("us-ascii", [0x80], "the bytes from offset 0 are not valid in the charset 'us-ascii'"),
+      ("utf-16le", [0x00], "the bytes from offset 0 are not valid in the charset 'utf-16le'"),
       ("no-such", [0x41], "the charset 'no-such' is unknown"), ("utf-7", [0x41], "the charset 'utf-7' is unknown"),
       ("UTF-8//TRANSLIT", [0x41], "the charset 'UTF-8//TRANSLIT' is unknown"),
     ] as [(String, [UInt8], String)]) func `explains why bytes cannot be decoded`(

@@ -123,6 +123,6 @@ import Testing
       origin.host == "shop.test" && (address.isPublic || address.bytes.starts(with: [10]))
     }
     #expect(policy.allows(near, for: origin) && policy.allows(far, for: origin) && !policy.allows(socket, for: origin))
-    #expect(near.specialPurpose == "private use (RFC 1918)" && far.specialPurpose == nil)
+    #expect(near.specialPurpose == "a private address (RFC 1918)" && far.specialPurpose == nil)
   }
 }
