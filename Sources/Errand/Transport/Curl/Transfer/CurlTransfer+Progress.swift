@@ -1,7 +1,7 @@
 #if os(Linux)
   import CCurl
 
-  /// libcurl makes its progress reports during its own calls, on the loop.
+  /// libcurl reports progress from within its own calls, on the loop.
   extension CurlTransfer {
     func followProgress() {
       ccurl_easy_set_xferinfo(
@@ -10,7 +10,7 @@
       ccurl_easy_set_long(handle.pointer, CCOPT_NOPROGRESS, 0)
     }
 
-    /// Returns `false` to end the transfer.
+    /// Handles a progress report. Returns `false` to end the transfer.
     private func mayGoOn() -> Bool {
       if let unconnectedAt, unconnectedAt != connectedAt, hasTunnel {
         self.unconnectedAt = nil
@@ -21,7 +21,7 @@
       return true
     }
 
-    // MARK: Without the callback before a request
+    // MARK: Without the request callback
 
     // libcurl reports progress after each step, including between establishing the connection and writing the request.
     // Each send has its own connection, and `opened` is called for it.
@@ -33,8 +33,8 @@
       return time
     }
 
-    /// Whether the request needs no tunnel, or the proxy has opened it. libcurl's TLS time may already stop at the
-    /// handshake with the proxy. Once this is `true`, the request counts as possibly written.
+    /// Whether the request needs no tunnel, or the proxy has opened it. libcurl's TLS time may be that of the handshake
+    /// with the proxy. Once this is `true`, the request counts as possibly written.
     private var hasTunnel: Bool {
       guard origin.isSecure, proxy != nil else { return true }
       var status = 0
