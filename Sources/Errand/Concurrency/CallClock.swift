@@ -1,4 +1,4 @@
-/// The clock that calls use to wait and measure time. Wraps any `Clock` whose duration is `Duration`.
+/// The clock that calls use to wait and measure time. Wraps any `Clock` whose duration type is `Duration`.
 ///
 /// Every wait in the library (backoff, deadlines, admission) uses this clock, so tests with a manual clock don't wait
 /// in real time.

@@ -18,7 +18,7 @@ extension HTTPRequest {
     return try origin()
   }
 
-  /// Throws if the method, a header field, a credential or a trailer is invalid.
+  /// Throws if the method, a header field, a credential or a trailer field is invalid.
   package func check() throws {
     if method != .get { try checkMethod() }  // GET is always valid
     let size =
@@ -51,12 +51,14 @@ extension HTTPRequest {
   }
 
   private func checkMethod() throws {
-    if method == .connect { throw refusal("CONNECT is reserved for proxies: the transport sends it itself") }
+    if method == .connect {
+      throw refusal("the method CONNECT is not allowed: only the transport itself uses it, for proxies")
+    }
     if !method.isValid {
       throw refusal("the method \(method.rawValue.shortened.debugDescription) is not a valid HTTP method name")
     }
     // RFC 9113 §3.4: the HTTP/2 connection preface starts with PRI.
-    if method.rawValue == "PRI" { throw refusal("the method PRI is reserved for the start of an HTTP/2 connection") }
+    if method.rawValue == "PRI" { throw refusal("the method PRI is not allowed: it is reserved for HTTP/2") }
     // RFC 9110 §9.3.2 and §9.3.8. libcurl would send PUT instead of HEAD.
     if !body.isEmpty, method == .head || method == .trace {
       throw refusal("a \(method) request cannot have a body: remove the body, or use another method")
@@ -93,7 +95,7 @@ extension HTTPRequest {
     }
   }
 
-  /// Returns the request with the host of its URL normalized as in `origin`, which is the request's own origin.
+  /// Returns the request with the host of its URL normalized. `origin` is the request's own origin.
   package func addressed(to origin: Origin) -> HTTPRequest {
     let address = origin.address(of: url)
     guard address != url.absoluteString, let url = URL(string: address) else { return self }

@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// A transport's TLS settings: the trusted authorities, the verification, the minimum version and the client identity.
+/// A transport's TLS settings: the trusted authorities, the minimum version, the client identity and the verification.
 public struct TLSSettings: Sendable {
   /// The trusted certificate authorities.
   public enum Authorities: Sendable, Hashable {

@@ -18,8 +18,8 @@ public protocol Transport: Sendable {
   /// Sends `request` and returns the response head with a streaming body.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
-  /// Returns the number of current connections to each origin, by ``Origin/description``. The default implementation
-  /// returns an empty dictionary.
+  /// Returns the number of current connections to each origin, keyed by ``Origin/description``. The default
+  /// implementation returns an empty dictionary.
   func connections() async -> [String: ConnectionCounts]
 }
 
@@ -45,8 +45,8 @@ extension TaskError {
 public struct ConnectionCounts: Sendable, Hashable {
   /// The number of all connections.
   public var open: Int
-  /// The number of connections being established. A connection is established once data is read from it or a request is
-  /// written.
+  /// The number of connections that are being established. A connection counts as established once data is read from it
+  /// or a request is written.
   public var connecting: Int
   /// The number of connections that carry at least one exchange.
   public var busy: Int

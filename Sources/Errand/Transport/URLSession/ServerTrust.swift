@@ -30,7 +30,7 @@
 
   #if canImport(Darwin)
     extension ServerTrust {
-      /// Pins are checked later, during the TLS handshake.
+      /// Returns `nil`, because pins are checked later, during the TLS handshake.
       func refusal(ofHost host: String, adding more: PublicKeyPins) -> TaskError? { nil }
     }
   #else

@@ -8,9 +8,9 @@
 
   /// The time limits of a URLSession transfer. Callers pass in the current instant.
   ///
-  /// URLSession doesn't report when a connection is established. For a request with a body, it is established once the
-  /// first bytes are sent. For a request without a body, `connect` and `firstByte` are combined into one limit, which
-  /// ends when the response head arrives.
+  /// URLSession doesn't report when a connection is established. For a request with a body, the connection is
+  /// considered established once the first bytes are sent. For a request without a body, `connect` and `firstByte` are
+  /// combined into one limit, which ends when the response head arrives.
   struct URLSessionTimers {
     enum Stage: Hashable {
       case opening

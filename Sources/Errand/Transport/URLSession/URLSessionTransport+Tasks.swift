@@ -8,8 +8,8 @@
   #endif
 
   extension URLSessionTransport {
-    /// A timeout that is long enough to disable URLSession's own timeouts: they share one error code, and Linux
-    /// truncates fractions of a second.
+    /// A timeout long enough to disable URLSession's own timeouts, which share one error code and are truncated to
+    /// whole seconds on Linux.
     private static let farOut: TimeInterval = 7 * 24 * 3600
 
     @concurrent static func task(for request: HTTPRequest, in session: URLSession) async throws -> URLSessionTask {

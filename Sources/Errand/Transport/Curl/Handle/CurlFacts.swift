@@ -25,8 +25,8 @@
       }
     }
 
-    /// Returns the timings of the transfer. `firstByte` is when the final response began, or zero if it has not begun.
-    /// libcurl's own value is wrong for a request with a body: it is the time when sending began.
+    /// Returns the timings of the transfer. `firstByte` is the time at which the final response began, or zero if it
+    /// has not begun. libcurl's own value is wrong for a request with a body: it is the time when sending began.
     func timings(handedOn bytes: Int64, firstByte: Duration) -> TransferTimings {
       var timings = TransferTimings.Parts()
       timings.nameLookup = duration(CCINFO_NAMELOOKUP_TIME_T)
@@ -62,7 +62,7 @@
           isShared: isShared,
           lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil,
           trustsSystem: authorities == .system))
-      // libcurl keeps the last error number in the handle, even if it is unrelated.
+      // libcurl keeps the last error number in the handle, even if it is unrelated to this failure.
       let number = phase == .connecting ? long(CCINFO_OS_ERRNO) : 0
       var reason = number != 0 ? failure.reason(String(cString: strerror(Int32(number)))) : failure.reason
       // libcurl's message names the URL's host, although libcurl connected to the socket.
@@ -76,7 +76,7 @@
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, wasNotSent: wasNotSent)
     }
 
-    /// The error if the proxy refused the tunnel, otherwise `nil`. In that case, no part of the request was sent.
+    /// The error if the proxy refused the tunnel, in which case no part of the request was sent. Otherwise `nil`.
     private var tunnelFailure: TaskError? {
       let status = HTTPStatus(long(CCINFO_HTTP_CONNECTCODE))
       guard status.code >= 300 else { return nil }

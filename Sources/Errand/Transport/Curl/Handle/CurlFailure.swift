@@ -57,8 +57,8 @@
       case CCE_RECV_ERROR where remark.contains("chunk"):
         (self.code, reason) = (.badResponse, "the response's chunked encoding is invalid: \(remark)")
       case CCE_HTTP2_STREAM where isSilent && circumstances.phase == .receiving:
-        // libcurl reports no message for a reset without an error code, and 7.88 loses the data received just before
-        // it.
+        // If the server resets the stream with NO_ERROR, libcurl reports no message, and 7.88 loses the data just
+        // before the reset.
         (self.code, reason) = (.truncatedBody, Self.resetAmidRequest)
       case _ where remark.contains("Flooding was detected"):
         // nghttp2's frame limit was exceeded. Seen with libcurl 8.23.
@@ -76,7 +76,7 @@
         reason = "the server closed the connection in the middle of the response head"
       case CCE_ABORTED_BY_CALLBACK:
         // Don't resend the request: the server may have read it before the connection was closed.
-        (self.code, reason) = (.connectionLost, "the pooled connection was closed before the response")
+        (self.code, reason) = (.connectionLost, "the pooled connection was closed before the response arrived")
       default:
         self.code = Self.kind(code, circumstances)
         reason = self.code == .cannotConnect ? Self.withoutTime(remark) : remark
@@ -92,8 +92,8 @@
       return String(remark[..<start.lowerBound] + remark[end.upperBound...])
     }
 
-    /// Returns the reason with the system's error message, which replaces a part that only says that the connection
-    /// failed.
+    /// Returns the reason with the system's error message appended. The message replaces the end of libcurl's own
+    /// message if that end only says that the connection failed.
     func reason(_ words: String) -> String {
       for general in [": Couldn't connect to server", ": Could not connect to server"] where reason.hasSuffix(general) {
         return "\(reason.dropLast(general.count)): \(words)"
@@ -101,7 +101,7 @@
       return "\(reason) (\(words))"
     }
 
-    /// libcurl's wording depends on its version.
+    /// Whether libcurl's message reports an invalid field. The wording depends on the version of libcurl.
     private static func isOfField(_ remark: String) -> Bool {
       remark.contains("without colon") || remark.contains("Invalid response header")
     }

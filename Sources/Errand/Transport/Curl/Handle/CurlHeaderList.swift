@@ -12,7 +12,7 @@
       var sendsBody = false
       var expectsContinue = false
 
-      /// Whether both produce the same list, apart from the value of `traceparent` if `isTraced`. Names are compared
+      /// Whether both produce the same list, ignoring the value of `traceparent` if `isTraced`. Names are compared
       /// case-sensitively.
       func matches(_ other: Content, butForTrace isTraced: Bool) -> Bool {
         sendsBody == other.sendsBody && expectsContinue == other.expectsContinue
@@ -24,7 +24,7 @@
             })
       }
 
-      /// Whether both share one array, as requests without their own header fields do.
+      /// Whether both share one array. This is the case for requests without their own header fields.
       private func isCopy(of other: Content) -> Bool {
         fields.withUnsafeBufferPointer { mine in
           other.fields.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress && mine.count == $0.count }

@@ -20,8 +20,8 @@
 
     private static var tooOld: String {
       """
-      libcurl \(version) is older than 7.76, the oldest supported version: install a newer one, link one with the \
-      trait LinkedCurl, or use ErrandURLSession
+      libcurl \(version) is older than 7.76, the oldest supported version: install a newer version, link one \
+      with the LinkedCurl trait, or use ErrandURLSession
       """
     }
 

@@ -139,7 +139,8 @@
           return CC_SOCKOPT_OK
         }, data)
       if configuration.connectionsPerOrigin > 0 {
-        // The wait ends when libcurl starts to connect. The first step is the name lookup, if one is needed.
+        // The wait for a connection ends when libcurl starts to connect. Its first step is the name lookup, if one is
+        // needed.
         ccurl_easy_set_resolver_start(
           easy,
           { _, _, data in

@@ -1,7 +1,7 @@
 #if os(Linux)
   /// The queue of exchanges with an origin that has a connection limit.
   ///
-  /// libcurl only receives exchanges that may start now. Its own queue would be scanned completely each time an
+  /// libcurl receives only exchanges that may start now. Its own queue would be scanned completely each time an
   /// exchange ends (8.14), or would start the newest exchange first, so that older ones wait forever under load (8.16
   /// to 8.19).
   struct ConnectionLine<Exchange> {

@@ -100,9 +100,9 @@
   }
 
   extension [CurlShard] {
-    /// Returns the shard for an exchange with `origin`. Requests that can share a connection all use the same shard,
-    /// because loops don't share connections. Any other request uses the first shard that is not busy, or else the
-    /// least busy one.
+    /// Returns the shard for an exchange with `origin`. Requests that can share a connection use the shard of their
+    /// origin, because loops don't share connections. Any other request uses the first shard that is not busy, or the
+    /// least busy one if all are busy.
     func next(for origin: Origin, mayMultiplex: Bool) -> CurlShard {
       if count == 1 { return self[0] }
       if mayMultiplex { return self[Int(UInt(bitPattern: origin.hashValue) % UInt(count))] }

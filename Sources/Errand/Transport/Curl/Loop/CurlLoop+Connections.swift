@@ -191,7 +191,7 @@
     }
 
     /// Removes connections that were dropped while they were being established. libcurl 7.88 closes them without
-    /// calling the callback.
+    /// calling the close callback.
     func forgetClosed(of transfer: CurlTransfer) {
       for descriptor in transfer.opened {
         guard let owner = owners[descriptor], owner.call === transfer, owner.localPort == nil,
@@ -223,7 +223,7 @@
       resting.removeAll(keepingCapacity: true)
     }
 
-    /// Called when a stream is opened. If its connection has other streams, marks all of them as sharing it.
+    /// Called when a stream is opened. If its connection has several streams, marks each one as shared.
     func joins(_ transfer: CurlTransfer) {
       guard let users = sockets.users(of: transfer.socket), users > 1 else { return }
       transfer.hasCompany = true

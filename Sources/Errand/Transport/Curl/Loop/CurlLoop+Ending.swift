@@ -24,7 +24,7 @@
       }
     }
 
-    /// Ends a transfer that libcurl has stopped reading without reporting a result.
+    /// Ends a transfer for which libcurl has stopped reading without reporting a result.
     private func judge(_ transfer: CurlTransfer) {
       // If the connection closes with the response, libcurl reports whether the response is complete only while the
       // transfer is not paused.
@@ -43,9 +43,9 @@
       return recv(socket.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Makes libcurl check the other streams of a connection, until it closes the connection or nothing changes. When
-    /// libcurl 7.88 reads a protocol violation on a stream, it ends that stream without an error and forgets the other
-    /// streams.
+    /// Makes libcurl check the other streams of a connection, until libcurl closes the connection or nothing changes.
+    /// When libcurl 7.88 reads a protocol violation on a stream, it ends that stream without an error and forgets the
+    /// other streams.
     private func wakeOthers(beside transfer: CurlTransfer) {
       var last = (settled: -1, users: Int32(-1))
       while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {

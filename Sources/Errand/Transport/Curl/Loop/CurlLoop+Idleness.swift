@@ -5,7 +5,7 @@
     struct Dying {
       let multi: UInt32
       let route: CurlSweeper.Route
-      /// Whether the socket has been replaced with a closed one.
+      /// Whether the socket has been replaced so that libcurl finds the connection closed.
       let isCondemned: Bool
     }
 
@@ -79,9 +79,9 @@
 
     /// Makes libcurl check the connections in `dying`.
     ///
-    /// Newer versions of libcurl check only the connections that a request can use, and all connections once a second
-    /// (seen with 8.12.1 and later). Until that check, connections with unread data are not watched, and connections
-    /// with a replaced socket carry no data.
+    /// Newer versions of libcurl check the connections that the request can use, but check all connections only once a
+    /// second (seen with 8.12.1 and later). Until that check, connections with unread data are not watched, and
+    /// connections with a replaced socket carry no data.
     private func sweep() {
       guard !dying.isEmpty else { return }
       var read: [Int32: UInt64] = [:]

@@ -170,7 +170,7 @@
           // Readers can run in parallel, so don't let them wait for the last event.
           if ready.count >= 8 { wakeReaders() }
         }
-        // Do this before the commands: the next request must not read unsolicited data.
+        // Do this before carrying out the commands: the next request must not read unsolicited data.
         closeIdle()
         if count < capacity { silence = now }
       }
@@ -183,7 +183,8 @@
       let report = sockets.report(descriptor)
       switch report {
       case .wanted, .left:
-        // libcurl 8.21 waits for the end of a connection that it closes, but does not ask for its events.
+        // When libcurl 8.21 closes a connection, it waits for the peer to close it too, but does not ask for its
+        // events.
         pulse.enter()
         multis[UInt32(event.data.u64 >> 32)]?.socketAction(descriptor, events: event.events)
         pulse.leave()

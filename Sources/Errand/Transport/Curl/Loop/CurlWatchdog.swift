@@ -10,7 +10,7 @@
   /// on the loop stall. Only another thread can detect this.
   ///
   /// The watchdog checks ten times a second while a loop has streams. It measures the loop's processor time, not
-  /// wall-clock time, so a busy machine doesn't trigger it. It closes the connection from which the most bytes were
+  /// wall-clock time, so a busy machine doesn't trigger it. It closes the connection with the highest number of bytes
   /// read. That may not be the connection that libcurl was called for, because libcurl also reads other connections
   /// that are due.
   final class CurlWatchdog: Sendable {
@@ -52,8 +52,8 @@
         for descriptor in open { read[descriptor] = ccurl_bytes_read(descriptor) }
       }
 
-      /// Closes the connection from which the most bytes were read since then. The lock keeps the descriptor from being
-      /// reused.
+      /// Closes the connection with the highest number of bytes read since then. The lock keeps the descriptor from
+      /// being reused.
       mutating func endBusiest() {
         func growth(_ descriptor: Int32) -> UInt64 {
           read[descriptor].map { ccurl_bytes_read(descriptor) &- $0 } ?? 0

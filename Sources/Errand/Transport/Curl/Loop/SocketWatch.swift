@@ -4,7 +4,7 @@
 
   /// The epoll events and exchanges of every socket on a loop.
   ///
-  /// For each request, libcurl asks for a connection's events, and later asks for none. The connection stays registered
+  /// For each request, libcurl asks for a connection's events, and later stops asking. The connection stays registered
   /// between requests, which saves two system calls and detects unsolicited data from the server.
   struct SocketWatch {
     /// Identifies a socket, even if its descriptor is reused.
@@ -30,10 +30,10 @@
       var armed: UInt32 = 0
       var generation: UInt32 = 0
       var users: Int32 = 0
-      /// Whether libcurl reports when it closes the established socket. It doesn't for its internal sockets.
+      /// Whether the socket is a connection, and not one of libcurl's internal sockets. libcurl reports when it closes
+      /// an established connection.
       var isConnection = false
-      /// Whether the connection is established: a request was about to be written, or libcurl has asked to read from
-      /// it.
+      /// Whether the connection is established: libcurl is about to write a request, or has asked to read.
       var stands = false
       /// Whether the connection uses HTTP/2 or later. Unsolicited data may be valid in that case.
       var isMultiplexed = false

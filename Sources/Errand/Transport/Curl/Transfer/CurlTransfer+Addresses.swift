@@ -45,7 +45,7 @@
       let purpose = peer?.specialPurpose.map { ", which is \($0)" } ?? ""
       return TaskError(
         .forbiddenAddress,
-        "addressPolicy does not allow \(peer?.description ?? "an unknown kind of address")\(purpose), the address of \(origin.host)",
+        "addressPolicy does not allow connecting to \(origin.host) at \(peer?.description ?? "an unknown kind of address")\(purpose)",
         phase: .connecting, wasNotSent: wasNotSent)
     }
   }

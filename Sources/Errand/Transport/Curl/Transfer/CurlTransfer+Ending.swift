@@ -19,8 +19,8 @@
       if !hasStartedAfresh, isReplayable { sendsLeft = max(sendsLeft, 1) }
     }
 
-    /// Prepares to resend the request, because the pooled connection was stale or the server refused the request.
-    /// Returns `false` if the server may have read the request, which must not be sent twice.
+    /// Prepares to resend the request if the pooled connection was stale or the server refused the request. Returns
+    /// `false` if the server may have read the request, which must not be sent twice.
     func startAfresh(after code: Int32) -> Bool {
       guard !hasStartedAfresh, failure == nil, isRejected || isRefused || isStale(code) else { return false }
       if !isRejected, !isRefused, wroteNothing {

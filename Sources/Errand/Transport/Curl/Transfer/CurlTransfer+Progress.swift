@@ -26,15 +26,15 @@
     // libcurl reports progress after each step, including between establishing the connection and writing the request.
     // Each send has its own connection, and `opened` is called for it.
 
-    /// libcurl's time until the connection was established, in microseconds, summed over all sends.
+    /// The time that libcurl took to establish connections, in microseconds, summed over all sends.
     var connectedAt: Int64 {
       var time: Int64 = 0
       ccurl_easy_get_off(handle.pointer, origin.isSecure ? CCINFO_APPCONNECT_TIME_T : CCINFO_CONNECT_TIME_T, &time)
       return time
     }
 
-    /// Whether the request needs no tunnel, or the proxy has opened it. libcurl's TLS time may be that of the handshake
-    /// with the proxy. Once this is `true`, the request counts as possibly written.
+    /// Whether the request needs no tunnel, or the proxy has opened the tunnel. libcurl may report the time of the TLS
+    /// handshake with the proxy. Once this is `true`, the request counts as possibly written.
     private var hasTunnel: Bool {
       guard origin.isSecure, proxy != nil else { return true }
       var status = 0

@@ -124,8 +124,8 @@
       countReports()
     }
 
-    /// Detects whether the connection is closed without a TLS close alert, if its end is the end of the body. An
-    /// attacker may have closed it (RFC 9112 §9.8), but libcurl treats the body as complete.
+    /// Detects a missing TLS close alert if the body ends with the connection. An attacker may have closed the
+    /// connection (RFC 9112 §9.8), but libcurl treats the body as complete.
     private func watchForAlert() {
       lacksAlert = ccurl_easy_tls_lacks_end(handle.pointer) == 1
       guard lacksAlert else { return }

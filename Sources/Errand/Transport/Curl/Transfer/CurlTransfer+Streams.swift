@@ -18,10 +18,10 @@
       return !isAnswered && (!stream.isLast || CurlLibrary.losesLastBytes)
     }
 
-    /// Whether the end of a body of unknown length may be missing, because the server reset the stream before the
-    /// entire request was sent (RFC 9113 §8.1). In that case, libcurl drops the part of the response that it has
-    /// buffered and stops reading. It reports an error if part of the request is still unsent, and success otherwise.
-    /// See ``CurlLibrary/losesLastBytes``.
+    /// Whether a body of unknown length may be truncated, because the server reset the stream before the entire request
+    /// was sent (RFC 9113 §8.1). In that case, libcurl drops the part of the response that it has buffered and stops
+    /// reading. It reports an error if part of the request is still unsent, and success otherwise. See
+    /// ``CurlLibrary/losesLastBytes``.
     var mayLackItsEnd: Bool {
       guard sendsBody, hasOpenEnd, !isAnswered, CurlLibrary.losesLastBytes else { return false }
       return !isSent || reportsSinceSent.map { $0 <= Self.reportsWithoutReading } ?? false
@@ -33,8 +33,8 @@
       followProgress()
     }
 
-    /// The number of progress reports from the call that finds the end of the request to the end of the transfer, if
-    /// libcurl has already stopped reading. Every call that reads adds two more.
+    /// The number of progress reports between the call that finds the end of the request and the end of the transfer,
+    /// if libcurl has already stopped reading. Every call that reads adds two more.
     private static let reportsWithoutReading = 4
 
     private var hasOpenEnd: Bool {

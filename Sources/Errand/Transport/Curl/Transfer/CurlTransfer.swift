@@ -79,7 +79,7 @@
     /// The number of libcurl's progress reports since the request was sent, or `nil` if they are not counted.
     var reportsSinceSent: Int?
     /// The value of ``connectedAt`` before the current connection was established, or `nil` if the request is not
-    /// waiting for a connection. Only used without ``CurlLibrary/hasRequestCallback``.
+    /// waiting for the connection. Only used without ``CurlLibrary/hasRequestCallback``.
     var unconnectedAt: Int64?
     var pauses: Int32 = 0
     var interest = (reads: true, writes: true)
@@ -276,7 +276,7 @@
 
     func rescheduled() {
       let instant = timers.next?.instant ?? .max
-      guard instant < deadline else { return }  // a later deadline is noticed when the earlier one fires
+      guard instant < deadline else { return }  // a later deadline is set when the earlier one fires
       deadline = instant
       loop.reschedule(self)
     }

@@ -33,7 +33,7 @@
     private var size = 0
     private var trailerSize = 0
     private var isBetween = true
-    /// Whether the last head is that of the response if no other head follows.
+    /// Whether the last head belongs to the response if no other head follows.
     private var mayStand = false
     private var isVersion1_0 = false
     private var lastIsFraming = false
@@ -59,7 +59,7 @@
       return .more
     }
 
-    /// Makes a skipped 417 the response, because nothing followed it. Returns `false` if no 417 was skipped.
+    /// Treats a skipped 417 as the response, because no other head followed. Returns `false` if no 417 was skipped.
     mutating func completeAsItIs() -> Bool {
       guard !isComplete, isBetween, mayStand else { return false }
       isComplete = true
@@ -86,7 +86,7 @@
     private mutating func takeEnd(_ rules: Rules) -> Verdict {
       appendLineEnd()
       if status == 101 { return .refused("it switches protocols, but the request did not ask for that") }
-      if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0, but has a Transfer-Encoding") }
+      if framing.isChunked, isVersion1_0 { return .refused("it uses HTTP/1.0, but has a Transfer-Encoding") }
       guard status < 200 || (status == 417 && rules.answers417) else {
         isComplete = true
         return .complete

@@ -115,7 +115,7 @@
   }
 
   extension Duration {
-    /// The number of whole nanoseconds, clamped to between 0 and about a century.
+    /// The number of whole nanoseconds, clamped to a range from 0 to about a century.
     var nanoseconds: UInt64 {
       let (seconds, attoseconds) = components
       guard seconds >= 0, attoseconds >= 0 else { return 0 }
