@@ -14,7 +14,7 @@ struct TicketWaiters {
   }
 
   /// Decides a ticket and returns its waiter, which the caller must resume with the decision after releasing all locks.
-  /// Returns `nil` if the owner is not waiting yet. ``keep(_:_:)`` then returns the decision later.
+  /// Returns `nil` if the owner is not waiting yet. In that case, ``keep(_:_:)`` returns the decision later.
   mutating func decide(_ ticket: Int, hasTurn: Bool) -> Waiter<Bool>? {
     if let waiter = waiters.removeValue(forKey: ticket) { return waiter }
     early[ticket] = hasTurn

@@ -25,7 +25,7 @@ extension HTTPRequest {
       method.rawValue.utf8.count + url.absoluteString.utf8.count + headers.size + (options.digest?.user.utf8.count ?? 0)
     if size > Self.maximumHeadSize { throw tooLarge(size) }
     if let field = headers.firstInvalid {
-      let fault = field.name.isValid ? "has a line break or a NUL in its value" : "has a name that is not a token"
+      let fault = field.name.isValid ? "has a line break or a NUL in its value" : "has an invalid name"
       throw refusal("the header field \(field.name.rawName.shortened.debugDescription) \(fault)")
     }
     for field in headers where field.name.isOfFraming { try checkFraming(field) }

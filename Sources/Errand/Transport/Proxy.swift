@@ -6,7 +6,7 @@ public struct Proxy: Sendable {
   public enum Kind: String, Sendable, Hashable {
     /// HTTP. Plain http requests are sent to the proxy, and https requests go through a CONNECT tunnel.
     case http
-    /// HTTP over TLS. The transport's ``TLSSettings`` apply as for servers, except for the client identity.
+    /// HTTP over TLS. The transport's ``TLSSettings`` also apply to the proxy, except for the client identity.
     case https
     /// SOCKS5. The proxy resolves host names.
     case socks5 = "socks5h"

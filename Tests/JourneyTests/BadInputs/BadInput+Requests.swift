@@ -71,7 +71,8 @@ extension BadInput {
   static let messages: [BadInput] =
     ["", "a b", "a:b", "a\r\nb", "é", "a(b)"].map { name in
       .task(
-        "the field name \(name.debugDescription)", PlainTask().header(HTTPHeaderName(name), "x"), .badRequest, "token")
+        "the field name \(name.debugDescription)", PlainTask().header(HTTPHeaderName(name), "x"), .badRequest,
+        "an invalid name")
     }
     + ["a\r\nb: c", "a\nb", "a\rb", "a\0b"].map { value in
       .task(

@@ -81,7 +81,7 @@
       authorities = pem.flatMap { CurlLibrary.takesAuthorities ? nil : MemoryFile($0) }
     }
 
-    /// Whether libcurl connects to the server itself, not to a proxy. It doesn't use a proxy for Unix sockets.
+    /// Whether libcurl connects to the server directly, not through a proxy. It never uses a proxy for Unix sockets.
     func mayCheckAddress(by proxy: Proxy?) -> Bool { proxy == nil || configuration.unixSocket != nil }
 
     private static func normal(_ hostAndPort: String) -> String {

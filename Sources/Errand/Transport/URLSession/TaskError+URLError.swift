@@ -51,7 +51,7 @@
       .notConnectedToInternet: (.offline, "no network connection"),
       .internationalRoamingOff: (.offline, "data roaming is disabled"),
       .callIsActive: (.offline, "a phone call prevents network access"),
-      .dataNotAllowed: (.offline, "network access is not allowed"),
+      .dataNotAllowed: (.offline, "cellular data is not allowed"),
       .appTransportSecurityRequiresSecureConnection: (.insecureScheme, "App Transport Security requires https"),
       .secureConnectionFailed: (.secureConnectionFailed, "the TLS handshake failed"),
       .serverCertificateHasBadDate: (.untrustedServer, "the server's certificate has expired"),

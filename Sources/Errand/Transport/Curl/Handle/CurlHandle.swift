@@ -4,8 +4,8 @@
   /// A libcurl easy handle, freed with the last reference. It has one owner at a time: a transfer or the pool.
   final class CurlHandle {
     private(set) var pointer: OpaquePointer
-    /// The request properties for which the options are set, except the properties that change with every request.
-    /// `nil` if the handle must be reset first.
+    /// The properties of the request that the options are set for, without those that change with every request. `nil`
+    /// if the handle must be reset first.
     var plain: Plain?
     var header: CurlHeaderList?
     /// The URL in `parsedAddress`.

@@ -99,7 +99,7 @@
       sweepCheck = dying.isEmpty ? .max : now + Self.sweepInterval
     }
 
-    /// The time between two sweeps, in nanoseconds. Slightly more than the second that libcurl waits.
+    /// The time between two sweeps, in nanoseconds. Slightly longer than the second between libcurl's checks.
     private static let sweepInterval: UInt64 = 1_010_000_000
 
     private func sweepAgain() {

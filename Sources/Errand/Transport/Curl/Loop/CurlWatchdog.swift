@@ -84,7 +84,8 @@
         defer { state.isRunning = true }
         return !state.isRunning
       }
-      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }  // if this fails, no stall is found
+      // If this fails, stalls are not detected.
+      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }
     }
 
     func leave(_ pulse: Pulse) { pulse.streams.wrappingSubtract(1, ordering: .relaxed) }

@@ -64,7 +64,7 @@
         multi: multi, generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
     }
 
-    /// Called before the request is written. The exchange may be over before libcurl asks for events.
+    /// Called before the request is written. The exchange may end before libcurl asks for events.
     mutating func stands(_ key: Key) {
       if isOpen(key) { entries[Int(key.descriptor)].stands = true }
     }

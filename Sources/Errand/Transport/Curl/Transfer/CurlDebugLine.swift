@@ -1,5 +1,5 @@
 #if os(Linux)
-  /// A message from libcurl about HTTP/2, which is only available as text.
+  /// A libcurl debug message about HTTP/2. The information is only available as text.
   ///
   /// libcurl has no function that returns a request's stream, or the last stream in a GOAWAY. After a GOAWAY, later
   /// streams end with one of four result codes, but so do streams that the server has read. Parsing the text takes less

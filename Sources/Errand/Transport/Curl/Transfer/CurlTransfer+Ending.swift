@@ -139,7 +139,7 @@
       let isPristine = self.isPristine
       // libcurl counts restarts in the handle.
       if !isPristine || forbidsReuse || hasStartedAfresh { handle.plain = nil }
-      if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // it no longer gets messages
+      if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // it no longer reads messages
       // Don't reuse a handle that remembers a refused stream, a dropped expectation or sent trailers. Such a handle
       // would misread a lost connection, omit the next expectation, or write chunks outside their buffer.
       let mayServe = isPristine || !(mayMultiplex || hasDroppedExpectation)
