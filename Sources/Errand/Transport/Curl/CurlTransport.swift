@@ -154,8 +154,8 @@
       return transfer
     }
 
-    /// Returns the body to send. A request without a body has an empty one if its method expects content, otherwise
-    /// `nil`.
+    /// Returns the body to send. If the request has no body, returns an empty one if the method expects content,
+    /// otherwise `nil`.
     private static func outbox(for request: HTTPRequest) throws -> TransferOutbox? {
       if let data = request.body.data { return TransferOutbox(data) }
       if !request.body.isEmpty {

@@ -11,8 +11,8 @@
     /// Creates a `URLRequest` from the request.
     ///
     /// Repeated header fields are joined with commas (RFC 9110 §5.3), and `Cookie` fields with semicolons. A body that
-    /// consists of bytes or a file is included. The transfer options are omitted, because `URLRequest` has different
-    /// ones.
+    /// consists of bytes or a file is included. The transfer options are omitted, because they don't match those of
+    /// `URLRequest`.
     ///
     /// - Throws: ``TaskError`` with code `.unreadableBody` if the body is a stream, which a `URLRequest` can't hold
     ///   without a task that feeds it, or a file that can't be read.

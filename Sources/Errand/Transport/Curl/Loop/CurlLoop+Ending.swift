@@ -26,8 +26,8 @@
 
     /// Ends a transfer for which libcurl has stopped reading without reporting a result.
     private func judge(_ transfer: CurlTransfer) {
-      // If the connection closes with the response, libcurl reports whether the response is complete only while the
-      // transfer is not paused.
+      // While a transfer is paused, libcurl doesn't report whether a response that ends with its connection is
+      // complete.
       unpause(transfer)
       pulse.enter()
       transfer.multi?.expire(at: now)

@@ -67,7 +67,8 @@
   /// The stream on which a request was sent.
   struct StreamFate {
     let id: UInt32
-    /// The local port, which identifies the connection among an origin's connections, or 0 without a port.
+    /// The local port, which identifies the connection among an origin's connections, or 0 if the connection has no
+    /// port.
     let port: Int32
     /// Whether the server announced a graceful shutdown, but will still process this stream (RFC 9113 §6.8).
     var isLast = false

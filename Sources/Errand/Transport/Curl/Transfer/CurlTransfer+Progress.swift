@@ -33,7 +33,7 @@
       return time
     }
 
-    /// Whether the request needs no tunnel, or the proxy has opened the tunnel. libcurl may report the time of the TLS
+    /// Whether the request needs no tunnel, or the proxy has opened the tunnel. libcurl's TLS time may refer to the
     /// handshake with the proxy. Once this is `true`, the request counts as possibly written.
     private var hasTunnel: Bool {
       guard origin.isSecure, proxy != nil else { return true }
