@@ -148,7 +148,7 @@
     // MARK: Status lines
 
     /// Returns the status code in a status line, or `nil` if the line is invalid. RFC 9112 §4: HTTP-version SP 3DIGIT
-    /// SP [reason]. If there is no reason phrase, the second space is often missing.
+    /// SP [reason]. Without a reason phrase, the second space is often missing.
     private static func status(of line: Bytes, _ rules: Rules) -> Int? {
       let isKnown =
         rules.isMultiplexed
