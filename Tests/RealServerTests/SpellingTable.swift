@@ -181,7 +181,7 @@ enum SpellingTable {
 
   static let failing: [(any ServerTask, String)] = [
     (F1(), "another folder"), (F2(), "is empty"), (F3(), "no names"), (F4(), "no name"), (F5(), "no name"),
-    (F6(), "a line break or a NUL"), (F7(), "a line break or a NUL"), (F8(), "a name that is not a token"),
+    (F6(), "a line break or a NUL"), (F7(), "a line break or a NUL"), (F8(), "an invalid name"),
     (F9(), "a line break or a NUL"), (F10(), "a number of seconds"), (F11(), "between 1 and 9999"),
   ]
 

@@ -1,12 +1,12 @@
-/// A task that waits for an answer. Its owner resumes it exactly once.
+/// A task that waits for an answer. It must be resumed exactly once.
 package typealias Waiter<Value> = UnsafeContinuation<Value, Never>
 
-/// Waits for an answer, or for the cancellation of the surrounding task. All waits in the library use this function.
+/// Waits for an answer. Calls `cancel` if the surrounding task is cancelled in the meantime.
 ///
 ///     let isAdmitted = await answer { waiter in
 ///       state.withLock { $0.line.keep(waiter, ticket) }  // the answer, if already known
 ///     } onCancel: {
-///       abandon(ticket)  // resumes the waiter, or lets `keep` answer
+///       abandon(ticket)  // resumes the waiter, or lets `keep` return the answer
 ///     }
 ///
 /// - Parameters:
@@ -26,7 +26,7 @@ package func answer<Value: Sendable>(
   }
 }
 
-/// Waits for an answer, regardless of cancellation. The owner must always resume the waiter.
+/// Waits for an answer, regardless of cancellation. The waiter must always be resumed.
 @inline(__always)
 package func answer<Value: Sendable>(_ keep: (Waiter<Value>) -> Value?) async -> Value {
   await withUnsafeContinuation { waiter in

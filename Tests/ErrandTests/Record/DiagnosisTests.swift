@@ -62,7 +62,7 @@ import Testing
     (error(.untrustedServer, "self-signed certificate"), .certificateUnknown), (error(.pinMismatch), .pinMismatch),
     (error(.proxyAuthenticationRequired), .proxyAuthenticationRequired), (error(.proxyRefused), .proxyRefused),
     (error(.authenticationFailed), .authenticationFailed), (error(.signInRequired), .signInRequired),
-    (error(.connectionLost, "the pooled connection was closed before the response"), .idleConnectionLost),
+    (error(.connectionLost, "the pooled connection was closed before the response arrived"), .idleConnectionLost),
     (error(.connectionLost, "reset", .sending), .lostWhileSending),
     (error(.connectionLost, "reset"), .lostBeforeAnswer),
     (error(.truncatedBody), .truncatedBody), (timeout(.queue, .waiting), .slowQueue),

@@ -97,7 +97,8 @@
       _ = outbox.finish()
       #expect(drain(&outbox).last == .abort)
       #expect(
-        (outbox.failure as? TaskError)?.reason == "the body was declared to have 3 bytes, but its file or stream has 2")
+        (outbox.failure as? TaskError)?.reason
+          == "the declared length of the body is 3 bytes, but its file or stream has 2")
     }
 
     @Test func `a failure wakes a paused loop, and only the first failure is reported`() {
