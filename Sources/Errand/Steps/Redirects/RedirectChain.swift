@@ -27,8 +27,8 @@ struct RedirectChain {
     seen = [Key(request)]
   }
 
-  /// The request that a redirect asks for, or `nil` if the response is returned to the caller.
-  /// Throws ``TaskError`` for an invalid target or too many redirects.
+  /// Returns the request that follows a redirect, or `nil` if the response is returned to the caller.
+  /// Throws ``TaskError`` if the target is invalid or if there are too many redirects.
   func proposal(_ response: HTTPResponse, mayKeep: (HTTPHeaders.Field, URL) -> Bool) throws -> HTTPRequest? {
     guard response.status.isRedirect, policy.kind != .refuse, let target = try target(of: response) else { return nil }
     if policy.kind == .sameOrigin, Origin(target) != Origin(request.url) { return nil }
@@ -49,8 +49,8 @@ struct RedirectChain {
     }
   }
 
-  /// Checks a request that the policy changed. Remaining secrets are removed if the request goes to a different origin
-  /// than the proposal.
+  /// Checks a request that the policy changed. Removes the remaining secrets if the request and the proposal have
+  /// different origins.
   func allowed(_ next: HTTPRequest, for proposal: HTTPRequest) -> HTTPRequest {
     var next = next
     if !next.body.isSame(as: proposal.body), next.headers[.contentLength] == proposal.headers[.contentLength] {

@@ -92,7 +92,8 @@ public final class DiskCache: CacheStore {
     return try? DiskBody.frame(0, of: file, layout)  // treat a damaged file as missing
   }
 
-  /// Returns a closure that opens bodies from an open file. Each body has its own descriptor.
+  /// Returns a closure that opens bodies from an open file. Each body has its own descriptor. The file is closed with
+  /// the last one.
   private func reading(
     _ file: Int32, _ layout: DiskLayout, _ name: DiskName
   ) -> @Sendable (Range<Int>) throws -> any HTTPBodySource {
