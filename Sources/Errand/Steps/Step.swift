@@ -21,8 +21,8 @@ public protocol PerCallStep: Step {}
 
 /// A step that runs for every attempt.
 ///
-/// The attempt holds no slot while the step runs, so the step may make calls. The response body is already complete,
-/// either in memory or, for a file download, in a file. Only the body of a stream is still unread.
+/// The attempt holds no slot while the step runs, so the step may make calls. The response body is already complete
+/// and in memory, or in a file if the task downloads to a file. Only the body of a stream is still unread.
 public protocol PerAttemptStep: Step {}
 
 /// The rest of the chain after a step.

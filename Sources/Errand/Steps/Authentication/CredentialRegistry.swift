@@ -150,7 +150,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     return answer
   }
 
-  /// Removes a waiting caller. The refresh continues for the other callers, and is cancelled if there are none.
+  /// Removes a waiting caller. Cancels the refresh if this was the last caller.
   private func leave(_ id: Int) {
     let (waiting, flight) = state.withLock { state -> (Waiting?, Task<Void, Never>?) in
       guard let waiting = state.waiters.removeValue(forKey: id) else { return (nil, nil) }

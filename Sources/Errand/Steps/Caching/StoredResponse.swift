@@ -23,7 +23,7 @@ public struct StoredResponse: Sendable, Hashable {
   }
 
   let terms: CacheTerms
-  /// The fields named by `Vary`, or `nil` if the response matches no other request. Parsed once, for all lookups.
+  /// The fields named by `Vary`, or `nil` if the response matches no other request. Parsed only once.
   let varying: [HTTPHeaderName]?
 
   /// Restores a response from a store.

@@ -11,7 +11,7 @@ enum CookieRefusal: String, Error {
   case securePrefix = "its name begins with __Secure-, but it is not marked Secure"
   case hostPrefix = "its name begins with __Host-, but it is not marked Secure, has a Domain, or lacks Path=/"
   case namelessPrefix = "it has no name, and its value begins with __Host- or __Secure-"
-  case noURL = "requests cannot be sent to its URL"
+  case noURL = "its URL is not a valid http or https URL"
 }
 
 extension Cookie {

@@ -125,7 +125,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 // MARK: Requests and responses
 
 extension CookieJar {
-  /// Returns the `Cookie` header for a request, or `nil` if there are no cookies. `first` is the URL of the first
+  /// Returns the `Cookie` header for a request, or `nil` if no cookies are sent. `first` is the URL of the first
   /// request, before redirects.
   func line(for url: URL, _ method: HTTPMethod, from first: URL?) -> String? {
     guard let target = CookieTarget(url) else { return nil }

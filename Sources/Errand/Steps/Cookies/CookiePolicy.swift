@@ -65,7 +65,7 @@ extension CookiePolicy {
       guard HTTPHeaderName(cookie.name).isValid, cookie.value.hasOnlyBytes(where: Self.isCookieByte) else {
         throw TaskError(
           .badRequest,
-          "the cookie \(cookie.name.shortened.debugDescription) of cookiePolicy has a name that is not a token, or a value with a space, a comma, a semicolon, a quotation mark or a non-ASCII character: escape it",
+          "the cookie \(cookie.name.shortened.debugDescription) in cookiePolicy is invalid: its name is not a token, or its value contains a space, a comma, a semicolon, a quotation mark or a non-ASCII character; escape it",
           phase: .preparing, wasNotSent: true)
       }
     }

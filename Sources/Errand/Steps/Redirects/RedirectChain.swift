@@ -35,7 +35,7 @@ struct RedirectChain {
     guard redirects.count < policy.maximum else {
       throw failure(
         .tooManyRedirects,
-        "\(response.status) after \(redirects.count) redirects, the maximum of redirectPolicy; the next one leads to '\(shown(target))'",
+        "\(response.status) after \(redirects.count) redirects, the maximum allowed by redirectPolicy; the next redirect is to '\(shown(target))'",
         response)
     }
     return request.redirected(to: target, response.status, isSecret: isSecret) { mayKeep($0, target) }
@@ -91,7 +91,7 @@ struct RedirectChain {
     guard next.body.isReplayable else {
       throw failure(
         .bodyNotReplayable,
-        "\(refused): the body would be sent again, but can only be read once: use HTTPBody.stream with a closure",
+        "\(refused): the request body must be sent again, but can only be read once: use HTTPBody.stream with a closure",
         response)
     }
     return target

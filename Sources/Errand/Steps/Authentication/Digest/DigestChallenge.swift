@@ -23,7 +23,7 @@ struct DigestChallenge: Sendable, Equatable {
   /// The algorithm as spelled in the challenge, which the request repeats (RFC 7616 §3.4). `nil` if it isn't specified.
   let statedAlgorithm: String?
   let protection: Protection
-  /// The chosen `qop` as spelled in the challenge, which the request repeats. `nil` if there is no protection.
+  /// The chosen `qop` as spelled in the challenge, which the request repeats. `nil` without protection.
   let statedProtection: String?
   /// The prefixes of request targets that the credential applies to, within the challenged origin. `nil` for all
   /// targets.

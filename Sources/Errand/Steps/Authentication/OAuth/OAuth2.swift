@@ -16,7 +16,7 @@ public struct OAuth2: Sendable {
   public var tokenURL: URL
   /// The client registered with the authorization server.
   public var client: Client
-  /// How to get the first token, and later tokens if there is no usable refresh token.
+  /// How to get the first token, and later tokens if no refresh token can be used.
   public var grant: Grant
   /// The scopes to request. Defaults to none.
   public var scopes: [String] = []

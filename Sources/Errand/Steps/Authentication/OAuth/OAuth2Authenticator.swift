@@ -151,7 +151,7 @@ final class OAuth2Authenticator: Authenticator {
     case .password(let credential):
       let password: HTTPQuery = ["username": credential.user, "password": credential.password]
       token = try await endpoint.token(grant("password", password), context)
-    case .refreshToken: throw signInRequired("the refresh token can no longer be used")
+    case .refreshToken: throw signInRequired("the refresh token was already used or rejected")
     case .code(let code, let redirectURL, let verifier):
       return try await redeem(code, redirectURL, verifier, context)
     case .device(let url, let show):
@@ -203,7 +203,7 @@ final class OAuth2Authenticator: Authenticator {
 
   private func signInRequired(_ reason: String, _ refusal: OAuth2.Refusal? = nil) -> TaskError {
     var error = TaskError(
-      .signInRequired, "\(settings): \(reason): sign in again, and set authentication again", phase: .authenticating,
+      .signInRequired, "\(settings): \(reason): sign in again, then set authentication again", phase: .authenticating,
       underlying: refusal)
     error.status = refusal?.status
     error.body = refusal?.body ?? Data()

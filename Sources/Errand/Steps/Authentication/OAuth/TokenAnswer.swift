@@ -64,7 +64,7 @@ struct TokenAnswer: Sendable {
 }
 
 extension OAuth2 {
-  /// Returns the setting to check after a refusal, or `nil` if there is none.
+  /// Returns advice on the setting to check after a refusal, or `nil` if no setting is likely to be wrong.
   static func advice(for code: String?, _ status: HTTPStatus) -> String? {
     switch code {
     case "invalid_client": "check OAuth2.client: its id, its secret, and its placement (.header or .body)"

@@ -5,7 +5,7 @@
   /// Stores secrets in the keychain of an Apple platform, as generic passwords.
   ///
   /// Secrets can be read after the device has been unlocked once since it restarted, so background work can continue.
-  /// They never leave the device.
+  /// Secrets never leave the device.
   public struct KeychainSecretStore: SecretStore {
     private let service: String
     private let accessGroup: String?
