@@ -119,7 +119,8 @@ extension OAuth2 {
     let base = endpoint.absoluteString
     guard let url = URL(string: base + (base.contains("?") ? "&" : "?") + query.encoded) else {
       throw TaskError(
-        .badURL, "can't add a query to the authorization endpoint '\(Redaction.standard(endpoint).shortened)': check its URL",
+        .badURL,
+        "can't add a query to the authorization endpoint '\(Redaction.standard(endpoint).shortened)': check its URL",
         phase: .preparing
       )
     }
