@@ -12,7 +12,7 @@ public struct LogOutput: Sendable {
     self.put = put
   }
 
-  /// Writes a text to the output.
+  /// Writes text to the output.
   public func write(_ text: String) { put(text) }
 
   /// Standard output.

@@ -23,7 +23,8 @@ public struct Recovery: PerCallStep {
   private let cause: Cause
   private let recover: @Sendable (HTTPRequest, TaskError) async throws -> HTTPResponse
 
-  /// Creates a step that calls `recover`, which returns a response, or throws the given error or a different error.
+  /// Creates a step that calls `recover` after a failure. The closure returns a response or throws an error, which can
+  /// be the one it received.
   public init(
     from cause: Cause,
     _ recover: @escaping @Sendable (_ request: HTTPRequest, _ error: TaskError) async throws -> HTTPResponse

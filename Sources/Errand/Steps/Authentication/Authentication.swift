@@ -54,7 +54,7 @@ extension Authentication {
   /// no token to refresh.
   public static func basic(user: String, password: String) -> Authentication {
     let credential = Credential(user: user, password: password)
-    // Salt the hash: if it is stored unsalted, it can be used to guess the password.
+    // Salt the hash. Otherwise, the password could be guessed from a stored hash.
     let account = String.hashed("\(user.utf8.count):\(user)\(password)", salt: .processSalt)
     return Authentication(BasicAuthenticator(credential: credential), account: account)
   }
@@ -133,8 +133,8 @@ extension Authentication {
     for rule in rules ?? [] { try await rule.source.forget() }
   }
 
-  /// The rules, except those that this Swift task is refreshing or forgetting: a refresh's own requests would wait for
-  /// the refresh.
+  /// The rules, except those that this Swift task is refreshing or forgetting. Otherwise, the requests of a refresh
+  /// would wait for that refresh.
   var outsideOfRefreshes: Authentication {
     guard let rules, rules.contains(where: { RefreshScope.contains($0.source) }) else { return self }
     return Authentication(rules: rules.filter { !RefreshScope.contains($0.source) })

@@ -15,7 +15,7 @@ public import ErrandFoundation
 ///
 /// For Basic, bearer tokens and OAuth 2, see ``Authentication``.
 public protocol Authenticator: Sendable {
-  /// The credential that requests carry, such as a token with its expiry, a session or a key.
+  /// The credential that requests carry, such as a token with its expiry date, a session identifier or a key.
   associatedtype Token: Sendable
 
   /// Whether ``refresh(_:_:)`` can return another token. If not, a 401 is returned as is. Defaults to `true`.
@@ -69,7 +69,7 @@ extension Authenticator {
 public enum TokenFreshness: Sendable, Hashable {
   /// The token can be sent.
   case good
-  /// The token is about to expire. It is refreshed before it is sent. If the refresh fails, it is still sent.
+  /// The token is about to expire. It is refreshed before it is sent. If the refresh fails, the old token is sent.
   case priorityAging
   /// The token has expired and is no longer sent.
   case ended
@@ -101,8 +101,8 @@ public struct RefreshContext: Sendable {
   /// Sends a request with the server's transport, limits and retry policy. Returns the response regardless of its
   /// status, with its complete body, which is limited to 1 MiB. A POST is not retried if the server may have received
   /// it.
-  ///
-  /// The request is sent as is, without the server's header fields, hooks, steps and authentication. It does not appear
+  /// The request is sent as is, without the server's header fields, hooks, steps or authentication. It does not appear
+  /// in echoes or recordings.
   /// in echoes and recordings.
   ///
   /// Throws ``TaskError``, or `CancellationError`.

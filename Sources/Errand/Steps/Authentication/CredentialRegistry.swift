@@ -1,4 +1,4 @@
-/// Keeps an authenticator's token and refreshes it once for all waiting callers. Owns the ``RefreshMachine``.
+/// Keeps an authenticator's token and refreshes it once for all waiting callers.
 final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private typealias Machine = RefreshMachine<Method.Token>
   private typealias Answer = Result<Machine.Versioned?, any Error>
@@ -21,7 +21,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     var lastID = 0
     /// Whether the stored token has been loaded. From then on, callers wait for a refresh, not for the store.
     var hasLoaded = false
-    /// The version whose retries were charged to the retry budget.
+    /// The token version whose retries have been charged to the retry budget.
     var paidVersion = 0
     var forgetCount = 0
     /// The number of refreshes started so far, and the latest refresh.
@@ -303,8 +303,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     try await remove()
   }
 
-  /// Forgets the token without waiting for the running refresh, which made this call and would deadlock. The token that
-  /// the refresh returns is kept.
+  /// Forgets the token without waiting for the running refresh. That refresh called this method, so waiting would
+  /// deadlock. The token that the refresh returns is kept.
   private func forgetWithinRefresh() async throws {
     state.withLock { state in
       state.forgetCount += 1

@@ -19,7 +19,7 @@ protocol CredentialSource: Sendable, AnyObject {
   func accepted(_ version: Int)
   func refused(_ version: Int)
 
-  /// Whether requests can be retried with a token version. `take` charges all of these retries to the budget once.
+  /// Whether requests can be retried with this token version. `take` charges all of these retries to the budget once.
   func spend(_ version: Int, _ take: () -> Bool) -> Bool
 
   var forgetCount: Int { get }

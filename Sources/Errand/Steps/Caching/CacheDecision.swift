@@ -16,7 +16,8 @@ struct CacheUse: Equatable {
 }
 
 extension CacheDecision {
-  /// Decides how to handle a request. `hasOthers` is `true` if responses to the same URL are stored, but none matches.
+  /// Decides how to handle a request. `hasOthers` is `true` if responses to the same URL are stored, but none of them
+  /// match.
   static func on(
     _ demand: CacheDemand, _ policy: CachePolicy, stored: StoredResponse?, hasOthers: Bool, now: Date
   ) -> CacheDecision {
@@ -54,7 +55,8 @@ extension CacheDecision {
     if !isRefused, !terms.mustValidateWhenStale, demand.minFresh == .zero {
       // RFC 9111 §5.2.1.2 and RFC 5861 §3.
       if let limit = demand.maxStale, staleness <= limit { return .serve(CacheUse(timeLeft: timeLeft)) }
-      // Serve a stale response only if the validated response is stored. Otherwise, the stored response would stay
+      // Serve a stale response only if the validated response will be stored. Otherwise, the stored one would stay
+      // stale.
       // stale.
       if stores, let limit = terms.staleWhileValidating, staleness <= limit {
         return .serve(CacheUse(timeLeft: timeLeft, validatesAfterwards: !isSilent))

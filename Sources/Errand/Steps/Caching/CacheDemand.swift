@@ -15,7 +15,8 @@ struct CacheDemand: Sendable {
   var range: ByteRange?
   var ifNoneMatch: EntityTagCondition?
   var ifModifiedSince: Date?
-  /// Whether only the server can answer, because the request has another condition or a range in a unit other than
+  /// Whether only the server can answer, because the request has a condition that the cache can't evaluate, or a range
+  /// in a unit other than bytes.
   /// bytes.
   var isForServer = false
 
@@ -58,6 +59,6 @@ struct CacheDemand: Sendable {
     maxStale = control.isUnqualified("max-stale") ? .seconds(DeltaSeconds.largest) : control.seconds("max-stale").value
   }
 
-  /// Whether the caller has set its own condition, so that it can receive a 304.
+  /// Whether the caller set a condition, so that it can receive a 304.
   var isConditional: Bool { ifNoneMatch != nil || ifModifiedSince != nil }
 }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The rules for using a stored response, read from its header once.
+/// The rules for using a stored response. Its header is parsed only once.
 ///
 /// These are the rules of a private cache: `s-maxage`, `private` and `proxy-revalidate` only apply to shared caches.
 struct CacheTerms: Sendable, Hashable {

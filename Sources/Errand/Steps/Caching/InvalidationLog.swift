@@ -5,7 +5,7 @@ final class InvalidationLog: Sendable {
   private struct State {
     var count = 0
     var last: [String: Int] = [:]
-    /// Invalidations before this number are no longer recorded by URL.
+    /// Invalidations before this number are no longer recorded individually.
     var floor = 0
   }
 

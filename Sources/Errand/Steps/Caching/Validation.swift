@@ -58,8 +58,8 @@ enum Validation {
 
 /// Finds the URLs whose stored responses are invalidated by a request (RFC 9111 §4.4).
 enum Invalidation {
-  /// Returns the URLs to invalidate: first those of redirects that were followed with an unsafe method, regardless of
-  /// their result. Then come the request's URL and the URLs that the response names, if the method is unsafe and the
+  /// Returns the URLs to invalidate: first the URLs of redirects that were followed with an unsafe method, regardless
+  /// of the result. Then come the request's URL and the URLs that the response names, if the method is unsafe and the
   /// request succeeded.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
     var urls: [String] = []
@@ -78,7 +78,7 @@ enum Invalidation {
   }
 
   private static func add(_ named: [URL], of own: URL, to urls: inout [String]) {
-    // RFC 9111 §4.4: skip URLs of other origins. Otherwise, this origin could clear their cached responses.
+    // RFC 9111 §4.4: skip URLs at other origins. Otherwise, this origin could clear their cached responses.
     for url in [own] + named where url == own || Origin(url).map({ $0 == Origin(own) }) ?? false {
       let text = CacheKey.text(of: url.absoluteString)
       if !urls.contains(text) { urls.append(text) }

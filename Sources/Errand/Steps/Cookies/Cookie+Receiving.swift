@@ -53,7 +53,7 @@ extension Cookie {
       guard domain == target.host else { throw .publicSuffix }
       return nil
     }
-    // An incomplete list may not contain this suffix, such as `ngrok.io`.
+    // The domain could be a public suffix, such as `ngrok.io`, that is missing from an incomplete list.
     return suffixes.isComplete || domain == target.host ? domain : nil
   }
 

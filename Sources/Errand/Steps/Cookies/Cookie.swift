@@ -20,11 +20,11 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
   public let sameSite: SameSite?
   /// The date from which the cookie is no longer sent. `nil` for a session cookie, which is only kept in memory.
   public let expiry: Date?
-  /// The date at which the cookie was first set. Does not change when the cookie is replaced.
+  /// The time at which the cookie was first set. Does not change when the cookie is replaced.
   public internal(set) var created: Date
-  /// The date at which the cookie was last set.
+  /// The time at which the cookie was last set.
   var set: Date
-  /// The date at which the cookie was last sent or received.
+  /// The time at which the cookie was last sent or received.
   var accessed: Date
   var number = 0
 

@@ -105,8 +105,8 @@ struct CookieStorage {
 
   // MARK: Limits
 
-  // §5.7: remove expired cookies first. If a domain still has too many cookies, remove its insecure cookies next. Start
-  // with the least recently used cookies.
+  // §5.7: remove expired cookies first, then the least recently used ones. In a domain with too many cookies, remove
+  // insecure cookies before secure ones.
   private mutating func evict(_ domain: String, _ now: Date) {
     if byDomain[domain].map({ $0.count > limits.perDomain }) ?? false {
       removeExpired(of: domain, now)

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The redirects of one attempt, and the decision on the next redirect. Does no I/O.
+/// Tracks the redirects of one attempt and decides whether to follow the next one. Does no I/O.
 struct RedirectChain {
   private struct Key: Hashable {
     let method: HTTPMethod

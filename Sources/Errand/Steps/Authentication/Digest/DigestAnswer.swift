@@ -29,7 +29,7 @@ struct DigestAnswer {
 
   var authorization: String {
     var parts: [String] = []
-    // RFC 7616 servers read `username*`; older servers accept plain UTF-8 (§3.4 and §3.9.2).
+    // Servers that follow RFC 7616 read `username*`. Older servers accept plain UTF-8 (§3.4 and §3.9.2).
     if challenge.hashesUser {
       parts.append("username=\(hash("\(credential.user):\(challenge.realm)").quoted)")
     } else if challenge.isUTF8, !credential.user.hasOnlyBytes(where: { $0 < 0x80 }) {

@@ -4,7 +4,7 @@ final class DigestStore: Sendable {
   fileprivate let memory = Lock(DigestMemory())
 }
 
-/// A request with a Digest credential, and its responses to challenges (RFC 7616).
+/// A request with a Digest credential, which answers challenges (RFC 7616).
 ///
 /// The first request is sent with its body. It uses a known session if there is one, and no credentials otherwise. A
 /// 401 is answered once, and a second time if the nonce has expired in the meantime.

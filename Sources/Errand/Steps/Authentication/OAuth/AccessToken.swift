@@ -6,7 +6,7 @@ public struct AccessToken: Sendable, Hashable, Codable {
   public var value: String
   /// The time at which the token was received.
   public var issued: Date
-  /// The time at which the token expires, or `nil` if the server didn't specify one.
+  /// The time at which the token expires, or `nil` if the server didn't specify a lifetime.
   public var expiry: Date?
   /// The refresh token, if any.
   public var refreshToken: String?

@@ -32,7 +32,7 @@ public struct OAuth2: Sendable {
   /// ``parameters`` and the user of a password grant. If the name changes, the stored token is not found and a new
   /// token is requested. Use a different name for each user.
   public var storeName: String?
-  /// Creates the token request, for servers that expect something other than RFC 6749 requests. Defaults to `nil`.
+  /// Creates the token request, for servers that do not follow RFC 6749. Defaults to `nil`.
   public var tokenRequest: (@Sendable (_ exchange: Exchange) throws -> HTTPRequest)?
   /// Reads the token from a response, for servers that do not follow RFC 6749 §5.1. Defaults to `nil`.
   public var tokenParser: (@Sendable (_ response: HTTPResponse, _ body: Data, _ now: Date) throws -> AccessToken)?

@@ -31,7 +31,7 @@ final class OAuth2Authenticator: Authenticator {
     return state.withLock { take(stored, &$0) ? stored.token : nil }
   }
 
-  /// Whether a stored token belongs to this sign-in. Updates the state to match.
+  /// Whether a stored token belongs to this sign-in. Updates the state accordingly.
   private func take(_ stored: StoredToken, _ state: inout State) -> Bool {
     guard let origin = settings.grant.origin else {
       state.origin = stored.origin ?? ""
@@ -82,7 +82,7 @@ final class OAuth2Authenticator: Authenticator {
         let isLater = stored.map { $0.issued > latest?.issued ?? .distantPast } ?? false
         if isLater, let stored, freshness(of: stored, at: context.now) == .good { return stored }
         let other = isLater ? stored?.refreshToken : nil
-        // A one-time grant has already been used to get the first token.
+        // Without another refresh token, only a repeatable grant can get a new token.
         guard other != nil && other != refreshToken || settings.grant.isRepeatable else { throw refusal }
         (latest, next) = (stored, other == refreshToken ? nil : other)
       }
@@ -90,7 +90,7 @@ final class OAuth2Authenticator: Authenticator {
     return nil
   }
 
-  /// Returns the newer of a token and the stored token. A token that couldn't be stored is newer.
+  /// Returns the newer of a token and the stored token. The stored token is older if the latest one couldn't be stored.
   private func latest(_ token: AccessToken?) async throws -> AccessToken? {
     guard let stored = try await storedToken() else { return token }
     guard let token else { return stored }
@@ -179,7 +179,7 @@ final class OAuth2Authenticator: Authenticator {
       return state.hasUsedGrant
     }
     if wasUsed { throw signInRequired("the authorization code was already used, and the server sent no refresh token") }
-    // RFC 6749 §4.1.3: the scopes are bound to the code.
+    // RFC 6749 §4.1.3: don't send scopes, because they are bound to the code.
     var grant: HTTPQuery = ["grant_type": "authorization_code", "code": code]
     if let redirectURL { grant.add("redirect_uri", redirectURL.absoluteString) }
     if let verifier { grant.add("code_verifier", verifier) }

@@ -22,8 +22,8 @@ struct SentSecrets: Sendable {
       .sorted { $0.utf8.count > $1.utf8.count }
   }
 
-  /// Returns a text with its secrets hidden. Hides the entire text if it has a secret in another form, such as with
-  /// lowercase escapes.
+  /// Returns a text with its secrets hidden. Hides the entire text if it contains a secret in another form, for example
+  /// with lowercase escapes.
   func hidden(in text: String) -> String {
     let shown = secrets.reduce(text) { $0.replacing($1, with: Redaction.mark) }
     let plain = [shown, shown.replacing("+", with: " ")].map(\.percentDecodedAsFarAsPossible)

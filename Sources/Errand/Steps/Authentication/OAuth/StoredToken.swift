@@ -25,7 +25,8 @@ struct StoredToken: Codable, Sendable {
 }
 
 extension OAuth2.Grant {
-  /// Identifies the sign-in that the app did before using the grant. `nil` if the grant itself is the sign-in.
+  /// The identity of the sign-in that the app completed before using the grant. `nil` if the grant itself is the
+  /// sign-in.
   var origin: String? {
     switch kind {
     case .code(let code, _, _): "code \(SHA256.hexadecimal(of: code))"

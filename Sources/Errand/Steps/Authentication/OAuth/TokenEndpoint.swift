@@ -14,7 +14,7 @@ struct TokenEndpoint: Sendable {
     let request = try settings.tokenRequest?(exchange) ?? exchange.request()
     let answer = try await answer(to: request, for: exchange, context)
     let token = try token(in: answer, now: context.now)
-    // Otherwise, an invalid token would be stored, and every call would fail.
+    // If an invalid token were stored, every call would fail.
     guard token.value.isBearerToken else {
       throw answer.failure(
         "its access_token is empty or contains a character that is invalid in a header: set OAuth2.tokenParser to read another field"

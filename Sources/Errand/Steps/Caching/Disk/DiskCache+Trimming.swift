@@ -32,7 +32,7 @@ extension DiskCache {
     if begins { Self.queue.async { [self] in countWhileDue() } }
   }
 
-  /// Counts the files, and recounts them if the cache may have exceeded its limit in the meantime.
+  /// Counts the files, and counts them again if the cache may have exceeded its limit in the meantime.
   private func countWhileDue() {
     var hasCounted = false
     repeat {
@@ -43,7 +43,7 @@ extension DiskCache {
     }
   }
 
-  /// Removes responses that exceed the limits immediately, instead of shortly after the next response is stored.
+  /// Immediately removes responses that exceed the limits, instead of shortly after the next response is stored.
   /// Returns the remaining size in bytes.
   @discardableResult
   public func trim() async -> Int {

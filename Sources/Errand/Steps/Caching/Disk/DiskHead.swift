@@ -20,7 +20,7 @@ struct DiskHead: Equatable {
     writer.add(key.url)
     writer.add(key.credential)
     writer.add(UInt64(response.status.code))
-    // Converting a date to another epoch changes its last bits, which would make a response stale too early.
+    // Converting a date to another epoch changes its last bits, which could make a response stale too early.
     writer.add(response.requestTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.responseTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.isDecompressed ? 1 : 0)
