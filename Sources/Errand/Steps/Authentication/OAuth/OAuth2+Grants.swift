@@ -40,9 +40,9 @@ extension OAuth2 {
     /// Uses a code that the user enters on another device (RFC 8628).
     ///
     /// - Parameters:
+    ///   - url: The device authorization endpoint.
     ///   - show: Shows the code and the page to the user. When this closure returns, Errand polls for the token until
     ///     the user has signed in or the code expires.
-    ///     has signed in or the code expires.
     public static func deviceCode(
       at url: URL, _ show: @escaping @Sendable (_ prompt: DevicePrompt) async throws -> Void
     ) -> Grant {

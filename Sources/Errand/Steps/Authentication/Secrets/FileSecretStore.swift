@@ -1,8 +1,8 @@
 public import ErrandFoundation
 
-/// Stores secrets in a folder, each in its own file that only its owner can read.
+/// Stores secrets in a folder, each in its own file that only the current user can read.
 ///
-/// Files have mode 0600. The folder has mode 0700, even if it already existed. Files and folders that belong to other
+/// Files have mode 0600. The folder gets mode 0700, even if it already existed. Files and folders that belong to other
 /// users are rejected, as are world-writable folders. A secret is written to a temporary file, which is then renamed,
 /// so a crash leaves either the old or the new secret. Several processes can share a folder.
 public struct FileSecretStore: SecretStore {
