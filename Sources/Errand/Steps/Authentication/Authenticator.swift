@@ -101,9 +101,9 @@ public struct RefreshContext: Sendable {
   /// Sends a request with the server's transport, limits and retry policy. Returns the response regardless of its
   /// status, with its complete body, which is limited to 1 MiB. A POST is not retried if the server may have received
   /// it.
+  ///
   /// The request is sent as is, without the server's header fields, hooks, steps or authentication. It does not appear
   /// in echoes or recordings.
-  /// in echoes and recordings.
   ///
   /// Throws ``TaskError``, or `CancellationError`.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transmit(request) }

@@ -57,7 +57,6 @@ extension CacheDecision {
       if let limit = demand.maxStale, staleness <= limit { return .serve(CacheUse(timeLeft: timeLeft)) }
       // Serve a stale response only if the validated response will be stored. Otherwise, the stored one would stay
       // stale.
-      // stale.
       if stores, let limit = terms.staleWhileValidating, staleness <= limit {
         return .serve(CacheUse(timeLeft: timeLeft, validatesAfterwards: !isSilent))
       }

@@ -17,7 +17,6 @@ struct CacheDemand: Sendable {
   var ifModifiedSince: Date?
   /// Whether only the server can answer, because the request has a condition that the cache can't evaluate, or a range
   /// in a unit other than bytes.
-  /// bytes.
   var isForServer = false
 
   init(_ request: HTTPRequest, now: Date) {

@@ -28,7 +28,7 @@ final class DiskFolder: Sendable {
     }
     var status = stat()
     var link = stat()
-    // Responses are secret: other users must not read or replace them, or replace the folder with a link.
+    // Responses are secret. Other users must not be able to read or change them, or replace the folder with a link.
     guard
       fstat(opened, &status) == 0, lstat(url.path, &link) == 0, status.st_uid == geteuid(), link.st_uid == geteuid(),
       fchmod(opened, 0o700) == 0
