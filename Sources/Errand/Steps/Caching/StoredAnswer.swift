@@ -29,7 +29,7 @@ struct StoredAnswer {
 
   /// Adds `Cache-Status`, and `Age` if `age` is not `nil`. `age` is `nil` if the response was just validated.
   mutating func note(age: Duration?, _ cacheStatus: CacheStatus) {
-    // RFC 9111 §4: a response that is used without validation has an Age.
+    // RFC 9111 §4: a response that is used without validation must have an Age field.
     headers.reserve(headers.count + 2)
     if let age { headers[.age] = String(max(0, age.wholeSeconds)) }
     headers.add(cacheStatus.description, for: .cacheStatus)

@@ -138,7 +138,7 @@ final class OAuth2Authenticator: Authenticator {
       let stored = StoredToken(token, origin: state.withLock { $0.origin })
       try await store.setSecret(try JSONEncoder().encode(stored), named: name)
     } catch {
-      context.complain("can't store the token of \(settings), so it is lost when the process ends: \(error)")
+      context.complain("can't store the token of \(settings): \(error); it is lost when the process ends")
     }
   }
 
