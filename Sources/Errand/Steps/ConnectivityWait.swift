@@ -1,7 +1,7 @@
 /// Waits for a network instead of failing, if `waitsForConnectivity` is set.
 ///
-/// Waits only if a request was not sent, so any method can be retried. All waits of a call share one allowance. When
-/// the allowance is used up, the call fails.
+/// Waits only if a request was not sent, so any method can be retried. All waits of a call share one time allowance.
+/// When the allowance is used up, the call fails.
 struct ConnectivityWait: Sendable {
   let reachability: any Reachability
   let allowance: ConnectivityAllowance

@@ -63,8 +63,8 @@ struct LRUStore {
     return dropped
   }
 
-  /// Replaces the response of an entry, if it exists. Returns entries that were removed to make room for a larger
-  /// header.
+  /// Replaces the response of an entry, if the entry exists. Returns entries that were removed to make room for a
+  /// larger header.
   mutating func update(_ id: String, to response: StoredResponse, for key: CacheKey) -> [CacheEntry] {
     guard let index = index(of: id, key), let slot = slots[index], case .bytes(let body) = slot.entry.body else {
       return []

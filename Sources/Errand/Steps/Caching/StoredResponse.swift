@@ -2,7 +2,7 @@ public import ErrandFoundation
 
 /// A cached response without its body.
 public struct StoredResponse: Sendable, Hashable {
-  /// The maximum number of responses under one key. Some servers vary responses by a field that always changes.
+  /// The maximum number of responses under one key. Some servers vary responses by a field that changes every time.
   static let mostVariants = 32
 
   /// The status of the response.

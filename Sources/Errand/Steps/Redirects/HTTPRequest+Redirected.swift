@@ -39,7 +39,7 @@ extension HTTPRequest {
 }
 
 extension HTTPStatus {
-  /// Returns the method of the next request, which has no body, or `nil` if the method and the body are kept. A 303
+  /// Returns the method of the next request if the body is dropped, or `nil` if the method and the body are kept. A 303
   /// points to another resource, which is requested with GET (RFC 9110 §15.4.4). A POST after a 301 or 302 becomes a
   /// GET for historical reasons (notes in §15.4.2 and §15.4.3). 307 and 308 keep the method and the body (§15.4.8 and
   /// §15.4.9).

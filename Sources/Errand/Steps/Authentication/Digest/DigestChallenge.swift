@@ -20,10 +20,11 @@ struct DigestChallenge: Sendable, Equatable {
   var nonce: String
   let opaque: String?
   let algorithm: DigestAlgorithm
-  /// The algorithm as spelled in the challenge, which the request repeats (RFC 7616 §3.4). `nil` if it isn't specified.
+  /// The spelling of the algorithm in the challenge. The request repeats this spelling (RFC 7616 §3.4). `nil` if the
+  /// challenge specifies no algorithm.
   let statedAlgorithm: String?
   let protection: Protection
-  /// The chosen `qop` as spelled in the challenge, which the request repeats. `nil` without protection.
+  /// The spelling of the chosen `qop` in the challenge. The request repeats this spelling. `nil` without protection.
   let statedProtection: String?
   /// The prefixes of request targets that the credential applies to, within the challenged origin. `nil` for all
   /// targets.

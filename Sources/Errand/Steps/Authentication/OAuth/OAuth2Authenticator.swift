@@ -106,8 +106,8 @@ final class OAuth2Authenticator: Authenticator {
 
   // MARK: One-time requests
 
-  /// Completes an exchange and stores the token even if cancelled, because a code or refresh token can be sent only
-  /// once.
+  /// Completes an exchange and stores the token even if the caller is cancelled, because a code or refresh token can be
+  /// sent only once.
   private func concluding(
     _ context: RefreshContext, _ exchange: @escaping @Sendable () async throws -> AccessToken
   ) async throws -> AccessToken {
@@ -138,7 +138,7 @@ final class OAuth2Authenticator: Authenticator {
       let stored = StoredToken(token, origin: state.withLock { $0.origin })
       try await store.setSecret(try JSONEncoder().encode(stored), named: name)
     } catch {
-      context.complain("can't store the token of \(settings): \(error); it is lost when the process ends")
+      context.complain("can't store the token of \(settings): \(error); the token is lost when the process ends")
     }
   }
 
