@@ -21,7 +21,7 @@ struct ConnectivityWait: Sendable {
         guard try await wait(for: origin, failures) else { throw allowance.exceeded(error) }
         last = error
       } catch let error as TaskError where error.code == .bodyNotReplayable {
-        guard var cause = last else { throw error }  // the real cause is the missing network
+        guard var cause = last else { throw error }  // report the connectivity error instead
         cause.reason += "; not retried: the request body can only be read once"
         throw cause
       }

@@ -78,7 +78,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 
   /// Stores a cookie, such as `session=abc; Path=/; Secure`, as if the server at `url` had set it.
   ///
-  /// An expired cookie, such as one with `Max-Age=0`, removes the cookie that it replaces.
+  /// An expired cookie, such as one with `Max-Age=0`, removes the existing cookie.
   ///
   /// Throws ``TaskError`` with code `.badRequest` if that server is not allowed to set the cookie.
   public func set(_ setCookie: String, from url: URL) throws {

@@ -35,7 +35,7 @@ struct RedirectChain {
     guard redirects.count < policy.maximum else {
       throw failure(
         .tooManyRedirects,
-        "\(response.status) after \(redirects.count) redirects, the maximum allowed by redirectPolicy; the next redirect is to '\(shown(target))'",
+        "\(response.status) to '\(shown(target))' is not followed after \(redirects.count) redirects, the maximum allowed by redirectPolicy",
         response)
     }
     return request.redirected(to: target, response.status, isSecret: isSecret) { mayKeep($0, target) }
