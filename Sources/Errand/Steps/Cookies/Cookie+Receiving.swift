@@ -9,7 +9,7 @@ enum CookieRefusal: String, Error {
   case shadowsSecure = "it was received over plain http, and would hide a cookie that is marked Secure"
   case sameSiteNone = "it has SameSite=None, but is not marked Secure"
   case securePrefix = "its name begins with __Secure-, but it is not marked Secure"
-  case hostPrefix = "its name begins with __Host-, but it is not marked Secure, has a Domain, or lacks Path=/"
+  case hostPrefix = "its name begins with __Host-, which requires Secure and Path=/, and forbids Domain"
   case namelessPrefix = "it has no name, and its value begins with __Host- or __Secure-"
   case noURL = "its URL is not a valid http or https URL"
 }

@@ -73,8 +73,9 @@ struct RedirectChain {
     if response.headers.contains(.setCookie) { seen = [] }
     guard seen.insert(Key(next)).inserted else {
       throw failure(
-        .tooManyRedirects, "\(response.status) in a redirect loop: '\(shown(next.url))' was already requested", response
-      )
+        .tooManyRedirects,
+        "\(response.status) to '\(shown(next.url))' is not followed: that URL was already requested (redirect loop)",
+        response)
     }
     redirects.append(Redirect(request.method, request.url, response.status, headers: response.headers))
     request = next

@@ -45,7 +45,8 @@ struct TokenEndpoint: Sendable {
       // Some servers report an error with status 200. Don't include the decoding error, because it can contain the
       // token.
       throw answer.refusal
-        ?? answer.failure("the response has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser if another field has the token")
+        ?? answer.failure(
+          "the response has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser if another field has the token")
     }
   }
 
