@@ -205,7 +205,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     begin(Underway(number: again, context: flight.context, request: flight.request))
   }
 
-  /// Returns the error for waiting callers. They were not cancelled themselves, so a `CancellationError` is replaced.
+  /// Returns the error for waiting callers. Replaces a `CancellationError`, because they were not cancelled themselves.
   private static func explained(_ error: any Error) -> any Error {
     guard error is CancellationError else { return error }
     return TaskError(
@@ -213,7 +213,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       phase: .authenticating, underlying: error)
   }
 
-  /// Returns the stored token if it is still good, otherwise a refreshed token, and whether it replaces another token.
+  /// Returns the stored token if it is still good, or a refreshed token. `isNew` is `true` if the token replaces
+  /// another one.
   private func nextToken(_ flight: Underway) async throws -> (token: Method.Token?, isNew: Bool) {
     let (present, hasLoaded, forgetCount) = state.withLock {
       ($0.machine.current?.token, $0.hasLoaded, $0.forgetCount)

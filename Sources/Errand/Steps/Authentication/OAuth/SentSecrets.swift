@@ -41,7 +41,7 @@ struct SentSecrets: Sendable {
 }
 
 extension OAuth2.Refusal {
-  /// The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2 and OpenID Connect.
+  /// The error codes defined in RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2 and OpenID Connect.
   static let words: Set = [
     "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
     "invalid_scope",

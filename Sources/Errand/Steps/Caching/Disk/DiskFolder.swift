@@ -99,7 +99,7 @@ final class DiskFolder: Sendable {
       let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { break }
       while flock(file, LOCK_EX) != 0, errno == EINTR {}
-      // Another process may have removed the file as abandoned before it was locked.
+      // Before the file was locked, another process may have removed it as abandoned.
       var status = stat()
       if fstat(file, &status) == 0, status.st_nlink > 0 { return file }
       close(file)
