@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Stores entries by key. If their total size exceeds a limit, the least recently used entries are removed. Does no I/O.
+/// Stores entries by key. If their total size exceeds a limit, removes the least recently used entries. Does no I/O.
 struct LRUStore {
   private struct Slot {
     var key: CacheKey

@@ -58,9 +58,9 @@ enum Validation {
 
 /// Finds the URLs whose stored responses are invalidated by a request (RFC 9111 §4.4).
 enum Invalidation {
-  /// Returns the URLs to invalidate, in order. Redirects that were followed with an unsafe method come first,
-  /// regardless of the result. If the method of the request is unsafe and the request succeeded, the request's URL and
-  /// the URLs named in its response follow.
+  /// Returns the URLs to invalidate, in order. The URLs of redirects that were followed with an unsafe method come
+  /// first, regardless of the result. They are followed by the request's URL and the URLs named in its response, if the
+  /// method of the request is unsafe and the request succeeded.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
     var urls: [String] = []
     let targets = response.redirects.dropFirst().map(\.url) + [request.url]
