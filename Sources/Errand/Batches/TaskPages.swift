@@ -124,8 +124,8 @@ extension PayloadDownloadingTask {
     TaskPages(plan) { page in try Link.next(in: page.response) }
   }
 
-  /// Returns the pages of a paginated resource whose payloads link to the next page. Use it for any link that is not in
-  /// a `Link` field.
+  /// Returns the pages of a paginated resource that links to the next page in its payload, or anywhere else but in a
+  /// `Link` field.
   ///
   ///     let pages = ListWidgets().pages { $0.payload.next.flatMap { URL(string: $0) } }
   ///

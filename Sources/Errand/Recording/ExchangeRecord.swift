@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The requests and responses of a running call. Its echo and recordings are created from this record.
+/// The requests and responses of a running call. The call's echo and recordings are created from them.
 struct ExchangeRecord: Sendable {
   struct Exchange: Sendable {
     let attempt: Int

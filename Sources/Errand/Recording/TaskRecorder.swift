@@ -230,10 +230,10 @@ final class TaskRecorder: Sendable {
       return (queue.unsaid, queue.log)
     }
     if unsaid.roomless > 0 {
-      log.write("recording to \(url.path) is incomplete: calls dropped because the queue was full: \(unsaid.roomless)")
+      log.write("recording to \(url.path) is incomplete because the queue was full (calls dropped: \(unsaid.roomless))")
     }
     if unsaid.unwritten > 0 {
-      log.write("recording to \(url.path) is incomplete: calls that could not be written: \(unsaid.unwritten)")
+      log.write("recording to \(url.path) is incomplete because of failed writes (calls lost: \(unsaid.unwritten))")
     }
   }
 

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The file operations on a partial file. Tests replace them. On failure, each operation returns `false` and sets
+/// The file operations on a partial file, which tests can replace. On failure, each operation returns `false` and sets
 /// `errno`.
 struct DownloadDisk: Sendable {
   /// Writes bytes at the current position. If it fails, some of the bytes may have been written.
