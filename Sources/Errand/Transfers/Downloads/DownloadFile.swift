@@ -5,7 +5,7 @@ import ErrandFoundation
 /// The journal never counts more bytes than the file contains. Bytes are written before the journal counts them, and an
 /// old version's bytes are removed before the journal describes a new version.
 final class DownloadFile {
-  /// The number of bytes written between synchronizations, which is how many a system crash can lose.
+  /// The number of bytes written between synchronizations. It limits how many bytes a system crash can lose.
   private static let checkpoint: Int64 = 16 << 20
 
   private let place: TransferPlace

@@ -15,7 +15,7 @@ public struct QueueReport: Sendable {
     case stays(any Error)
   }
 
-  /// The name of the task's file.
+  /// The name of the task's file, without its folder.
   public let fileName: String
   /// The stored task. `nil` if the file could not be read.
   public let task: QueuedTask?
