@@ -24,10 +24,10 @@ struct TransferRetry: Sendable {
     start = manager.clock.now
   }
 
-  /// The time left until the transfer's deadline. `nil` if there is no deadline.
+  /// The time left until the transfer's deadline. `nil` without a deadline.
   var remaining: Duration? { limit.map { $0 - (manager.clock.now - start) } }
 
-  /// Returns the time left for the next request, or `nil` if there is no deadline. Throws ``TaskError`` with code
+  /// Returns the time left for the next request, or `nil` without a deadline. Throws ``TaskError`` with code
   /// `.timedOut` if the deadline has passed.
   func time() throws -> Duration? {
     guard let limit, let remaining, remaining <= .zero else { return remaining }

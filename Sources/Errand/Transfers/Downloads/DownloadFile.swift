@@ -262,7 +262,7 @@ extension DownloadFile {
     try write(journal)
   }
 
-  /// Joins the ranges if all of them are complete. The file is then no longer split.
+  /// If all ranges are complete, joins them. The file is then no longer split.
   func settle() throws {
     guard let parts = ranges, parts.isComplete else { return }
     try synchronise()  // before the marks are cut off

@@ -7,8 +7,8 @@ extension DownloadRun {
   /// Whether the download may be split, if the server supports ranges.
   var mayComeInRanges: Bool { aim.ranges > 1 && !isOne && !wantsWhole }
 
-  /// Returns the ranges to fetch: those of an earlier run, or those of a contiguous file that can now be split. Returns
-  /// `nil` if there are none.
+  /// Returns the ranges to fetch, from an earlier run or from splitting the missing part of the file. Returns `nil` if
+  /// the file can't be split.
   func rangesToFetch() throws -> DownloadRanges? {
     if let ranges = file.ranges, !wantsWhole { return ranges }
     guard mayComeInRanges, let journal = file.journal, journal.validator?.kind == .eTag, let total = journal.total,
@@ -29,7 +29,7 @@ extension DownloadRun {
           let response = number == 0 ? first : nil
           group.addTask { [self] in try await work(response) }
         }
-        // The first error cancels the other workers. Wait for all of them, so that none writes afterwards.
+        // The first error cancels the other workers. Wait for all workers, so that none writes afterwards.
         while try await group.next() != nil {}
       }
     } catch is RangeWorkers.Mismatch {

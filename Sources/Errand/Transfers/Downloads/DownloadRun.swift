@@ -74,7 +74,7 @@ actor DownloadRun {
     meter.present(of: file.journal?.total, attempt: attempts)
   }
 
-  /// Returns a request like that of the failed attempt, for the retry policy.
+  /// Returns a request that represents the failed attempt in the retry policy.
   func failedRequest(_ error: TaskError) -> HTTPRequest {
     let url = error.url.flatMap { URL(string: $0) } ?? server.configuration.remote.url
     return HTTPRequest(.get, url ?? file.url)

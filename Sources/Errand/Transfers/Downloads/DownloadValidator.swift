@@ -12,7 +12,7 @@ struct DownloadValidator: Codable, Sendable, Equatable {
 
   /// Creates a validator from a response's header fields. `nil` if they don't contain a strong validator.
   init?(_ headers: HTTPHeaders) {
-    // RFC 9110 §13.1.5: never use a weak tag, and use a date only if there is no tag.
+    // RFC 9110 §13.1.5: never use a weak tag, and use a date only if the tag is missing.
     guard !headers.contains(.eTag) else {
       guard let tag = headers.single(.eTag).flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
       (kind, text) = (.eTag, tag.text)

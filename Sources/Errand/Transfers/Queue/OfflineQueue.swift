@@ -79,7 +79,7 @@ public actor OfflineQueue {
       if let other = named.updateValue(type, forKey: type.typeName), other != type {
         throw TaskError(
           .encodingFailed,
-          "\(other) and \(type) have the same typeName '\(type.typeName)': give one of them a different typeName",
+          "\(other) and \(type) have the same typeName '\(type.typeName)': make the names different",
           phase: .preparing, wasNotSent: true)
       }
     }

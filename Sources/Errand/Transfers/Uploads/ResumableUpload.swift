@@ -22,8 +22,8 @@ public import ErrandFoundation
 public final class ResumableUpload: Sendable {
   /// Returns `count` bytes of the content from `offset` on, or fewer bytes at the end.
   ///
-  /// The same offset can be requested again if the server did not store its bytes. At the deadline, the closure is
-  /// cancelled, and the upload waits until the closure returns.
+  /// An offset can be requested again if the server did not store the bytes. At the deadline, the closure is cancelled,
+  /// and the upload waits until the closure returns.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
 
   struct Job: Sendable {

@@ -46,7 +46,8 @@ public struct TusUpload: UploadDialect {
     checksums == .none ? nil : UploadRequest(.options, headers: [:], content: .none)
   }
 
-  /// Returns the strongest supported algorithm listed in `Tus-Checksum-Algorithm`, or `nil` if there is none.
+  /// Returns the strongest supported algorithm listed in `Tus-Checksum-Algorithm`, or `nil` if the server supports
+  /// none.
   public func checksum(by answer: UploadAnswer) -> UploadChecksum? {
     let extensions = FieldScanner.members(of: answer.headers.values(for: "Tus-Extension"))
     guard extensions.contains("checksum") else { return nil }
