@@ -124,13 +124,12 @@ extension PayloadDownloadingTask {
     TaskPages(plan) { page in try Link.next(in: page.response) }
   }
 
-  /// Returns the pages of a paginated resource that links to the next page in its payload, or anywhere else but in a
-  /// `Link` field.
+  /// Returns the pages of a paginated resource. A closure finds the link to each next page, for example in the payload.
   ///
   ///     let pages = ListWidgets().pages { $0.payload.next.flatMap { URL(string: $0) } }
   ///
   /// - Parameter next: Returns the URL of the next page, absolute or relative to the given page, or `nil` after the
-  ///   last. Throw an error if you can't read the link, because `nil` ends the loop.
+  ///   last. If the closure can't read the link, it should throw an error, because `nil` ends the loop.
   public func pages(
     following next: @escaping @Sendable (TaskResponse<DownloadPayload>) throws -> URL?
   ) -> TaskPages<Self> {

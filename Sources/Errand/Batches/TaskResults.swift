@@ -28,9 +28,9 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let results: TaskResults
 
-    /// Returns the next result, or `nil` after the last. If the surrounding Swift task is cancelled, the result of at
-    /// least one running task is `.failure(CancellationError())`, and `nil` follows. Throws any error thrown by the
-    /// source.
+    /// Returns the next result, or `nil` after the last. If the surrounding Swift task is cancelled, the running tasks
+    /// are cancelled too, and the result of at least one of the tasks is `.failure(CancellationError())`. Throws any
+    /// error thrown by the source.
     public mutating func next() async throws(Failure) -> Element? {
       let outcome = await withTaskCancellationHandler {
         await results.coordinator.nextResult()

@@ -106,7 +106,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
 ///       print(results.progress)  // 120 of 200 finished, 8 under way, 1 failed
 ///     }
 ///
-/// The progress counts tasks, not bytes. It is a snapshot: read it again for newer numbers.
+/// The progress counts tasks, not bytes. It is a snapshot: read it again to get current numbers.
 public struct TaskBatchProgress: Hashable, Sendable, CustomStringConvertible {
   /// The number of tasks started.
   public let started: Int

@@ -38,7 +38,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   static func file(_ number: Int, plainName: String) -> String { padded(number) + ". " + plainName + ".txt" }
 
   /// Reduces a name to letters, digits, spaces, hyphens and underscores, and limits it to 200 bytes, because file names
-  /// are limited to 255.
+  /// are limited to 255 bytes.
   static func plain(_ name: String) -> String {
     if name.utf8.count <= 200, name.utf8.allSatisfy({ isPlainByte($0) }) { return name }
     var result = ""

@@ -142,7 +142,7 @@ struct RecordingFolder {
       do {
         try publish(entry, in: folder)
       } catch {
-        missing.insert(entry.file)  // never written, or the name is taken
+        missing.insert(entry.file)  // the file was never written, or its name is taken
       }
     }
     if !missing.isEmpty { index.remove { missing.contains($0.file) } }

@@ -3,7 +3,7 @@ import ErrandFoundation
 /// The recordings in a folder, ordered by number.
 struct RecordingIndex {
   private(set) var entries: [RecordingEntry] = []
-  /// The encoded entries. They are stored so that adding an entry does not encode all others again.
+  /// The encoded entries, cached so that adding an entry does not encode all others again.
   private var lines: [Data] = []
 
   init() {}

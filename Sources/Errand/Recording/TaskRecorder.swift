@@ -15,7 +15,7 @@ struct Recording: Sendable {
 final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Waiting] = []
-    /// The approximate size in bytes of these recordings and of those currently being written.
+    /// The approximate size in bytes of the waiting recordings and of those currently being written.
     var bytes = 0
     /// The number of preceding recordings that were dropped. Each of them still uses up a number.
     var skipped = 0
@@ -35,7 +35,7 @@ final class TaskRecorder: Sendable {
     let make: @Sendable () -> Recording
   }
 
-  /// The maximum size of the waiting recordings in bytes. Above it, new recordings are dropped.
+  /// The maximum size of the waiting recordings in bytes. When it is reached, new recordings are dropped.
   static let room = 64 << 20
 
   let url: URL
@@ -112,7 +112,7 @@ final class TaskRecorder: Sendable {
 
   func end() { queue.withLock { $0.isEnded = true } }
 
-  /// Waits until all recordings so far have been written or lost, or until the surrounding Swift task is cancelled.
+  /// Waits until all queued recordings have been written or lost, or until the surrounding Swift task is cancelled.
   /// Returns the number of lost recordings.
   @discardableResult
   func finish() async -> Int {

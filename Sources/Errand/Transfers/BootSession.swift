@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// Identifies the operating system's current boot. Unsynchronized writes survive a crash of the process, but may be
-/// lost in a restart of the system.
+/// lost if the system restarts.
 enum BootSession {
   /// The ID of the current boot. `nil` if the system does not provide one.
   static let current: String? = {

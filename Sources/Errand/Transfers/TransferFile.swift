@@ -6,8 +6,8 @@ struct TransferPlace: Sendable {
   let folder: String
   private let stem: String
 
-  /// The maximum length in bytes of a file name to be included in the paths. Most file systems allow 255 bytes, and the
-  /// prefix and the suffixes need the rest.
+  /// The maximum length in bytes of a file name that is used in the paths. Longer names are replaced by a checksum.
+  /// Most file systems allow 255 bytes, and the prefix and suffixes need the rest.
   private static let longestName = 220
 
   /// Creates the paths for `file`. `suffix` distinguishes several transfers of the same file. Throws ``TaskError`` with
@@ -65,7 +65,7 @@ struct TransferPlace: Sendable {
   }
 }
 
-/// An open file with an exclusive lock, which also applies between transfers in the same process.
+/// An open file with an exclusive lock. The lock also excludes other transfers in the same process.
 final class LockedFile {
   private(set) var descriptor: Int32
 

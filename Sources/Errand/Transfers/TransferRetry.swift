@@ -10,7 +10,7 @@ struct TransferRetry: Sendable {
   private let manager: TaskManager
   private let limit: Duration?
   private let start: Duration
-  /// The attempts that have failed since the last progress.
+  /// The attempts that have failed since progress was last made.
   private var attempts: [AttemptRecord] = []
   private var renewals = 0
   /// Whether the last attempt made no progress.
@@ -34,7 +34,8 @@ struct TransferRetry: Sendable {
     throw TaskError.timeout(.call, after: limit, phase: .preparing, wasNotSent: true)
   }
 
-  /// Returns the error with the transfer's time limit instead of the request's, if it is a timeout at the deadline.
+  /// If the error is a timeout at the transfer's deadline, returns it with the transfer's limit instead of the
+  /// request's.
   func attributed(_ error: TaskError) -> TaskError {
     guard let limit, error.timer == .call, error.limit != limit, !error.isOfAnotherCall else { return error }
     return error.relimited(to: limit)
@@ -51,13 +52,13 @@ struct TransferRetry: Sendable {
   /// Returns the reason why a delay set by the server is too long, or `nil` if the policy allows it.
   func refusal(of delay: Duration) -> String? { RetryPolicy.refusal(of: delay, above: policy.maximumUploadDelay) }
 
-  /// Whether an attempt has failed since the last progress.
+  /// Whether an attempt has failed since progress was last made.
   var hasFailed: Bool { !attempts.isEmpty }
 
   mutating func gained() { (attempts, renewals) = ([], 0) }
 
-  /// Whether to rebuild a rejected task, for example because its URL signature has expired. Each call counts as an
-  /// attempt.
+  /// Whether to rebuild a rejected task, for example because its URL signature has expired. Each call counts toward the
+  /// limit.
   mutating func mayRenew() -> Bool {
     renewals += 1
     return renewals <= Self.mostRenewals

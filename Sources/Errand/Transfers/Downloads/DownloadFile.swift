@@ -221,8 +221,8 @@ final class DownloadFile {
 // MARK: - Ranges
 
 extension DownloadFile {
-  /// Starts a version that is split into ranges, or splits the missing rest of the current version into ranges. Extends
-  /// the file to its full length without allocating disk blocks, because the length stated by the server may be wrong.
+  /// Starts a version that is split into ranges, or splits the missing part of the current version. Extends the file to
+  /// its full length without allocating disk blocks, because the length stated by the server may be wrong.
   func split(_ journal: DownloadJournal, into parts: DownloadRanges) throws {
     if parts.present == 0 { try cut(to: 0) } else { try synchronise() }
     var journal = journal
@@ -265,7 +265,7 @@ extension DownloadFile {
   /// If all ranges are complete, joins them. The file is then no longer split.
   func settle() throws {
     guard let parts = ranges, parts.isComplete else { return }
-    try synchronise()  // before the marks are cut off
+    try synchronise()  // must come before the marks are cut off
     guard var journal else { return }
     (journal.ranges, journal.synced) = (nil, parts.total)
     ranges = nil
@@ -273,7 +273,7 @@ extension DownloadFile {
     try write(journal)
   }
 
-  /// Restores the ranges of an earlier run, with the bytes that the file contains.
+  /// Restores the ranges of an earlier run. Counts only the bytes that the file contains.
   private func restore(_ known: DownloadRanges, _ there: Int64) throws {
     let isSameBoot = BootSession.current != nil && journal?.boot == BootSession.current
     let marks = isSameBoot ? Descriptor.bytes(of: file.descriptor, from: known.total, atMost: 1 << 10) : nil

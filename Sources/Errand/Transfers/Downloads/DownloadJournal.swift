@@ -1,6 +1,6 @@
 /// Describes a partial file: its version, and how many of its bytes can be trusted.
 struct DownloadJournal: Codable, Sendable, Equatable {
-  /// The format's version. Journals with another version are ignored.
+  /// The version of the format. Journals in other versions are ignored.
   static let format = 1
 
   var format = Self.format

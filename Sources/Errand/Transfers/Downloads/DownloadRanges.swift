@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The ranges of a file that is fetched in concurrent ranges, with the number of bytes present in each.
+/// The concurrently fetched ranges of a file, with the number of bytes present in each.
 ///
 /// During the download, each range has a mark after the end of the file: its byte count, in eight bytes. A mark is
 /// written after the bytes that it counts, so it never counts more bytes than the file contains.
@@ -9,7 +9,7 @@ struct DownloadRanges: Codable, Sendable, Equatable {
     let start: Int64
     /// The position after the last byte.
     let end: Int64
-    /// The number of bytes present, from the start of the range.
+    /// The number of bytes present at the start of the range.
     var count: Int64 = 0
 
     var next: Int64 { start + count }
@@ -19,7 +19,8 @@ struct DownloadRanges: Codable, Sendable, Equatable {
   static let markSize = 8
   /// The maximum number of concurrent ranges, regardless of the options.
   static let most = 16
-  /// The minimum size of every range except the last. Smaller ranges take longer than they save.
+  /// The minimum size of every range except the last. For smaller ranges, a separate request takes longer than it
+  /// saves.
   static let smallest: Int64 = 1 << 20
   /// A size larger than any real file. Sums of smaller positions can't overflow.
   private static let largestFile: Int64 = 1 << 60
@@ -73,7 +74,7 @@ struct DownloadRanges: Codable, Sendable, Equatable {
       let bytes = marks.dropFirst(index * Self.markSize).prefix(Self.markSize)
       let count = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       guard count <= UInt64(parts[index].end - parts[index].start) else { return nil }
-      // A mark is too low if it was not written, or only partly written.
+      // A mark that was not written, or only partly written, is too low.
       usable.parts[index].count = max(parts[index].count, Int64(count))
     }
     return usable

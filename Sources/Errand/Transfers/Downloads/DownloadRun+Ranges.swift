@@ -20,7 +20,7 @@ extension DownloadRun {
   }
 
   /// Fetches the ranges until all are complete. If they can't be combined, the next attempt requests the entire file.
-  /// `first` is the response for the first range, if it has already arrived.
+  /// `first` is the response to the request for the first range, if it has already arrived.
   func fetch(_ ranges: DownloadRanges, _ first: HTTPResponse? = nil) async throws {
     workers = RangeWorkers(for: ranges, most: aim.ranges, hasFirst: first != nil)
     do {

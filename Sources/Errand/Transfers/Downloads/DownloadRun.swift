@@ -157,7 +157,7 @@ actor DownloadRun {
     return try await Call.stream(plan)
   }
 
-  /// Whether the URL identifies different content from the journal.
+  /// Whether the content of the URL is not the content that the journal describes.
   private func isOther(_ url: URL?) -> Bool {
     guard let journal = file.journal else { return true }
     return journal.identity != identity(of: url)
@@ -205,7 +205,7 @@ actor DownloadRun {
         }
         throw failure(
           .badResponse,
-          "the server sent the same validator for files of \(total) and \(length) bytes; the bytes received so far are kept. If this happens again, the download starts over; to start over now, call discard()",
+          "the server sent the same validator for files of \(total) and \(length) bytes; the bytes received so far are kept: run the download again, or call discard() first to start over",
           response)
       }
       let length = length ?? (isKnown ? file.journal?.total : nil)

@@ -1,8 +1,8 @@
 extension DownloadStep {
   /// Returns the step after a response to the first range request for a file that is not known yet.
   ///
-  /// A file is split only if the response has a strong `ETag` and the total length. Every other range is requested and
-  /// checked with them.
+  /// A file is split only if the response contains a strong `ETag` and the total length, because both are needed to
+  /// request and check the other ranges.
   static func afterFirst(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 206: first(headers, asked)

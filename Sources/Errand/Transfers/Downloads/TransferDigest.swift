@@ -13,8 +13,8 @@ public struct TransferDigest: Sendable, Hashable {
 }
 
 extension TransferDigest {
-  /// Returns the SHA-256 digest of the entire file from an uncompressed response's headers (RFC 9530), or `nil` if
-  /// there is none. `Content-Digest` is used only if `isWhole` is true.
+  /// Returns the SHA-256 digest of the entire file from an uncompressed response's headers (RFC 9530), or `nil` if it
+  /// is missing. `Content-Digest` is used only if `isWhole` is `true`.
   static func stated(in headers: HTTPHeaders, isWhole: Bool) -> String? {
     value(headers.values(for: .reprDigest)) ?? (isWhole ? value(headers.values(for: .contentDigest)) : nil)
   }

@@ -79,7 +79,7 @@ public actor OfflineQueue {
       if let other = named.updateValue(type, forKey: type.typeName), other != type {
         throw TaskError(
           .encodingFailed,
-          "\(other) and \(type) have the same typeName '\(type.typeName)': make the names different",
+          "\(other) and \(type) have the same typeName '\(type.typeName)': each type needs a unique typeName",
           phase: .preparing, wasNotSent: true)
       }
     }
@@ -128,8 +128,8 @@ public actor OfflineQueue {
 
   // MARK: Delivering
 
-  /// Delivers the stored tasks, ignoring any retry delays. After a temporary failure, tasks with that key are not
-  /// retried.
+  /// Delivers the stored tasks, ignoring any retry delays. After a temporary failure, the remaining tasks with the same
+  /// key are skipped.
   ///
   /// - Returns: Reports on the tasks that left the queue, and on the first remaining task of each key.
   /// - Throws: ``TaskError`` with code `.transferInUse` if a delivery is already running, for example in ``run(_:)``;
@@ -218,7 +218,7 @@ public actor OfflineQueue {
         if let line {
           active.remove(line.key)
           if signals == nil, line.stays { heldUp.insert(line.key) }
-          wake?.yield()  // the delay of another key may now end first
+          wake?.yield()  // wake `rest`, because another key's delay may now end first
         }
         fill()
         if line == nil { listen() }
@@ -288,7 +288,7 @@ public actor OfflineQueue {
   private func fate(by answer: HTTPResponse, _ outcome: () -> QueueReport.Outcome) -> Fate {
     guard QueueRules.strays(answer) else { return .leaves(outcome()) }
     let error = TaskError(
-      .badRedirect, "a redirect changed the POST to a GET, probably for a sign-in page", phase: .finishing)
+      .badRedirect, "a redirect changed the POST to a GET, probably to show a sign-in page", phase: .finishing)
     return .stays(error.with(answer, Data(), server.configuration), retryAfter: nil)
   }
 
@@ -303,7 +303,7 @@ public actor OfflineQueue {
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       if plan.idempotency != .neverRepeat { plan.idempotency = .key }
-      // Only a response with a success status counts as delivered, even if a call would also return others.
+      // Only a success status counts as delivered, even if the call would accept other statuses by default.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }
     return Call(plan, .discarded)

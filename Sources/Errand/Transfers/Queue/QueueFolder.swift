@@ -42,7 +42,7 @@ struct QueueFolder: ~Copyable {
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path) }
 
   /// Returns the task in a file. Returns `nil` if the file does not contain a task, or is not a regular file owned by
-  /// this user. Throws ``TaskError`` with code `.fileNotWritable` if the file can't be read, because it may still
+  /// this user. Throws ``TaskError`` with code `.fileNotWritable` if the file can't be read, because the file may
   /// contain a task.
   func read(_ name: String) throws -> QueuedTask? {
     let data: Data?

@@ -1,6 +1,6 @@
 /// The result of a delivery attempt for a task in an ``OfflineQueue``.
 public struct QueueReport: Sendable {
-  /// The result of a delivery attempt. If a task left the queue undelivered, its file is in the folder `set-aside`
+  /// The result of a delivery attempt. If a task left the queue undelivered, its file is in the `set-aside` folder
   /// inside the queue's folder.
   public enum Outcome: Sendable {
     /// Delivered, with this status.

@@ -1,4 +1,4 @@
-/// The rules for which failed tasks stay in the queue.
+/// Determines which failed tasks stay in the queue.
 enum QueueRules {
   /// Failures that are not caused by the task. Behind a captive portal, certificates and responses do not come from the
   /// server. An app update can fix wrong server settings.

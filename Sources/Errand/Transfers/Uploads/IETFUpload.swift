@@ -21,7 +21,7 @@ public struct IETFUpload: UploadDialect {
     return headers
   }
 
-  /// Returns a POST with the length and the media type, but without a body.
+  /// Returns a POST with the length and the media type, but no body.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var own: HTTPHeaders = [Self.complete: "?0", .contentType: source.type.essence]
     if let length = source.length { own["Upload-Length"] = "\(length)" }
@@ -57,7 +57,7 @@ public struct IETFUpload: UploadDialect {
   /// Returns a HEAD request.
   public func query(_ session: UploadSession) -> UploadRequest { UploadRequest(.head, headers: headers()) }
 
-  /// Returns a PATCH with the offset, which states whether this is the last chunk.
+  /// Returns a PATCH with the offset, and with a flag that marks the last chunk.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     var own: HTTPHeaders = [
       Self.offset: "\(piece.offset)", Self.complete: piece.isLast ? "?1" : "?0",

@@ -12,7 +12,8 @@ public import ErrandFoundation
 /// server. Each request is a separate call, which is built and signed again.
 ///
 /// After each failure, the upload asks the server for its position and continues there. Retries follow the task's
-/// ``RetryPolicy``, and progress resets the retry count. If the server no longer knows the upload, it starts over.
+/// ``RetryPolicy``, and progress resets the retry count. If the server no longer knows the upload, the upload starts
+/// over.
 ///
 /// A journal next to the file records the upload's location. Only the current user can access the journal. A later
 /// upload of the same file to the same URL continues where this one stopped. If the file has changed since, the upload
@@ -37,7 +38,8 @@ public final class ResumableUpload: Sendable {
     /// The identity set by the app, which distinguishes uploads of the same file to the same URL. `nil` if not set.
     var owner: String?
 
-    /// Returns the upload's identity at a URL. It includes the metadata, so changed metadata starts another upload.
+    /// Returns the upload's identity at a URL. It includes the metadata, so that a change in the metadata starts a new
+    /// upload.
     func identity(at url: URL) -> String {
       let metadata = dialect.metadata.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
       return TransferIdentity.of(name: "\([TransferIdentity.of(url), owner ?? "", type.rawValue] + metadata)")
@@ -48,7 +50,7 @@ public final class ResumableUpload: Sendable {
   public let file: URL?
   private let makePlan: @Sendable () -> TaskPlan
   private let job: Job
-  /// The file next to which the journal is stored. If it is `nil`, `memory` holds the state.
+  /// The file that the journal is stored next to. If it is `nil`, `memory` holds the state.
   private let journal: URL?
   private let memory = UploadMemory()
   /// The location most recently returned by the server.
@@ -62,7 +64,7 @@ public final class ResumableUpload: Sendable {
   ///   - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
   ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request.
-  ///   - type: The file's media type. Defaults to the type for its extension.
+  ///   - type: The file's media type. Defaults to the media type for the file's extension.
   ///   - folder: The journal's folder. Defaults to the file's folder.
   ///   - identity: Distinguishes uploads of the same file to the same URL, for example by different accounts. An upload
   ///     never continues an upload with a different identity.
@@ -81,7 +83,7 @@ public final class ResumableUpload: Sendable {
     coordinator = TransferCoordinator(file.path)
   }
 
-  /// Creates an upload of bytes that a closure provides chunk by chunk. The total length can be unknown.
+  /// Creates an upload of bytes that a closure provides chunk by chunk. The total length need not be known.
   ///
   ///     let upload = ResumableUpload(named: "log.txt", with: AddLog().on(shop), by: .google) { offset, count in
   ///       try await log.bytes(from: offset, atMost: count)
@@ -96,7 +98,7 @@ public final class ResumableUpload: Sendable {
   ///   - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
   ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. The maximum is 64 MiB.
-  ///   - type: The media type. Defaults to the type for the extension of `name`.
+  ///   - type: The media type. Defaults to the media type for the extension of `name`.
   ///   - bytes: Returns the bytes. An error thrown by the closure ends the run.
   public init(
     named name: String, length: Int64? = nil, with task: some ServerTask, by dialect: some UploadDialect,
@@ -146,9 +148,10 @@ public final class ResumableUpload: Sendable {
   public func cancel() { coordinator.cancel() }
 
   /// Deletes the partial upload on the server, and its local state. If the request fails, the local state is kept so
-  /// that you can try again. Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the request's
-  /// error. A 405 or 501 means that the server does not support deleting uploads, so the local state is deleted anyway.
-  /// It is also deleted if the server may have the entire content and refuses to delete it, for example with a 403.
+  /// that you can try again. Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the error of
+  /// the failed request. A 405 or 501 means that the server does not support deleting uploads, so the local state is
+  /// deleted anyway. The local state is also deleted if the server may have the entire content and refuses to delete
+  /// it, for example with a 403.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
   /// The location that the server returned for the upload. `nil` until it is known from a run or ``discard()``.

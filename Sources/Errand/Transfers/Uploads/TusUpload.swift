@@ -55,7 +55,7 @@ public struct TusUpload: UploadDialect {
     return UploadChecksum.allCases.first { names.contains($0.rawValue) }
   }
 
-  /// Returns a POST with the metadata and the length. If the length is unknown, `Upload-Defer-Length` replaces it.
+  /// Returns a POST with the metadata and the length, or with `Upload-Defer-Length` if the length is unknown.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var all = ["filename": source.fileName, "filetype": source.type.essence]
     all.merge(metadata) { $1 }
@@ -83,7 +83,7 @@ public struct TusUpload: UploadDialect {
     UploadRequest(.head, headers: headers())
   }
 
-  /// Returns a PATCH with the offset and, if available, the checksum and a length that was unknown at the start.
+  /// Returns a PATCH with the offset, the checksum if one is used, and the length if it was unknown until now.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     var own: HTTPHeaders = [
       "Upload-Offset": "\(piece.offset)", .contentType: "application/offset+octet-stream",

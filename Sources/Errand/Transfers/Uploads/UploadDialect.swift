@@ -7,13 +7,13 @@ public import ErrandFoundation
 public protocol UploadDialect: Sendable {
   /// The dialect's unique name, which is stored in journals.
   var name: String { get }
-  /// The metadata sent when an upload starts. Changed metadata starts another upload. Defaults to none.
+  /// The metadata sent when an upload starts. A change in the metadata starts a new upload. Defaults to none.
   var metadata: [String: String] { get }
   /// Whether an upload is finished when the server has received its last byte. If not, the last chunk must be marked.
   /// It is empty if no bytes are left.
   var endsWithLastByte: Bool { get }
-  /// Returns a request to send to the task's URL before an upload starts, to learn the server's features. The default
-  /// implementation returns `nil`, which sends no request.
+  /// Returns a request that asks for the server's features. It is sent to the task's URL before an upload starts. The
+  /// default implementation returns `nil`, which sends no request.
   func inquiry() -> UploadRequest?
   /// Returns the checksum algorithm for the chunks, chosen from the response to ``inquiry()``. The default
   /// implementation returns `nil`, which sends no checksums.
@@ -153,7 +153,7 @@ public struct UploadAnswer: Sendable {
   }
 }
 
-/// An upload's position on its server.
+/// An upload's position on the server.
 public enum UploadPosition: Sendable, Hashable {
   /// The server has all bytes before this position, and expects the next chunk to start there.
   case at(Int64)
@@ -166,7 +166,7 @@ public enum UploadPosition: Sendable, Hashable {
   case unknown
   /// The server no longer knows the upload, so the upload starts over.
   case gone
-  /// The upload failed with the response's status.
+  /// The upload has failed. The run throws an error with the response's status.
   case failed
   /// The server has the entire content and has rejected it. The content is not resent, regardless of the status.
   case rejected

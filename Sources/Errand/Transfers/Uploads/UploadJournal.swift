@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The stored state of an upload, with which it can continue after a relaunch of the program.
+/// The stored state of an upload, which is used to continue the upload after a relaunch of the program.
 struct UploadJournal: Codable, Sendable, Equatable {
   static let format = 1
 

@@ -47,7 +47,7 @@ extension UploadRun {
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
     if mayBeWhole, makePlan().idempotency != .safeToRepeat {
       var error = TaskError.refused(answer, server)
-      error.retryRefusal = "the server may already have \(job.name): call discard() to upload it again"
+      error.retryRefusal = "the server may already have \(job.name): to upload it again, call discard(), then run()"
       lastWord = error
       throw error
     }

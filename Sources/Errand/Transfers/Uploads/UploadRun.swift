@@ -258,7 +258,7 @@ actor UploadRun {
     } catch {
       let shown = server.configuration.redaction(session.location).shortened
       throw TaskError(
-        .badResponse, "nothing was sent to '\(shown)', the location from the server: \(error.reason)",
+        .badResponse, "the server's upload location '\(shown)' was rejected: \(error.reason)",
         phase: .finishing)
     }
   }
