@@ -89,7 +89,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       end()
       guard let limit = error as? HTTPBodyLimitError else { return origin.explained(error) }
       let tooLong = TaskError(
-        .bodyTooLarge, "a line or an event exceeds the limit of \(limit.limit) bytes: raise it with upTo:",
+        .bodyTooLarge, "a line or event exceeds the limit of \(limit.limit) bytes: raise it with upTo:",
         phase: .receiving)
       return origin.explained(tooLong)
     }

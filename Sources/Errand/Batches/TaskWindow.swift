@@ -70,7 +70,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     self.failure = failure ?? self.failure
   }
 
-  /// Closes the window to readers and discards all outcomes.
+  /// Closes the window: discards all outcomes, and `next()` returns `.over` from then on.
   mutating func close() {
     isClosed = true
     held = [:]

@@ -51,7 +51,7 @@ struct ExchangeRecord: Sendable {
     exchanges[index].ended = time
   }
 
-  /// Ends an attempt. `outcome` is its response and body as returned by the steps, if any.
+  /// Ends an attempt. `outcome` is the response and the body that the steps returned, if any.
   mutating func end(_ record: AttemptRecord, _ outcome: Answer?, at time: Duration) {
     guard let index = last(of: record.number) else { return }
     exchanges[index].record = record

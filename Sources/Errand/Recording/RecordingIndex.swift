@@ -80,7 +80,7 @@ struct RecordingIndex {
     for entry in entries.dropLast() {
       let isTooMany = limits.count > 0 && entries.count - dropped > limits.count
       let isTooLarge = limits.bytes > 0 && bytes > limits.bytes
-      // ISO 8601 in UTC sorts chronologically.
+      // ISO 8601 dates in UTC sort chronologically.
       let isTooOld = limits.age > .zero && entry.startedAt < oldest
       guard isTooMany || isTooLarge || isTooOld else { break }
       bytes -= entry.bytes

@@ -244,7 +244,7 @@ extension DownloadFile {
   func append(_ data: Data, to index: Int) throws {
     guard let part = ranges?.parts[index], let position = ranges?.positionOfMark(index) else { return }
     let mark = DownloadRanges.mark(part.count + Int64(data.count))
-    // Write the mark last. If the process is killed in between, the mark is too low, but never too high.
+    // Write the mark last, so that it is never too high if the process is killed in between.
     guard lseek(file.descriptor, off_t(part.next), SEEK_SET) >= 0, disk.put(data, file.descriptor),
       Descriptor.put(mark, into: file.descriptor, at: position)
     else { throw place.failure("; the \(present) bytes received so far are kept for the next run") }

@@ -34,7 +34,7 @@ public struct GoogleUpload: UploadDialect {
     guard let location = try answer.url(in: "X-Goog-Upload-URL") else {
       throw TaskError(
         .badResponse,
-        "the server did not start an upload: \(answer.status) without X-Goog-Upload-URL. Check that it supports Google's protocol at this URL",
+        "the server did not start an upload: \(answer.status) without X-Goog-Upload-URL. Check that the server supports Google's protocol at this URL",
         phase: .finishing)
     }
     let granularity = answer.headers.number("X-Goog-Upload-Chunk-Granularity").map { Int($0) } ?? 1

@@ -33,7 +33,7 @@ public struct IETFUpload: UploadDialect {
     guard let location = try answer.url(in: .location) else {
       throw TaskError(
         .badResponse,
-        "the server did not start an upload: \(answer.status) without Location. Check that it supports resumable uploads at this URL",
+        "the server did not start an upload: \(answer.status) without Location. Check that the server supports resumable uploads at this URL",
         phase: .finishing)
     }
     let limits = Self.limits(answer.headers)

@@ -127,7 +127,7 @@ public final class ResumableUpload: Sendable {
   @discardableResult
   public func run() async throws -> TaskResponse<Data> {
     try await coordinator.run(makePlan()) { [self] in
-      if let file { _ = try FileStamp(of: file) }  // first, because no journal can be written in /proc
+      if let file { _ = try FileStamp(of: file) }  // first, because a file in /proc can't have a journal
       return try await withRun { try await $0.run() }
     }
   }

@@ -148,7 +148,7 @@ public struct UploadAnswer: Sendable {
       return try LinkedURL.target(of: field, in: headers, from: url)
     } catch {
       throw TaskError(
-        .badResponse, "the server did not start an upload: \(status), and \(error.reason)", phase: .finishing)
+        .badResponse, "the server did not start an upload: \(status), but \(error.reason)", phase: .finishing)
     }
   }
 }

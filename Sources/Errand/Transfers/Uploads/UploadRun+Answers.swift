@@ -42,8 +42,8 @@ extension UploadRun {
     }
   }
 
-  /// Starts the upload over. The journal is kept until the new upload has started, so that it is not lost after an
-  /// error. Throws if the server may have the entire content, because resending the content could create a duplicate.
+  /// Starts the upload over. Keeps the journal until the new upload has started, in case of an error. Throws if the
+  /// server may have the entire content, because resending the content could create a duplicate.
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
     if mayBeWhole, makePlan().idempotency != .safeToRepeat {
       var error = TaskError.refused(answer, server)
