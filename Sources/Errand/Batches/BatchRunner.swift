@@ -27,7 +27,7 @@ extension BatchRunner {
   /// number of tasks.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
   ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
@@ -49,7 +49,7 @@ extension BatchRunner {
   /// is `.failure(CancellationError())`. To wait until all tasks have ended, use `withResults(of:limit:order:_:)`.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
   ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
@@ -67,7 +67,7 @@ extension BatchRunner {
   /// The first failure cancels the other tasks. All tasks have ended when this method throws.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
   /// - Throws: The error of the first task to fail, or `CancellationError` if the surrounding Swift task is cancelled.
@@ -85,7 +85,7 @@ extension BatchRunner {
   /// All tasks have ended when this method returns.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
   ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
@@ -105,7 +105,7 @@ extension BatchRunner {
   /// is `.failure(CancellationError())`.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
   ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
@@ -123,7 +123,7 @@ extension BatchRunner {
   /// throws.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
   /// - Throws: The first error thrown by a task or by `tasks`, or `CancellationError` if the surrounding Swift task is

@@ -156,8 +156,8 @@ struct RecordingFolder {
     try folder.rename(Self.partial(entry.number), to: entry.file)
   }
 
-  /// Returns the folder's index. Returns an empty index if it is missing or a symbolic link, which is then replaced.
-  /// Throws if the index can't be read, or if the folder is new and the index belongs to another program.
+  /// Returns the folder's index. Returns an empty index if the file is missing or is a symbolic link, which is later
+  /// replaced. Throws if the index can't be read, or if the folder is new and the index belongs to another program.
   private static func index(
     in folder: borrowing PrivateFolder, isNew: Bool, knowing known: RecordingIndex
   ) throws -> RecordingIndex {

@@ -19,7 +19,7 @@ struct DownloadRanges: Codable, Sendable, Equatable {
   static let markSize = 8
   /// The maximum number of concurrent ranges, regardless of the options.
   static let most = 16
-  /// The minimum size of every range except the last. For smaller ranges, a separate request takes longer than it
+  /// The minimum size of every range except the last. For smaller ranges, a separate request costs more time than it
   /// saves.
   static let smallest: Int64 = 1 << 20
   /// A size larger than any real file. Sums of smaller positions can't overflow.

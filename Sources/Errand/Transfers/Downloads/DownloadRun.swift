@@ -194,7 +194,7 @@ actor DownloadRun {
       let isFirst = file.present == 0
       let askedForWhole = wantsWhole
       (wantsWhole, isOne) = (false, true)
-      // A body without a length may be truncated when the connection closes. Use the version's known length instead.
+      // A body without a stated length can be truncated without an error. Check it against the version's known length.
       let validator = DownloadValidator(response.headers)
       let isKnown =
         !askedForWhole && validator != nil && validator == file.journal?.validator && !isOther(url)

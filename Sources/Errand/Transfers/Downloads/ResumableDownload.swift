@@ -31,7 +31,7 @@ public final class ResumableDownload: Sendable {
   /// Creates a download without starting it.
   ///
   /// - Parameters:
-  ///   - task: The task, sent with GET. Its response must not be compressed.
+  ///   - task: The task, which must use GET. Its response must not be compressed.
   ///   - file: The target file. When the download is complete, it replaces an existing file or symbolic link. Missing
   ///     folders are created.
   ///   - digest: The expected digest of the file. Defaults to the one sent by the server (`Repr-Digest`,

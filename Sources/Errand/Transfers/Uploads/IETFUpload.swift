@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The protocol of the IETF draft Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload, interop version 8).
 ///
-/// The protocol is still a draft. A server that implements another version may reject the requests.
+/// The protocol is still a draft. A server that implements a different version may reject the requests.
 public struct IETFUpload: UploadDialect {
   /// Creates the dialect.
   public init() {}

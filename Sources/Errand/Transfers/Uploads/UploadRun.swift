@@ -250,7 +250,7 @@ actor UploadRun {
     try await reach(0, answer, after: nil)
   }
 
-  /// Returns an upload's validated location. Throws ``TaskError`` with code `.badResponse` if nothing may be sent
+  /// Returns an upload's validated location. Throws ``TaskError`` with code `.badResponse` if requests must not be sent
   /// there.
   private func place(of session: UploadSession) throws -> LinkedURL {
     do {
