@@ -16,7 +16,7 @@ struct RecordingIndex {
     for row in data.dropFirst(2).dropLast(2).split(separator: UInt8(ascii: "\n")) {
       let line = Data(row.last == UInt8(ascii: ",") ? row.dropLast() : row)
       let entry = knownEntries[line] ?? (try? JSONDecoder().decode(RecordingEntry.self, from: line))
-      // The line is not one that this type writes.
+      // Not a line that this type wrote.
       guard let entry, entry.isPlain, entry.number > lastNumber else { return nil }
       entries.append(entry)
       lines.append(line)

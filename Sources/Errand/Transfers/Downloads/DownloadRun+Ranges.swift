@@ -4,7 +4,7 @@ import ErrandFoundation
 // part of the file. If a response shows that the version has changed, all ranges are cancelled.
 
 extension DownloadRun {
-  /// Whether the download may be split, if the server supports ranges.
+  /// Whether the download may be split into ranges.
   var mayComeInRanges: Bool { aim.ranges > 1 && !isOne && !wantsWhole }
 
   /// Returns the ranges to fetch, from an earlier run or from splitting the missing part of the file. Returns `nil` if

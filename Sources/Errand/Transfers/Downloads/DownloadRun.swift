@@ -205,7 +205,7 @@ actor DownloadRun {
         }
         throw failure(
           .badResponse,
-          "the server sent the same validator for files of \(total) and \(length) bytes; the bytes received so far are kept: run the download again, or call discard() first to start over",
+          "the server sent the same validator for files of \(total) and \(length) bytes: run the download again, or call discard() first to start over; the bytes received so far are kept",
           response)
       }
       let length = length ?? (isKnown ? file.journal?.total : nil)

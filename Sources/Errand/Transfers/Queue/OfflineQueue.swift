@@ -303,7 +303,8 @@ public actor OfflineQueue {
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       if plan.idempotency != .neverRepeat { plan.idempotency = .key }
-      // Only a success status counts as delivered, even if the call would accept other statuses by default.
+      // By default, a task is delivered only if the response has a success status, even if a call would also accept
+      // others.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }
     return Call(plan, .discarded)
