@@ -3,8 +3,8 @@ public import ErrandFoundation
 /// The events of a server-sent event stream, across reconnections. Created by ``ServerTask/events(until:upTo:)``.
 ///
 /// When a connection ends, the stream reconnects with `Last-Event-ID` (HTML Standard §9.2.3). The delay is three
-/// seconds, unless the server sets another. Each connection is a separate call, with the task's retries, limits and
-/// hooks.
+/// seconds, unless the server sets a different delay. Each connection is a separate call, with the task's retries,
+/// limits and hooks.
 public struct ServerSentEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = ServerSentEvent

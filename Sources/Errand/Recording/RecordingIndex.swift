@@ -16,7 +16,7 @@ struct RecordingIndex {
     for row in data.dropFirst(2).dropLast(2).split(separator: UInt8(ascii: "\n")) {
       let line = Data(row.last == UInt8(ascii: ",") ? row.dropLast() : row)
       let entry = knownEntries[line] ?? (try? JSONDecoder().decode(RecordingEntry.self, from: line))
-      // Not a line that this type wrote.
+      // The line is invalid or was edited by hand.
       guard let entry, entry.isPlain, entry.number > lastNumber else { return nil }
       entries.append(entry)
       lines.append(line)

@@ -157,7 +157,7 @@ actor DownloadRun {
     return try await Call.stream(plan)
   }
 
-  /// Whether the content of the URL is not the content that the journal describes.
+  /// Whether the URL and the journal identify different content.
   private func isOther(_ url: URL?) -> Bool {
     guard let journal = file.journal else { return true }
     return journal.identity != identity(of: url)

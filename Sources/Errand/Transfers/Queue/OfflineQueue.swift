@@ -303,8 +303,7 @@ public actor OfflineQueue {
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       if plan.idempotency != .neverRepeat { plan.idempotency = .key }
-      // By default, a task is delivered only if the response has a success status, even if a call would also accept
-      // others.
+      // Throw an error for a status that is not a success, even if the task would return the response.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }
     return Call(plan, .discarded)
