@@ -191,7 +191,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
       guard response.mediaType?.essence != "text/event-stream" else { return }
       response.body.cancel()
-      let type = response.headers[.contentType]?.shortened ?? "no content type"
+      let type = response.headers[.contentType]?.shortened ?? "a response without Content-Type"
       throw TaskError(
         .badResponse, "\(response.status): expected an event stream, got \(type)", phase: .finishing)
     }

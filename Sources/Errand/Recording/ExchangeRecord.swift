@@ -76,7 +76,8 @@ struct ExchangeRecord: Sendable {
     showing style: RecordingStyle
   ) -> RecordedCall {
     let (plan, redaction, attempts) = (call.plan, call.snapshot.configuration.redaction, record.attempts)
-    // Errors and the timeline can contain the URL and text from the app's own errors, so hide them with the URL.
+    // Errors and the timeline can contain the URL and text from the app's own errors, so hide them if the URL is
+    // hidden.
     let isShown = style.contains(.url)
     let exchanges = exchanges.map { recorded($0, style, call.snapshot) }
     let moments = record.entries.map(RecordedCall.Moment.init)
