@@ -46,7 +46,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
 
   // MARK: Running
 
-  /// Takes tasks from the source when there is room, and runs them. Returns when all tasks have ended.
+  /// Takes tasks from the source while the window has room, and runs them. Returns when all tasks have ended.
   @concurrent func run(_ source: TaskSource<Described, Failure>) async {
     let limit = state.withLock { $0.window.limit }
     await withTaskGroup(of: Void.self) { group in
@@ -210,7 +210,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
   }
 }
 
-/// A batch's source: a synchronous or an asynchronous sequence.
+/// The source of a batch: a synchronous or asynchronous sequence.
 struct TaskSource<Described: Sendable, Failure: Error> {
   /// Returns the next task, or `nil` at the end. Does not run on the caller's actor, because `next(isolation:)`
   /// requires newer OS versions.

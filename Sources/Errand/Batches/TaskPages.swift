@@ -6,7 +6,7 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
   /// A page's payload and response.
   public typealias Element = TaskResponse<Described.DownloadPayload>
 
-  /// Returns the reference to the page after the given one, or `nil` after the last.
+  /// Returns the link to the page after the given one, or `nil` after the last.
   typealias Next = @Sendable (Element) throws -> String?
 
   private let plan: TaskPlan

@@ -143,7 +143,7 @@ final class TaskRecorder: Sendable {
         queue.isWriting = false
         return (nil, 0)
       }
-      // Drop the oldest recordings that exceed the limit without creating their text. They still use up numbers.
+      // Drop the oldest recordings above the limit before creating their text. They still use up numbers.
       let excess = limits.count > 0 ? max(0, queue.recordings.count - limits.count) : 0
       queue.bytes -= queue.recordings.prefix(excess).reduce(0) { $0 + $1.size }
       queue.skipped += excess

@@ -13,7 +13,7 @@ struct TransferMeter {
     meter = ProgressMeter(direction, attempt: 1, total: nil, at: clock.now)
   }
 
-  /// Starts a new measurement at `base`. Call it after the number of bytes has changed without a transfer.
+  /// Starts a new measurement from `base`. Call it after the number of bytes has changed without a transfer.
   mutating func restart(from base: Int64) { self = TransferMeter(direction, clock, from: base) }
 
   /// Counts transferred bytes. Returns the progress if an update is due.

@@ -29,7 +29,8 @@ extension DownloadRun {
           let response = number == 0 ? first : nil
           group.addTask { [self] in try await work(response) }
         }
-        // The first error cancels the other workers. Wait for all workers, so that none writes afterwards.
+        // The first error cancels the other workers. Wait for all workers, so that none of the workers writes
+        // afterwards.
         while try await group.next() != nil {}
       }
     } catch is RangeWorkers.Mismatch {

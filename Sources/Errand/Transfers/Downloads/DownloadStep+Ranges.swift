@@ -1,5 +1,5 @@
 extension DownloadStep {
-  /// Returns the step after a response to the first range request for a file that is not known yet.
+  /// Returns the step after a response to the first range request for an unknown file.
   ///
   /// A file is split only if the response contains a strong `ETag` and the total length, because both are needed to
   /// request and check the other ranges.

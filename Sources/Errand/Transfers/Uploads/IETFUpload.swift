@@ -70,7 +70,7 @@ public struct IETFUpload: UploadDialect {
   /// Returns the position from `Upload-Complete` and `Upload-Offset`.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     let isSuccess = answer.status.kind == .success
-    // Draft, Upload Append: with `?1`, this is the response to the complete upload. Sending more would not help.
+    // Draft, Upload Append: with `?1`, the server has received the complete upload. Sending more would not help.
     if Self.isTrue(answer.headers) { return isSuccess ? .finished : .rejected }
     let offset = answer.headers.number(Self.offset)
     switch answer.status.code {

@@ -138,7 +138,8 @@ public struct UploadAnswer: Sendable {
   /// Returns the URL in a header field, such as `Location`, resolved against ``url``. Returns `nil` if the field is
   /// missing or empty.
   ///
-  /// ``ResumableUpload`` rejects a change from https to http, and a URL with a user name, regardless of the dialect.
+  /// ``ResumableUpload`` rejects a URL that downgrades from https to http or contains a user name, regardless of the
+  /// dialect.
   ///
   /// Throws ``TaskError`` with code `.badResponse` if the field's value is not a URL, or if the field has several
   /// different values.
