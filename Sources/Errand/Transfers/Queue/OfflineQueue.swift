@@ -36,8 +36,8 @@ public actor OfflineQueue {
   private var isDelivering = false
   /// The keys whose tasks are being delivered.
   private var active: Set<String> = []
-  /// Reports that the next delivery sends first: invalid files found when the queue was opened, and the results of a
-  /// cancelled delivery.
+  /// The reports to send at the start of the next delivery: invalid files found when the queue was opened, and the
+  /// results of a cancelled delivery.
   private var unreported: [QueueReport] = []
   /// Wakes ``run(_:)`` to look for deliverable tasks.
   private var wake: AsyncStream<Void>.Continuation?
