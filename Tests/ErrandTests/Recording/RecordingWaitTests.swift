@@ -100,7 +100,7 @@ import Testing
       for id in 0..<3 { _ = try await GetWidget(id: id).on(stub.server).download() }
       let end = Task { await stub.server.endTaskPathRecording() }
       #expect(
-        await eventually { lines.withLock { $0.first?.contains("is delayed: another process holds its lock") == true } }
+        await eventually { lines.withLock { $0.first?.contains("is delayed: another process has locked it") == true } }
       )
       await Self.pass(.milliseconds(1200))
       close(lock)
@@ -125,7 +125,7 @@ import Testing
       for _ in 0..<300 { recorder.record(size: 10, log: sink) { recording } }
       recorder.end()
       #expect(await recorder.finish() == 300)
-      #expect(lines.withLock { $0.last?.hasSuffix("300 calls could not be written and are missing") == true })
+      #expect(lines.withLock { $0.last?.hasSuffix("because of failed writes (calls lost: 300)") == true })
       #expect(try recordings(in: folder).isEmpty)
     }
   }
@@ -157,8 +157,8 @@ import Testing
       try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
       for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
       #expect(await stub.server.endTaskPathRecording() == 3)
-      #expect(lines.withLock { $0.count } == 2 && lines.withLock { $0.first?.contains("fails: ") == true })
-      #expect(lines.withLock { $0.last?.hasSuffix(": 3 calls could not be written and are missing") == true })
+      #expect(lines.withLock { $0.count } == 2 && lines.withLock { $0.first?.contains("failed: ") == true })
+      #expect(lines.withLock { $0.last?.hasSuffix("because of failed writes (calls lost: 3)") == true })
       #expect(await stub.server.endTaskPathRecording() == 0, "it records no more")
     }
   }
@@ -204,7 +204,7 @@ import Testing
       close(lock)
       await recorder.finish()
       #expect(try made.count == 1 && recordings(in: folder) == ["0001. GET Large.txt"])
-      #expect(lines.withLock { $0 }.last?.contains("1 calls found no room") == true)
+      #expect(lines.withLock { $0 }.last?.contains("because the queue was full (calls dropped: 1)") == true)
     }
   }
 }
