@@ -1,9 +1,9 @@
 import ErrandFoundation
 
 // Properties that accept several types. Each has an associated type, which the compiler infers from the task's
-// declaration, and a `planned…` requirement that converts the property. The overload is chosen at compile time, so
-// there is no dynamic lookup. A type that doesn't match any overload selects an `unavailable` overload, whose message
-// explains the error.
+// declaration, and a `planned…` requirement that converts the property. The overload is chosen at compile time, without
+// a dynamic lookup. A type that doesn't match any overload selects an `unavailable` overload, whose message explains
+// the error.
 
 // MARK: Path
 

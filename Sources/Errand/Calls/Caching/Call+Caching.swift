@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// 5. Answers the request from the cache if there is one, otherwise by running `attempts`.
+  /// 5. Passes the request through the cache, if there is one. Otherwise runs `attempts`.
   func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Answer {
     guard let caching = rules.caching else { return try await attempts(request) }
     return try await answer(request, from: caching, attempts)
