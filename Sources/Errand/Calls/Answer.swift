@@ -13,7 +13,7 @@ struct Answer: Sendable {
   var shown: Data?
   /// Whether the body has been read. `false` if the caller reads it, or if a step answered the request.
   var isRead = false
-  /// The attempt, if its status is not accepted and its body is unread. It has not ended yet.
+  /// An attempt that has not ended yet, because its status is not accepted and its body is unread.
   var unfinished: Attempt?
   /// Whether the `verify` hooks have accepted the head.
   var isVerified = false
@@ -43,7 +43,7 @@ struct Answer: Sendable {
     switch response.status {
     case .notModified: false
     case .partialContent: response.unexpected == nil && call.state.withLock { $0.unexpected } == nil
-    // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the part.
+    // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the requested part.
     case .ok: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: the response has no body, which is not the same as an empty file.
     case .noContent, 205: !call.delivery.isFile

@@ -119,7 +119,7 @@ extension Call {
     return options
   }
 
-  /// Returns the request without the credentials that a preflight added to the header fields or the URL, or for
+  /// Returns the request without the credentials that a preflight added to its header fields or URL, or to answer
   /// challenges.
   private func withoutSecrets(_ request: HTTPRequest, of before: HTTPRequest) -> HTTPRequest {
     let redaction = snapshot.configuration.redaction
@@ -164,7 +164,7 @@ extension Call {
     return request
   }
 
-  /// Returns the request's origin. Throws if the request must not or can't be sent.
+  /// Returns the request's origin. Throws if the request can't be sent or must not be sent.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
     if case .file = delivery, request.method == .head {

@@ -11,7 +11,7 @@ extension Call {
     try refuseStandIn(outcome)
     if !outcome.isVerified { try verify(outcome.response) }
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
-    if !outcome.isRead { try await read(&outcome) }  // answered by a step
+    if !outcome.isRead { try await read(&outcome) }  // a step answered the request
     if let written = outcome.response.body.written {
       try checkCancellation()
       outcome.file = try written.publish(publish)
@@ -40,7 +40,7 @@ extension Call {
       try await plan.task.postProcess(response: outcome.response)
       return try await finish(outcome)
     } catch {
-      outcome.response.body.cancel()  // ends the attempt before the call
+      outcome.response.body.cancel()  // ends the attempt before the call ends
       throw error
     }
   }

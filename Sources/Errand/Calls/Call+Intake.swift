@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// How a response's body is read before its slot is released.
+/// How a response's body is read before the slot is released.
 enum Intake {
   case data
   /// Reads the body into memory, up to the size limit for error bodies. Errors while reading are ignored.

@@ -8,7 +8,7 @@ extension Call {
     return try await call.perform(finish: finish)
   }
 
-  /// Runs a call that is already visible to `cancelAll()` and handles.
+  /// Runs the call and returns its result.
   func perform<Value: Sendable>(finish: @escaping @Sendable (Answer) async throws -> Value) async throws -> Value {
     try await run { call in  // in the call's Swift task; afterwards: 10. events, recording, `didComplete` or `didFail`
       try await call.begin()  // 1. `willStart`

@@ -36,7 +36,7 @@ extension Call {
     return nil
   }
 
-  /// Returns the attempt's record if the attempt has not ended because the caller may still read its body.
+  /// Returns the record of an attempt that has not ended yet, because the caller may still read its body.
   private func unfinished(_ result: AttemptResult) -> [AttemptRecord] {
     guard case .success(let outcome) = result, let record = outcome.unfinished?.record(upTo: outcome.response)
     else { return [] }

@@ -99,7 +99,7 @@ final class Call: Sendable {
       let value = try await inOwnTask(body)
       // A streamed body reports its cancellation to its reader.
       if delivery.isStream ? Task.isCancelled : isCancelled {
-        cancel()  // ends the body and its attempt before the call
+        cancel()  // ends the body and its attempt before the call ends
         throw CancellationError()
       }
       if delivery.isStream { return value }  // the call ends with its body

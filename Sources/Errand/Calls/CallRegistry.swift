@@ -1,4 +1,4 @@
-/// The running calls. The manager and handles cancel calls through this registry.
+/// The running calls and work. The manager cancels them through this registry.
 final class CallRegistry: ActivitySource {
   /// Work that makes several calls in sequence. It can also be cancelled between two calls.
   struct Work: Sendable {

@@ -48,8 +48,8 @@ struct CallState {
     return lastAttempt
   }
 
-  /// Records the header fields that the server's configuration added in a build of the request. A step may send any
-  /// build, and these fields must not be sent to another origin.
+  /// Records the header fields that the server's configuration added in a build of the request. A step may send the
+  /// request of any build, and these fields must not be sent to another origin.
   mutating func note(serverHeaders headers: HTTPHeaders) {
     guard !serverHeaders.isEmpty else { return serverHeaders = headers }
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }

@@ -24,7 +24,7 @@ public actor TaskManager {
   /// - Parameters:
   ///   - limits: The limits on running and waiting attempts.
   ///   - retryBudget: The limit on retries per host.
-  ///   - clock: The clock used to wait and to measure time.
+  ///   - clock: The clock for waiting and for measuring time.
   ///   - random: The source of randomness for jitter.
   public init(
     limits: ThrottleLimits = ThrottleLimits(), retryBudget: RetryBudget = .standard, clock: CallClock = .continuous,
@@ -131,7 +131,7 @@ public actor TaskManager {
 
   /// Starts recording every call as a numbered, redacted text file with all its attempts, indexed in `index.json`.
   ///
-  /// Numbers follow the order in which calls end. Several sessions and processes can record to the same folder
+  /// Files are numbered in the order in which calls end. Several sessions and processes can record to the same folder
   /// concurrently. Calls never wait for the recording, and never fail because of it. If the disk is full or missing,
   /// the error is logged once. ``endTaskPathRecording()`` waits until everything has been written.
   ///

@@ -10,7 +10,7 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
   public internal(set) var failures = 0
   /// The number of calls that were cancelled.
   public internal(set) var cancellations = 0
-  /// The number of attempts after each call's first.
+  /// The number of attempts in addition to each call's first.
   public internal(set) var retries = 0
   /// The number of decompressed body bytes received. Excludes interrupted attempts.
   public internal(set) var bytesReceived = 0
@@ -81,7 +81,7 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
     return sum
   }
 
-  /// Returns all entries in the given order. Equal entries are sorted by name.
+  /// Returns all entries in the given order. Entries with equal values are sorted by name.
   public func sorted(by order: Order = .name) -> [TaskStatistics] {
     tasks.values.sorted { left, right in
       switch order {

@@ -32,7 +32,7 @@ extension Endpoint where Upload == Void {
 }
 
 extension Endpoint where Upload == Void, Download: Decodable {
-  /// Creates a GET endpoint. The type of the payload can be inferred.
+  /// Creates a GET endpoint. The payload type can be inferred.
   ///
   ///     let widget: Widget = try await shop.send(.get("widgets/7"))
   public static func get(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
@@ -91,7 +91,7 @@ extension Endpoint where Upload: Encodable {
 }
 
 extension Endpoint where Upload: Encodable, Download: Decodable {
-  /// Creates a QUERY endpoint with a payload. The type of the response's payload can be inferred.
+  /// Creates a QUERY endpoint with a payload. The response's payload type can be inferred.
   ///
   ///     let widgets: [Widget] = try await shop.send(.query("widgets", body: filter))
   public static func query(
@@ -157,7 +157,7 @@ extension Endpoint where Upload == HTTPBody {
 }
 
 extension Endpoint where Upload == HTTPBody, Download: Decodable {
-  /// Creates a QUERY endpoint with any body. The type of the response's payload can be inferred.
+  /// Creates a QUERY endpoint with any body. The response's payload type can be inferred.
   public static func query(
     _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {

@@ -1,10 +1,10 @@
 public import ErrandFoundation
 
-/// A task with a modified plan. Every modifier returns one.
+/// A task with a modified plan, returned by every modifier.
 ///
 /// It has the same methods as its base. Modifying it again returns a `Modified` with the same base.
 public struct Modified<Base: ServerTask>: ServerTask {
-  /// The type of the task that further modifiers wrap. It is the same base.
+  /// The type of the task that further modifiers wrap: the same base.
   public typealias Unmodified = Base
 
   /// The task as declared.

@@ -2,7 +2,7 @@ extension ServerTask {
   /// Sends the task to another server.
   public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
 
-  /// Sets the time limit for one attempt. `.inherited` uses the server's limit, and `.unlimited` turns it off.
+  /// Sets the time limit for one attempt. `.inherited` uses the server's limit, and `.unlimited` sets no limit.
   ///
   /// If a body is read from or written to a file or a stream, the limit applies to the time until the response head
   /// arrives, and to any time in which that body is idle.
@@ -63,9 +63,9 @@ extension ServerTask {
     retry(.fixed(retries: count, delay: delay))
   }
 
-  /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`. Sends at most
-  /// `maximum` of these hedges. They don't count as retries. Ignored if a body is a file or a stream, because
-  /// concurrent attempts can't share one.
+  /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`. Sends up to
+  /// `maximum` such hedges, which don't count as retries. Ignored if a body is a file or a stream, because concurrent
+  /// attempts can't share one.
   public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
     modified { $0.hedging = .after(delay, maximum: maximum) }
   }

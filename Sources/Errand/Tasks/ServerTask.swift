@@ -14,7 +14,7 @@ public import ErrandFoundation
 public protocol ServerTask: Sendable {
   /// The task that modifiers wrap: `Self`, or the base task of a modified task.
   associatedtype Unmodified: ServerTask = Self
-  /// The type of ``path``: `String` or `[String]`. Like the types below, it is inferred by the compiler.
+  /// The type of ``path``: `String` or `[String]`. The compiler infers it, as it infers the types below.
   associatedtype TaskPath: Sendable = String
   /// The type of ``query``: ``HTTPQuery``, pairs, or any `Encodable` type with keys.
   associatedtype TaskQuery: Sendable = HTTPQuery
@@ -58,8 +58,8 @@ public protocol ServerTask: Sendable {
   /// Can be an ``HTTPHeaders``, a dictionary, pairs, or any `Encodable` value with keys.
   var headers: TaskHeaders { get }
   /// Names and values sent in the body or the query, depending on the method. None by default. POST, PUT, PATCH, QUERY
-  /// and unknown methods send the parameters in the body, encoded like a payload, unless the task has its own body.
-  /// Otherwise the parameters are added to the query.
+  /// and unknown methods send the parameters in the body, encoded like a payload. With any other method, or if the task
+  /// has its own body, the parameters are added to the query.
   var parameters: TaskParameters { get }
   /// Returns the request's body. Called for every attempt. The default returns an empty body.
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody

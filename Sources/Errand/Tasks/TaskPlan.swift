@@ -126,8 +126,8 @@ public struct TaskPlan: Sendable {
     if Described.ErrorPayload.self != Never.self { errorPayload = Described.ErrorPayload.self }
   }
 
-  /// The task's current header fields, including those set by modifiers. ``headers`` is a snapshot from when the plan
-  /// was created.
+  /// The task's current header fields, including those set by modifiers. ``headers`` contains the fields as they were
+  /// when the plan was created.
   var presentHeaders: HTTPHeaders {
     get throws(TaskError) {
       guard !changes.isEmpty else { return try task.plannedHeaders }
@@ -161,7 +161,7 @@ public struct TaskPlan: Sendable {
     case described
     /// Other calls need a token.
     case token
-    /// Several calls share its request.
+    /// Several calls share one request.
     case shared
     /// A stored response must be validated in the background.
     case validation

@@ -51,8 +51,8 @@ package enum TaskSpelling {
     return problems
   }
 
-  /// Returns a message for each property that only a subclass declares. It is ignored because the base class satisfies
-  /// the requirement.
+  /// Returns a message for each property that only a subclass declares. The compiler ignores it because the base class
+  /// satisfies the requirement.
   private static func overridden(in mirror: Mirror?) -> [String] {
     var (mirror, problems) = (mirror, [String]())
     while let subclass = mirror, let base = subclass.superclassMirror, base.subjectType is any ServerTask.Type {
@@ -110,7 +110,7 @@ package enum TaskSpelling {
     }
   }
 
-  /// Whether the task sets this requirement. If so, another property is not a misspelling of it.
+  /// Whether the task implements this requirement. If so, another property is not a misspelling of it.
   private static func isStated(_ aspect: String, by task: any ServerTask) -> Bool {
     switch aspect {
     case "path": (try? task.plannedPath.isEmpty) != true

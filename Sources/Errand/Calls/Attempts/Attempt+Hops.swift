@@ -36,8 +36,8 @@ extension Attempt {
 
   // MARK: Phases
 
-  /// Asks the transport to report timings with the head. Observers need them, and so does the record of a stream that
-  /// is not read to its end.
+  /// Asks the transport to report timings with the head, for observers and for the record of a stream that is not read
+  /// to its end.
   func observe(_ request: inout HTTPRequest) {
     let isAddress = call.trace.isObserved && Origin(request.url).map { PeerAddress($0.host) != nil } ?? false
     state.withLock { state in
@@ -143,9 +143,8 @@ extension Attempt {
 
 extension Timeouts {
   /// Returns the limits for the next hop of an attempt that has taken `spent` so far. Reduces the attempt's limit. If
-  /// there is none, the sum of the limits for connecting and the first byte applies to the time until the last
-  /// response's head arrives, and neither limit exceeds what is left of it. Throws ``TaskError`` with code `.timedOut`
-  /// if no time is left.
+  /// there is none, all hops together must not take longer than the limits for connecting and the first byte combined.
+  /// Throws ``TaskError`` with code `.timedOut` if no time is left.
   func left(after spent: Duration) throws -> Timeouts {
     var left = self
     if let attempt {

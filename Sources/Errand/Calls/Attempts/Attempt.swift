@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// One attempt of a call. It ends when its body has been read. For a stream, it ends when the caller has read or
-/// released the body.
+/// One attempt of a call. It ends when the response's body has been read. For a stream, it ends when the caller has
+/// read or released the body.
 final class Attempt: Sendable {
   let call: Call
   let state: Lock<State>
@@ -259,7 +259,7 @@ final class Attempt: Sendable {
     return .failure(error)
   }
 
-  /// Records a request's failure, and whether the request was not sent. Only pass errors from admission or the
+  /// Records a request's failure, and whether the request was not sent. Pass only errors from admission or the
   /// transport.
   func note(_ error: any Error, hadSlot: Bool) {
     let error = TaskError.ofTransfer(error)

@@ -75,8 +75,8 @@ extension Call {
     }
   }
 
-  /// Whether a response shows if the request's token is valid. It does if every redirect stayed at the same origin and
-  /// with the same credential source.
+  /// Whether a response shows if the request's token is valid. This is the case if every redirect stayed at the same
+  /// origin and used the same credential source.
   private func judgesToken(
     _ response: HTTPResponse, to request: HTTPRequest, _ source: any CredentialSource
   ) -> Bool {

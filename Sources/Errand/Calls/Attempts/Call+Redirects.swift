@@ -109,8 +109,8 @@ extension Call {
     }
   }
 
-  /// Returns an error from a later hop or the redirect policy, without its mark as unsent, because the first request
-  /// was sent.
+  /// Returns an error from a later hop or the redirect policy. The error is not marked as unsent, because the first
+  /// request was sent.
   private static func afterFirst(_ error: any Error) -> any Error {
     guard var error = error as? TaskError, error.wasNotSent else { return error }
     error.wasNotSent = false

@@ -171,8 +171,8 @@ final class CacheRun: Sendable {
     }
   }
 
-  /// Adds header fields that ask intermediate caches not to answer the request either (RFC 9111 §5.2.1.1 and §5.2.1.4).
-  /// The Fetch standard defines which ones.
+  /// Adds header fields that ask intermediate caches not to answer the request either (RFC 9111 §5.2.1.1 and §5.2.1.4),
+  /// as in the Fetch standard.
   private func keepSharedCachesOut(of request: inout HTTPRequest) {
     switch caching.policy.mode {
     case .reload:

@@ -28,7 +28,7 @@ extension Call {
   func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
     var response = response
     (response.isVerified, response.isStored) = (false, false)  // a step may return another call's response
-    guard let sent = response.request else { return response }  // a step has answered
+    guard let sent = response.request else { return response }  // a step answered the request
     await forget(response, to: sent)
     guard let run = state.withLock({ $0.cacheRun }) else { return response }
     let underway = trace.elapsed - attempt.startTime

@@ -45,8 +45,8 @@ extension Call {
   }
 
   /// Returns a hash of a request's URL and the fields that its response varies by (RFC 9111 §4.1), to be stored with
-  /// the file. They are hashed because they may contain a token. The URL's password is left out, because it could be
-  /// guessed from the hash.
+  /// the file. The values are hashed because they may contain a token. The URL's password is left out, because it could
+  /// be guessed from the hash.
   private static func mark(of url: URL, _ varying: [HTTPHeaderName], in headers: HTTPHeaders)
     -> String
   {
