@@ -193,7 +193,7 @@ extension TaskError {
 }
 
 extension HTTPResponse {
-  static let currentCopy = "the response has no body because the version in the request's condition is still current"
+  static let currentCopy = "the response has no body because the version named in the request's condition is current"
 
   /// A message about what the server would accept, taken from its header fields. `nil` if they don't say.
   fileprivate var demand: String? {

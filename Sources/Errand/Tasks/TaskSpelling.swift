@@ -57,7 +57,7 @@ package enum TaskSpelling {
     var (mirror, problems) = (mirror, [String]())
     while let subclass = mirror, let base = subclass.superclassMirror, base.subjectType is any ServerTask.Type {
       problems += subclass.children.compactMap(\.label).filter { types[$0] != nil || spelled.contains($0) }.map {
-        "\($0) is ignored because \(base.subjectType) conforms to ServerTask but does not declare it: declare it there and override it"
+        "\($0) is ignored because \(base.subjectType) conforms to ServerTask but does not declare it: declare it in \(base.subjectType) and override it"
       }
       mirror = base
     }
@@ -99,7 +99,7 @@ package enum TaskSpelling {
   private static func shadowed(byURLOf task: any ServerTask) -> String? {
     let shadowed =
       (try? task.plannedQuery.isEmpty) == false ? "query" : (try? task.plannedPath.isEmpty) == false ? "path" : nil
-    return shadowed.map { "\($0) is ignored because the task declares a url: add it to that URL" }
+    return shadowed.map { "\($0) is ignored because the task declares its own url: include the \($0) in that URL" }
   }
 
   private static func expected(_ label: String, of task: any ServerTask) -> Any.Type? {
