@@ -64,8 +64,8 @@ extension Call {
     return try body.gzipped()
   }
 
-  /// Encodes the task's parameters into the body if the method sends them there and the body is empty, otherwise into
-  /// the query.
+  /// Encodes the task's parameters into the body if the method sends them there and the body is empty, and otherwise
+  /// into the query.
   private func place(
     _ parameters: any Encodable & Sendable, in url: inout URL, or body: inout HTTPBody, _ encoder: any BodyEncoder
   ) async throws {
@@ -93,7 +93,7 @@ extension Call {
       let agent = await provider()
       headers[.userAgent] = agent.isEmpty ? nil : agent
     }
-    // A call in a serial queue or with a handle may have been planned a long time ago.
+    // The plan of a call in a serial queue or with a handle may be old.
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
     let own = isStale ? try plan.presentHeaders : plan.headers
     headers.replace(with: own)

@@ -36,7 +36,7 @@ struct CallLife {
     return true
   }
 
-  /// Cancels the call. Returns what to cancel: its Swift task, or the body that the caller reads.
+  /// Cancels the call. Returns the object to cancel: the call's Swift task, or the body that the caller reads.
   mutating func cancel(_ cause: Cause) -> (any Cancellable)? {
     switch state {
     case .running(let work):

@@ -59,7 +59,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// Cancels the call, which then throws `CancellationError`. Does nothing if the call has ended.
   public func cancel() { work.cancel() }
 
-  /// Pauses the call before its next attempt and while it reads the response body.
+  /// Pauses the call before its next attempt, or while the response body is being read.
   ///
   /// An attempt that waits for its slot or its response continues until the body arrives. The body is then left unread,
   /// so the server has to wait. The call keeps its slot, its connection and its place in a serial queue.

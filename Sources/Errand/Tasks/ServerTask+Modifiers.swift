@@ -1,5 +1,5 @@
 extension ServerTask {
-  /// Sends the task to another server.
+  /// Sends the task to a different server.
   public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
 
   /// Sets the time limit for one attempt. `.inherited` uses the server's limit, and `.unlimited` sets no limit.

@@ -16,12 +16,12 @@ extension ServerTask where TaskQuery == [(String, String)]? {
 }
 
 extension ServerTask where TaskQuery == [(String, String?)] {
-  /// The pairs in order, without pairs whose value is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query) }
 }
 
 extension ServerTask where TaskQuery == [(String, String?)]? {
-  /// The pairs in order, without pairs whose value is `nil`. Empty if `query` is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`. Empty if `query` is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query ?? []) }
 }
 
@@ -36,12 +36,12 @@ extension ServerTask where TaskQuery == KeyValuePairs<String, String>? {
 }
 
 extension ServerTask where TaskQuery == KeyValuePairs<String, String?> {
-  /// The pairs in order, without pairs whose value is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
 }
 
 extension ServerTask where TaskQuery == KeyValuePairs<String, String?>? {
-  /// The pairs in order, without pairs whose value is `nil`. Empty if `query` is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`. Empty if `query` is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? [:]).map { ($0.key, $0.value) }) }
 }
 
@@ -82,14 +82,14 @@ extension ServerTask where TaskHeaders == [(String, String)]? {
 }
 
 extension ServerTask where TaskHeaders == [(String, String?)] {
-  /// The pairs in order, without pairs whose value is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders(headers.compactMap { pair in pair.1.map { .init(HTTPHeaderName(pair.0), $0) } })
   }
 }
 
 extension ServerTask where TaskHeaders == [(String, String?)]? {
-  /// The pairs in order, without pairs whose value is `nil`. Empty if `headers` is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`. Empty if `headers` is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? []).compactMap { pair in pair.1.map { .init(HTTPHeaderName(pair.0), $0) } })
   }
@@ -108,14 +108,14 @@ extension ServerTask where TaskHeaders == KeyValuePairs<String, String>? {
 }
 
 extension ServerTask where TaskHeaders == KeyValuePairs<String, String?> {
-  /// The pairs in order, without pairs whose value is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders(headers.compactMap { pair in pair.value.map { .init(HTTPHeaderName(pair.key), $0) } })
   }
 }
 
 extension ServerTask where TaskHeaders == KeyValuePairs<String, String?>? {
-  /// The pairs in order, without pairs whose value is `nil`. Empty if `headers` is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`. Empty if `headers` is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? [:]).compactMap { pair in pair.value.map { .init(HTTPHeaderName(pair.key), $0) } })
   }

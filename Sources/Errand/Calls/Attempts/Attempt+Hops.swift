@@ -97,10 +97,10 @@ extension Attempt {
 
   var spent: Duration { state.withLock { $0.spent } }
 
-  /// Returns the remaining time of `limits` for the next request. The limits count from `start`, a value of ``spent``.
-  /// If `start` is `nil`, the request is the first of a redirect hop: the limits count from the start of the attempt,
-  /// and the host is not blamed for the time that other hosts took. Throws ``TaskError`` with code `.timedOut` if no
-  /// time is left.
+  /// Returns what remains of `limits` for the next request. The limits count from `start`, a value of ``spent``. If
+  /// `start` is `nil`, the request is the first of a redirect hop: the limits count from the start of the attempt, and
+  /// the host is not blamed for the time that other hosts took. Throws ``TaskError`` with code `.timedOut` if no time
+  /// is left.
   func limits(_ limits: Timeouts, since start: Duration?) throws -> Timeouts {
     let left = try limits.left(after: spent - (start ?? .zero))
     if start == nil { state.withLock { $0.isHurried = left.isLessThanHalf(of: limits) } }
@@ -131,8 +131,8 @@ extension Attempt {
     return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
   }
 
-  /// Whether the host did not cause an error, because the call was paused, the source of the request body stalled, or
-  /// earlier redirect hops had used up most of the limit.
+  /// Whether something other than the host caused an error: a pause of the call, a stalled source of the request body,
+  /// or earlier redirect hops that used up most of the limit.
   private func isOfThisSide(_ error: any Error) -> Bool {
     let (gateChanges, isHurried) = state.withLock { ($0.gateChanges, $0.isHurried) }
     if call.plan.control?.gate.wasClosed(since: gateChanges) == true { return true }

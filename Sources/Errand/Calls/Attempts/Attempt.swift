@@ -65,7 +65,7 @@ final class Attempt: Sendable {
 
   // MARK: 8. One exchange
 
-  /// Sends one request once: checks it, consults the circuit breaker, waits for a slot, sends it and reads the body.
+  /// Sends a request once: checks it, consults the circuit breaker, waits for a slot, sends it and reads the body.
   ///
   /// This is the only code that holds a slot. An exchange whose response is streamed also holds a stream permit. If the
   /// app produces the request's body, the exchange holds a stream permit instead of a slot.
@@ -108,7 +108,7 @@ final class Attempt: Sendable {
     }
   }
 
-  /// Waits in the queue, within the queue timeout. `queued` is the total time of this wait and the previous one.
+  /// Waits in the queue for at most the queue timeout. `queued` is the total time of this wait and the previous one.
   private func wait(_ wait: @escaping @Sendable () async throws -> Void, _ queued: inout Duration?) async throws {
     let start = call.trace.elapsed
     if queued == nil { call.trace.note(.queued) }

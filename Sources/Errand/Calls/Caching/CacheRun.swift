@@ -28,7 +28,7 @@ final class CacheRun: Sendable {
   let caching: Caching
   let request: HTTPRequest
   let key: CacheKey
-  /// The account that will authenticate the request, based on the URL after the steps.
+  /// The account that will authenticate the request, based on the request's URL after the steps have run.
   let account: String?
   let demand: CacheDemand
   let state = Lock(State())
