@@ -79,8 +79,8 @@ import Testing
     }
     let error = try #require(await taskError { try await shop.task().retry(.attempts(6)).run() })
     #expect(error.code == .badStatus && error.attempts.count == 2)
-    #expect(error.description.contains("gave up after 2 of 6 attempts: the retry budget of shop.test is exhausted"))
-    #expect(error.record.description.contains("the retry budget of shop.test is exhausted"))
+    #expect(error.description.contains("gave up after 2 of 6 attempts: the retry budget for shop.test is exhausted"))
+    #expect(error.record.description.contains("the retry budget for shop.test is exhausted"))
   }
 
   /// Why a retry that was already charged is not sent.

@@ -53,7 +53,7 @@ import Testing
       error(.secureConnectionFailed, "\(TaskError.certificatesReason): no such file", .preparing), .unusableCertificates
     ),
     (
-      error(.badStatus, "200 OK: the server sent the whole content: it does not support Range").ofStatus(200),
+      error(.badStatus, "200 OK: the server sent the entire content because it does not support Range").ofStatus(200),
       .rangeIgnored
     ),
     (status(416), .unsatisfiableRange), (error(.bodyConsumed), .bodyConsumed), (unread, .wrongFormat),

@@ -17,7 +17,8 @@ import Testing
 
   @Test func `a bad status quotes the header fields that explain it`() async throws {
     #expect(
-      try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: the URL allows PUT, PATCH")
+      try await refusal(405, ["Allow": "PUT, PATCH"]).reason
+        == "405 Method Not Allowed: the allowed methods are PUT, PATCH")
     let challenge = #"Bearer realm="shop", error="invalid_token", Basic realm="shop""#
     #expect(
       try await refusal(401, ["WWW-Authenticate": challenge]).reason
@@ -40,7 +41,8 @@ import Testing
     }
     let refused = try await error { try await PlainTask().on(stub.server).run() }
     let url = "https://shop.test/widgets/7"
-    #expect(refused.reason == (isHidden ? "404 Not Found" : "GET \(url), which this call depends on: 404 Not Found"))
+    #expect(
+      refused.reason == (isHidden ? "404 Not Found" : "GET \(url), which this call depends on, failed: 404 Not Found"))
   }
 
   @Test(arguments: [

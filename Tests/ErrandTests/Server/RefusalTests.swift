@@ -69,7 +69,7 @@ import Testing
     (HTTPStatus(418), "418: the server rejects the request"),
     (.serviceUnavailable, "503 Service Unavailable: the server is overloaded or down for maintenance"),
     (HTTPStatus(412), "412 Precondition Failed: the resource has changed since it was read, or already exists"),
-    (HTTPStatus(302), "302 Found is not followed: it has no Location"),
+    (HTTPStatus(302), "302 Found: the redirect has no Location"),
   ])
   func `explains a status without a body`(_ status: HTTPStatus, _ words: String) async {
     let stub = StubServer(.status(status))

@@ -119,7 +119,8 @@ import Testing
       let task = PlainTask().on(stub.server).redirects(policy)
       let error = try #require(await taskError { try await task.run() })
       #expect(error.code == .badStatus && error.status == 302)
-      #expect(error.reason == "302 Found is not followed to 'https://other.test/b?token=<redacted>': \(why)")
+      #expect(
+        error.reason == "302 Found: the redirect to 'https://other.test/b?token=<redacted>' was not followed: \(why)")
       let response = try await task.accepting(.only(302)).run()
       #expect(response.redirects.isEmpty && response.headers[.location] == "https://other.test/b?token=s3cret")
     }

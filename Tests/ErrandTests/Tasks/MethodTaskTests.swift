@@ -115,7 +115,7 @@ extension Stamped {
     let error = await #expect(throws: TaskExpectationError.self) {
       try await expectTask(Ignored(), sends: ExpectedRequest(.post, "/"))
     }
-    let words = "Ignored.uploadPayload is ignored: the task is declared to send NoContent, so replace that with Widget"
+    let words = "Ignored.uploadPayload is ignored because the task's UploadPayload is NoContent: change it to Widget"
     #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
   }
 }

@@ -206,7 +206,7 @@ import Testing
     #expect(shop.manager.retriesLeft(for: host) == 0)
     tokens.revoke()
     let error = await taskError { try await shop.task().run() }
-    #expect(error?.status == 401 && error?.retryRefusal == "the retry budget of shop.test is exhausted")
+    #expect(error?.status == 401 && error?.retryRefusal == "the retry budget for shop.test is exhausted")
     #expect(try await shop.task().run().status == .ok, "the token is there all the same")
   }
 

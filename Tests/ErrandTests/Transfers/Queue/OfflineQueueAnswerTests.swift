@@ -104,7 +104,7 @@ import Testing
       }
       #expect(
         error.code == .badStatus
-          && error.reason.hasPrefix("GET https://shop.test/ping, which this call depends on: 404"))
+          && error.reason.hasPrefix("GET https://shop.test/ping, which this call depends on, failed: 404"))
       #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
       isBroken.withLock { $0 = false }
       remote.clock.advance(by: .seconds(3600))  // A token source that failed is not called again for a while.
