@@ -54,7 +54,7 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
   public var isHidden: Bool
   /// The requests, in order. An attempt has several requests if it was redirected or a step resent its request.
   public var exchanges: [Exchange]
-  /// The response, without its body, of a call that did not send a request, such as a response from the cache.
+  /// The response without its body, if the call did not send a request because, for example, it was cached.
   public var answer: Response?
   /// The moments, in order. Empty if hidden.
   public var moments: [Moment]
