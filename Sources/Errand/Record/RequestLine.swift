@@ -13,7 +13,7 @@ public struct RequestLine: Sendable, CustomStringConvertible {
 
   static let hidden = "<hidden>"
 
-  /// `nil` if hidden.
+  /// The URL. `nil` if hidden.
   private let address: URL?
   private let redaction: Redaction
 

@@ -162,7 +162,7 @@ struct SecretNames: Sendable {
     return false
   }
 
-  /// The name in lowercase, without `-`, `_` and surrounding whitespace.
+  /// Returns the name in lowercase, without `-`, `_` and surrounding whitespace.
   static func folded(_ name: some Collection<UInt8>) -> [UInt8] {
     let name = letters(name)
     guard let first = name.first, let last = name.last, first <= 0x20 || last <= 0x20 else { return name }
