@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Writes the JSON blocks of a ``LogPage``, without any `<`. Handwritten because a generic encoder takes longer than
+/// Writes the JSON blocks of a ``LogPage``, without any `<`. Written by hand because a generic encoder takes longer than
 /// the call itself.
 struct PageJSON: ~Copyable {
   private var output: TextBytes
@@ -12,7 +12,7 @@ struct PageJSON: ~Copyable {
     try output.withBytes(use)
   }
 
-  /// Adds a call's block. Its messages are ranges of the text that is also written to the file.
+  /// Adds a call's block. Requests and responses are copied from `text`, which is also written to the file.
   mutating func addBlock(
     of call: RecordedCall, file: String, text: UnsafeRawBufferPointer, _ parts: RecordedCall.TextParts
   ) {
@@ -159,7 +159,7 @@ extension RecordedCall.Exchange {
     (body?.data?.count ?? body?.text?.utf8.count ?? 0) > LogPage.bodyLimit
   }
 
-  /// Whether the method, URL and fields can be read back from the text. `false` for an invalid request.
+  /// Whether the method, URL and fields can be parsed from the text. `false` for an invalid request.
   fileprivate var isReadFromText: Bool {
     func isLine(_ text: String) -> Bool { text.hasOnlyBytes { $0 != 0x0A } }
     return method.isValid && isLine(url ?? "")

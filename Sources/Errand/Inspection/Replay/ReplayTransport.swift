@@ -50,7 +50,7 @@ public final class ReplayTransport: Transport {
     guard found != nil || options.recording != .none else {
       let advice =
         ReplayRecorder.isRecording(into: file)
-        ? "another transport of this process is recording it: await its finish() after its first call"
+        ? "another ReplayTransport in this process is still recording it: make its first call, then await finish() on it"
         : "create one with recording: .once"
       throw TaskError(
         .notRecorded, "no recording at \(file.path): \(advice)", phase: .preparing, wasNotSent: true)
@@ -77,14 +77,14 @@ public final class ReplayTransport: Transport {
     }
   }
 
-  /// Whether address policies are enforced: `true` if nothing is sent, otherwise as in the transport used for
+  /// Whether address policies are enforced. `true` if nothing is sent. Otherwise, depends on the transport used for
   /// recording.
   public var checksAddresses: Bool { live?.checksAddresses ?? true }
 
-  /// The connections of the transport that sends the recorded requests.
+  /// Returns the connections of the transport used for recording. Empty if nothing is sent.
   public func connections() async -> [String: ConnectionCounts] { await live?.connections() ?? [:] }
 
-  /// The recorded requests that have not been replayed yet. Empty after a test that sends every request.
+  /// The recorded requests that have not been replayed yet. A test can check that none are left.
   public var unplayed: [HTTPArchive.Entry] { tape.withLock { $0.unplayed } }
 
   /// Replays the recording from the beginning.
@@ -126,7 +126,7 @@ extension HTTPArchive.Entry {
   fileprivate func played(_ number: Int, for request: HTTPRequest) throws -> HTTPResponse {
     guard var response = recordedResponse else {
       throw TaskError(
-        .connectionLost, "request \(number) of the recording has no response: \(failure ?? "none came")",
+        .connectionLost, "request \(number) of the recording has no response: \(failure ?? "none arrived")",
         phase: .awaitingResponse)
     }
     response.url = request.url
@@ -140,7 +140,7 @@ extension HTTPArchive.Entry {
   }
 }
 
-/// A body that fails the way it did when it was recorded.
+/// A body that fails in the same way as the recorded body.
 private final class BrokenBody: HTTPBodySource {
   private let reason: String
 

@@ -2,7 +2,7 @@
 ///
 /// Names follow OpenTelemetry's semantic conventions for HTTP clients.
 public struct RecordedSpan: Sendable, Hashable {
-  /// A span's kind. The raw values are those of OTLP.
+  /// A span's kind. The raw values match OTLP.
   public enum Kind: Int, Sendable, Hashable {
     /// A span for a call.
     case `internal` = 1

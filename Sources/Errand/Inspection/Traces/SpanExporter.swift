@@ -33,8 +33,8 @@ public struct SpanExporter: Sendable {
   ///   - remote: The collector's address, such as `https://collector.example:4318`.
   ///   - headers: The header fields to send with every batch, such as an API key.
   ///   - allowsPlainHTTP: Whether spans can be sent over plain http to another machine.
-  ///   - manager: The manager that sends the batches, and whose clock is used. Defaults to a new manager, whose calls
-  ///     are not counted by ``NetworkActivity/all``.
+  ///   - manager: The manager that sends the batches and provides the clock. Defaults to a new manager, whose calls are
+  ///     not counted by ``NetworkActivity/all``.
   /// - Returns: The exporter.
   public static func collector(
     _ remote: Remote, headers: HTTPHeaders = [:], allowsPlainHTTP: Bool = false,

@@ -67,7 +67,7 @@ public struct SpanLimits: Sendable, Hashable {
   public var waiting: Int
   /// The maximum number of spans in a batch.
   public var batch: Int
-  /// How long a span waits for more spans.
+  /// The maximum time that a span waits for more spans before it is exported.
   public var delay: Duration
 
   /// Creates limits. Defaults to 2,048 waiting spans, batches of 512, and a delay of 5 seconds.
