@@ -34,8 +34,8 @@ public struct CurlCommand: Sendable {
     ignored = reader.ignored
   }
 
-  /// A task that sends the request. It follows redirects if the command does. `Accept` and `User-Agent` are the server's
-  /// unless the command sets them.
+  /// A task that sends the request. It follows redirects if the command does. The server's `Accept` and `User-Agent`
+  /// are used unless the command sets its own.
   public var task: Modified<URLTask> {
     let (options, follows) = (request.options, followsRedirects)
     let task = URLTask(request.url, method: request.method, headers: request.headers, body: request.body)

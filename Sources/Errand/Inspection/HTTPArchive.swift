@@ -6,8 +6,8 @@ public import ErrandFoundation
 ///     let archive = try HTTPArchive(data: Data(contentsOf: file))
 ///
 /// There is one entry per request, in the order in which the calls ended. A call that was retried or redirected has
-/// several entries. Errand's additional fields begin with `_`, and other tools ignore them. Secrets are hidden according
-/// to the policy in effect when the call was recorded. Calls that hide their URL are omitted.
+/// several entries. Errand's additional fields begin with `_`, and other tools ignore them. Secrets are hidden
+/// according to the policy in effect when the call was recorded. Calls that hide their URL are omitted.
 public struct HTTPArchive: Sendable, Hashable {
   /// A program name and version.
   public struct Creator: Codable, Sendable, Hashable {
@@ -36,8 +36,8 @@ public struct HTTPArchive: Sendable, Hashable {
   /// Creates an archive from recorded calls.
   public init(_ calls: [RecordedCall]) { self.init(entries: calls.flatMap { Entry.entries(of: $0) }) }
 
-  /// Reads an archive. Methods and URLs are required. Other fields can be missing. Throws `DecodingError` if the data is
-  /// not an archive.
+  /// Reads an archive. Methods and URLs are required. Other fields can be missing. Throws `DecodingError` if the data
+  /// is not an archive.
   public init(data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
 
   /// Returns the archive as JSON.

@@ -13,8 +13,8 @@ extension HTTPLog {
     }
   }
 
-  /// Whether a folder with this name belongs to a log. The name consists of the time, the process ID and hex digits, such
-  /// as `2026-11-24 07.44.49 4711 1B2C`.
+  /// Whether a folder with this name belongs to a log. The name consists of the time, the process ID and hex digits,
+  /// such as `2026-11-24 07.44.49 4711 1B2C`.
   private static func isFolder(_ name: String) -> Bool {
     let words = name.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 4, words[3].utf8.count == 4 else { return false }

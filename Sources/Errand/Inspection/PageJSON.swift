@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// Writes the JSON blocks of a ``LogPage``, without any `<`. Written by hand because a generic encoder takes longer than
-/// the call itself.
+/// Writes the JSON blocks of a ``LogPage``, without any `<`. Written by hand because a generic encoder takes longer
+/// than the call itself.
 struct PageJSON: ~Copyable {
   private var output: TextBytes
   private var isContinued = false

@@ -93,9 +93,9 @@ extension CallMoment: CustomStringConvertible {
     case .queued: "waiting for a slot"
     case .admitted(let wait): "admitted after " + wait.formattedSeconds
     case .leftQueue(let wait): "no slot after \(wait.formattedSeconds)"
-    case .nameResolved: "name looked up"
+    case .nameResolved: "host name resolved"
     case .connected(let address): "connected\(address.isEmpty ? "" : " to \(address)")"
-    case .secured: "TLS handshake done"
+    case .secured: "TLS handshake completed"
     case .requestSent: "request sent"
     case .progressed(let progress): "\(progress)"
     case .responded(let status, let isReused): status.description + (isReused ? ", reused connection" : "")

@@ -71,7 +71,8 @@ extension Diagnosis {
           "the call was started inside a call that holds the same serial queue",
           "use another queue, or start the call with `manager.start` or `Task.detached`"
         )
-      case .queueFull: ("too many calls are waiting for a slot", "start fewer calls concurrently, or raise maximumWaiting")
+      case .queueFull:
+        ("too many calls are waiting for a slot", "start fewer calls concurrently, or raise maximumWaiting")
       case .circuitOpen:
         (
           "the host's circuit breaker is open after repeated failures",

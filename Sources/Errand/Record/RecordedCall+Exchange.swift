@@ -61,8 +61,8 @@ extension RecordedCall {
     public var response: Response?
     /// The failure on one line. `nil` if the request succeeded or the failure is hidden.
     public var failure: String?
-    /// The time from the start of the call to the request, before the request waits for a slot. Encoded in seconds, like
-    /// the durations below.
+    /// The time from the start of the call to the request, not including the request's wait for a slot. Encoded in
+    /// seconds, like the durations below.
     public var sent: Duration
     /// The time from the start of the call to the response head. `nil` if no response arrived.
     public var answered: Duration?

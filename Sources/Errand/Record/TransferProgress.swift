@@ -44,7 +44,7 @@ public struct TransferProgress: Sendable, Hashable {
 extension TransferProgress: CustomStringConvertible {
   /// The number of bytes transferred so far, and the total if known.
   public var description: String {
-    "\(completed) \(total.map { "of \($0) " } ?? "")bytes \(direction == .up ? "up" : "down")\(isFinished ? ", all" : "")"
+    "\(completed) \(total.map { "of \($0) " } ?? "")bytes \(direction == .up ? "sent" : "received")\(isFinished ? ", complete" : "")"
   }
 }
 

@@ -27,8 +27,8 @@ extension Server {
   /// `transport`.
   ///
   /// The copy has its own cookies and cache, no authentication and no circuit breaker, so recorded responses do not
-  /// affect the state used for the network. Retries use the manager's retry budget. To replay a sign-in, create a server
-  /// with credentials and this transport.
+  /// affect the state used for the network. Retries use the manager's retry budget. To replay a sign-in, create a
+  /// server with credentials and this transport.
   ///
   ///     let recorded = shop.replaying(try .replay(from: file))
   ///     try await Server.withDefault(recorded) { … }

@@ -233,7 +233,7 @@ struct TextRedactor {
 
   // MARK: Values of secret names
 
-  /// A quotation mark that begins a value. Inside a JSON string, `escapes` is the number of backslashes before the mark.
+  /// A quotation mark that begins a value, with the number of backslashes before it inside a JSON string.
   struct Quote {
     let mark: UInt8
     let escapes: Int
