@@ -75,7 +75,7 @@ extension TaskError {
     public static let secureConnectionFailed = Code(own: "secureConnectionFailed")
     /// The server's certificate is not trusted.
     public static let untrustedServer = Code(own: "untrustedServer")
-    /// None of the registered pins matched.
+    /// The server's key doesn't match any of the registered pins.
     public static let pinMismatch = Code(own: "pinMismatch")
     /// No token is available: the token refresh was refused, or did not return a token.
     public static let authenticationFailed = Code(own: "authenticationFailed")
@@ -93,7 +93,7 @@ extension TaskError {
     public static let truncatedBody = Code(own: "truncatedBody")
     /// The body is larger than allowed.
     public static let bodyTooLarge = Code(own: "bodyTooLarge")
-    /// The transport does not support the request, or is not available.
+    /// The transport is not available, or does not support the request.
     public static let transportUnavailable = Code(own: "transportUnavailable")
 
     // After the response arrived.

@@ -20,8 +20,8 @@ extension TaskError {
     }
   }
 
-  /// Converts an error that a request body throws during the upload. Clears `wasNotSent`, which may be about a request
-  /// made by the body's source.
+  /// Converts an error that a request body throws during the upload. Clears `wasNotSent`, because it may describe a
+  /// request made by the body's source.
   package static func ofUpload(_ error: any Error) -> any Error {
     guard var error = ofTransfer(error) as? TaskError else { return error }
     error.wasNotSent = false

@@ -240,8 +240,8 @@ public struct TaskError: Error, Sendable {
     set { details.isTokenFailure = newValue }
   }
 
-  /// Requests a new credential from the app after the proxy rejected the current one. `nil` if the proxy settings have
-  /// no `renewCredential`.
+  /// Requests a new credential from the app after the proxy rejected the current one. Set only if the proxy has a
+  /// `renewCredential`.
   var proxyRenewal: CredentialRenewal? {
     get { box.details.proxyRenewal }
     set { details.proxyRenewal = newValue }

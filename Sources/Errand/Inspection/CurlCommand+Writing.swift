@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A request as arguments for `curl`.
+/// The arguments of a `curl` command that sends a request.
 struct CurlArguments {
   enum Body {
     case none
@@ -109,7 +109,7 @@ extension HTTPRequest {
   ///
   /// The server receives the same request as from Errand, except for `Accept-Encoding` and the framing of the body.
   /// Binary data is passed through `printf` in octal. A streamed or hidden body is read from standard input. Proxies,
-  /// certificate pins, timeouts and digest credentials are not included. curl 8.8 to 8.20 drop a `?` at the URL's end.
+  /// certificate pins, timeouts and digest credentials are not included. curl 8.8 to 8.20 remove a trailing `?`.
   ///
   /// - Parameter redaction: The policy that hides secrets. Defaults to ``Redaction/standard``. `nil` shows all secrets.
   public func curlCommand(redaction: Redaction? = .standard) -> String {
@@ -142,7 +142,7 @@ extension HTTPRequest {
 }
 
 extension RecordedCall.Exchange {
-  /// The `curl` command that resends this request, as far as it was recorded. `nil` if the URL is hidden. A hidden body
+  /// A `curl` command that resends the recorded parts of this request. `nil` if the URL is hidden. A hidden body
   /// is read from standard input, and a comment before the command says so.
   public var curlCommand: String? {
     url.map { url in

@@ -53,7 +53,7 @@ enum CurlOption: Sendable, Equatable {
     "config": "the file is not read", "netrc": "the file is not read", "netrc-file": "the file is not read",
     "next": "a command can make only one request: split it into several commands",
     "parallel": "a command can make only one request: split it into several commands",
-    "location-trusted": "credentials are only sent to their origin: use ServerConfiguration.trustedOrigins",
+    "location-trusted": "credentials are sent only to their origin: use ServerConfiguration.trustedOrigins",
     "digest": "set TransferOptions.digest", "anyauth": "use a specific authentication scheme",
     "ntlm": "this authentication scheme is not supported",
     "negotiate": "this authentication scheme is not supported",

@@ -107,7 +107,7 @@ extension HTTPArchive.Content {
 }
 
 extension HTTPArchive.Timings {
-  /// Decodes the phases. Missing phases have their default values.
+  /// Decodes the phases. Missing phases get their default values.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     blocked = try fields.value("blocked", or: -1)

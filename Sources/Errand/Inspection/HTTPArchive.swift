@@ -11,9 +11,9 @@ public import ErrandFoundation
 public struct HTTPArchive: Sendable, Hashable {
   /// A program name and version.
   public struct Creator: Codable, Sendable, Hashable {
-    /// The name.
+    /// The program's name.
     public var name: String
-    /// The version.
+    /// The program's version.
     public var version: String
 
     /// Creates a program name and version.

@@ -92,7 +92,7 @@ public final class HTTPLog: CallRecorder {
   /// Adds a call and returns immediately.
   public func record(_ call: RecordedCall) { record(size: call.size, later: { call }) }
 
-  /// Adds a call that is created when it is written.
+  /// Adds a call that `make` creates when it is written.
   public func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) {
     let (refusal, isIdle) = state.withLock { state -> (String?, Bool) in
       guard state.count < limit else {
@@ -141,7 +141,7 @@ public final class HTTPLog: CallRecorder {
       try PrivateFolder.make(texts)
       let source = try PrivateFolder(folder)
       let target = try PrivateFolder(texts)
-      // Read the page first: the text files of all calls in it exist by then.
+      // Read the page first, because the text files of all calls in it already exist.
       let page = LogPage.linking(try source.read(Self.pageName) ?? Data(), to: name)
       for text in try FileManager.default.contentsOfDirectory(atPath: folder.path) where text.hasSuffix(".txt") {
         if let data = try source.read(text) { try target.create(text, data) }
@@ -221,7 +221,7 @@ public final class HTTPLog: CallRecorder {
     writer.asyncAfter(deadline: .now() + .milliseconds(Self.patience)) { self.writeAll() }
   }
 
-  /// Writes calls and returns how many succeeded. A failed call does not affect the others.
+  /// Writes calls and returns the number of calls written. If a call can't be written, the others still are.
   private func written(
     _ calls: ArraySlice<@Sendable () -> RecordedCall>, from first: Int, into folder: borrowing PrivateFolder
   ) -> Int {

@@ -136,7 +136,7 @@ extension LogPage {
           area.remove();
         }
       };
-      // Returns a POSIX shell command that resends a request with curl. Requests with a binary body include the command.
+      // Returns a POSIX shell command that resends a request with curl. If the body is binary, the block has the command.
       const isPlain = text => !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text);
       const printf = text => {
         let format = "";

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The page of an ``HTTPLog``: a head written once, followed by a block of JSON for each call, appended during the run.
+/// The page of an ``HTTPLog``: a head written once, followed by a block of JSON for each call, appended when it ends.
 ///
 /// Data from a peer is never treated as markup. The JSON blocks do not contain `<`, the script inserts data only as
 /// text, and the content security policy allows only the page's own script.

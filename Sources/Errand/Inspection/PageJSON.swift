@@ -118,7 +118,7 @@ struct PageJSON: ~Copyable {
       json.member("version", exchange.response?.version?.rawValue)
       json.member("request", parts.request, of: text)
       json.body("requestBody", parts.requestBody, of: text)
-      // The page builds most commands from the displayed text, which requires a text body.
+      // The page builds most curl commands from the displayed text, which requires a text body.
       if exchange.body.map({ $0.text == nil }) ?? false || !exchange.isReadFromText {
         json.member("curl", exchange.hasLongCommand ? "" : exchange.curlCommand)
       }

@@ -15,7 +15,7 @@ public final class RecordedCalls: CallRecorder {
   private let limit: Int
   private let byteLimit: Int
 
-  /// Creates a list. If a limit is exceeded, the oldest calls are dropped. The newest call is always kept.
+  /// Creates an empty list. If a limit is exceeded, the oldest calls are dropped. The newest call is always kept.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of calls.

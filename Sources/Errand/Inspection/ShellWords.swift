@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Splits a command line into words like a POSIX shell, without running or expanding anything.
+/// Splits a command line into words as a POSIX shell does, without running or expanding anything.
 ///
 /// It supports quotes, backslashes, `$'…'`, comments, and `printf` whose output is a word or is piped into the next
 /// command. All other shell features are rejected.
@@ -124,7 +124,7 @@ struct ShellWords {
         return word
       case UInt8(ascii: "\\"): word += escaped { "$`\"\\".utf8.contains($0) }
       case UInt8(ascii: "$"): word += try dollar(isQuoted: true)
-      case UInt8(ascii: "`"): throw Refusal(reason: "a command in backticks is not run")
+      case UInt8(ascii: "`"): throw Refusal(reason: "command substitution with backticks is not supported")
       default:
         word.append(byte)
         position += 1
@@ -155,14 +155,14 @@ struct ShellWords {
       position = reader.position + 1
       return word
     case UInt8(ascii: "("):
-      guard depth < 1 else { throw Refusal(reason: "a command in '$(…)' is not run") }
+      guard depth < 1 else { throw Refusal(reason: "'$(…)' is supported only for printf") }
       position += 1
       depth += 1
       let commands = try pipeline(until: UInt8(ascii: ")"))
       depth -= 1
       position += 1
       guard commands.count == 1, commands[0].first == Word("printf".utf8) else {
-        throw Refusal(reason: "a command in '$(…)' is not run")
+        throw Refusal(reason: "'$(…)' is supported only for printf")
       }
       var word = try Self.printed(commands[0])
       while word.last == 0x0A { word.removeLast() }

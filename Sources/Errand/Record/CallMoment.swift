@@ -23,7 +23,7 @@ public enum CallMoment: Sendable {
   /// This moment and the next three are reported only to observers and the log. They are reported with their actual
   /// times when the response head arrives or the transfer fails. Flight records have ``AttemptRecord/timings`` instead.
   case nameResolved
-  /// A new connection was established to this address and port. Empty if unknown.
+  /// A new connection was established to this address and port. Empty if they are unknown.
   case connected(to: String)
   /// A new connection's TLS handshake was completed.
   case secured
@@ -44,7 +44,7 @@ public enum CallMoment: Sendable {
   case refreshStarted
   /// The wait for the token has ended, whether or not the refresh succeeded.
   case refreshEnded
-  /// The call is waiting this long before it retries. `reason` explains the retry.
+  /// The call is waiting to retry. The duration is the delay, and `reason` explains the retry.
   case delayStarted(Duration, reason: String)
   /// The wait before a retry has ended or was interrupted.
   case delayEnded

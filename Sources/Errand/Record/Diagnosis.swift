@@ -81,7 +81,7 @@ extension Diagnosis {
       case .notCached:
         (
           "the cache has no usable response, and the cache policy forbids a request",
-          "use another cache policy, or handle this error as a miss"
+          "use another cache policy, or handle this error as a cache miss"
         )
       case .notRecorded:
         (
@@ -250,14 +250,17 @@ extension Diagnosis {
       case .partialBody:
         ("the response contains only part of the content", "omit Range, or accept 206 if you want only that part")
       case .rangeIgnored:
-        ("the server sent the entire content instead of a range", "download the entire content, or stream it")
+        (
+          "the server sent the entire content instead of the requested range",
+          "download the entire content, or stream it"
+        )
       case .unsatisfiableRange:
         ("the requested byte range is not available", "compare it with the size in Content-Range")
       case .unacceptedStatus:
         ("the task does not accept this status", "add it to acceptedStatuses, or expect this error")
       case .tooManyRedirects:
         (
-          "the redirects form a loop, or there are more than allowed",
+          "the redirects form a loop, or exceed the limit",
           "look for a loop, which can be caused by a missing cookie or sign-in; otherwise, allow more with .redirects(.follow(maximum:))"
         )
       case .badRedirect:

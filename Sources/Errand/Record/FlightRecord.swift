@@ -11,7 +11,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   public struct Entry: Sendable {
     /// The time since the call started.
     public let time: Duration
-    /// The moment.
+    /// The moment that is recorded.
     public let moment: CallMoment
   }
 

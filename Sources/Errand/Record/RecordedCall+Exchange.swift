@@ -31,7 +31,7 @@ extension RecordedCall {
 
   /// A response.
   public struct Response: Codable, Sendable, Hashable {
-    /// The status.
+    /// The response status.
     public var status: HTTPStatus
     /// The response's HTTP version. `nil` if the response was not transferred over HTTP.
     public var version: HTTPVersion?

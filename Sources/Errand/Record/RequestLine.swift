@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// A request's method and URL, for display.
 public struct RequestLine: Sendable, CustomStringConvertible {
-  /// The attempt's number.
+  /// The number of the attempt that sends the request.
   public let attempt: Int
   /// The method.
   public let method: HTTPMethod

@@ -86,7 +86,7 @@ struct TextBytes: ~Copyable {
     (place == .file ? text : text.onLines).withBytes { add($0) }
   }
 
-  /// Writes text in a colour if the destination is a terminal.
+  /// Writes text in colour if the destination is a terminal.
   mutating func paint(_ colour: Colour, _ write: (inout TextBytes) -> Void) {
     guard place == .terminal else { return write(&self) }
     raw("\u{1B}[")

@@ -81,7 +81,7 @@ struct ReplayTape: Sendable {
     return .failure(
       Refusal(
         reason:
-          "all \(matching.count) recorded responses to it have been replayed: set whenPlayed to .last to repeat the last one"
+          "all \(matching.count) recorded responses to this request have been replayed: set whenPlayed to .last to repeat the last one"
       ))
   }
 

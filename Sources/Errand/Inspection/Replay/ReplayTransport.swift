@@ -8,8 +8,7 @@ public import ErrandFoundation
 /// A recording is an HTTP Archive (HAR 1.2), written by this transport, by ``RecordedCalls`` or by a browser. It
 /// replaces only the network, so retries, redirects, cookies, tokens and the cache work as usual. Requests are compared
 /// with their secrets hidden, as in the recording. The nth identical request gets the nth response. A request that has
-/// not been recorded fails with a ``TaskError`` with code `.notRecorded`, which shows the closest match and how it
-/// differs.
+/// not been recorded fails with code `.notRecorded`. The ``TaskError`` shows the closest match and how it differs.
 ///
 /// A request that is sent to the network is recorded once its response body has been read to the end. Requests that
 /// fail or are cancelled are not recorded. The new recording is written to a temporary file with mode 0600, which
@@ -40,8 +39,8 @@ public final class ReplayTransport: Transport {
   ///   - options: The options for recording and replay.
   ///   - transport: The transport for recorded requests. Created only if requests are recorded.
   ///   - log: Receives a line if a body can't be recorded or the file can't be written.
-  /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and the
-  ///   options do not create it.
+  /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and
+  ///   nothing is recorded.
   public init(
     from file: URL, options: ReplayOptions = ReplayOptions(),
     over transport: @autoclosure () -> any Transport = .platform, log: LogOutput = .standardError

@@ -10,7 +10,7 @@ extension Transport where Self == ReplayTransport {
   ///   - recording: The requests that are sent over ``Transport/platform`` and recorded.
   /// - Returns: The transport. For more options, create a ``ReplayTransport`` directly.
   /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and
-  ///   `recording` does not create it.
+  ///   nothing is recorded.
   public static func replay(from file: URL, recording: ReplayRecording = .none) throws -> ReplayTransport {
     try ReplayTransport(from: file, options: ReplayOptions(recording: recording))
   }

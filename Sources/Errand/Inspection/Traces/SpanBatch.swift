@@ -14,7 +14,7 @@ struct SpanBatch: Sendable {
 
   private static let version: StaticString = "1"
 
-  /// Adds some of a call's spans, after the batch's opening text if they are the first.
+  /// Adds some of a call's spans. The batch's first spans are preceded by its opening text.
   mutating func add(_ part: Range<Int>, of call: CallSpans, resource: [(name: String, value: String)]) {
     switch call {
     case .values(let more): spans += more[part]

@@ -23,7 +23,7 @@ public struct SpanExporter: Sendable {
     }
   }
 
-  /// Posts each batch as OTLP/JSON to `v1/traces` below the collector's address.
+  /// Posts each batch as OTLP/JSON to the path `v1/traces` of the collector.
   ///
   /// Batches are sent by a server without observers, so exporting does not create spans. If the collector does not
   /// respond, or responds with 429, 502, 503 or 504, the batch is retried, up to five attempts in total. The delay

@@ -147,7 +147,7 @@ final class SpanQueue: Sendable {
     let empty = batch
     batch = SpanBatch()
     state.withLock { state in
-      state.spare = state.waiting > 0 ? empty : nil  // an idle queue doesn't keep memory
+      state.spare = state.waiting > 0 ? empty : nil  // release the memory while the queue is idle
     }
     exports.end(count)
   }

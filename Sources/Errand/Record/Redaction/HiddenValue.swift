@@ -9,8 +9,8 @@ struct HiddenValue {
   private(set) var end: Int
 
   private let bytes: [UInt8]
-  /// The quotation mark around strings. If the value is part of a string, includes the number of backslashes before the
-  /// mark.
+  /// The quotation mark around strings. If the value is inside a string, this includes the number of backslashes before
+  /// the mark.
   private let quote: TextRedactor.Quote
   /// Whether numbers outside arrays are shown.
   private let keepsNumbers: Bool

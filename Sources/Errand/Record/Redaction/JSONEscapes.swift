@@ -61,7 +61,7 @@ enum JSONEscapes {
     }
   }
 
-  /// Returns the character whose escape begins here, and the length of the escape. A surrogate pair is one escape.
+  /// Returns the character whose escape begins here, and the length of the escape. A surrogate pair counts as one.
   private static func character(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar, length: Int)? {
     guard let first = escape(bytes) else { return nil }
     if let scalar = Unicode.Scalar(first) { return (scalar, 6) }

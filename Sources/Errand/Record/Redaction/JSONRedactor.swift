@@ -126,8 +126,9 @@ struct JSONRedactor {
     place < bytes.count && (bytes[place] == UInt8(ascii: "\n") || bytes[place] == UInt8(ascii: "\r"))
   }
 
-  /// Skips the string that begins here. A truncated string extends to the end. A raw line break in a string is invalid:
-  /// it ends a name or value if another document or an empty line follows. In a secret, the line break is hidden.
+  /// Skips the string that begins here. A truncated string extends to the end of the text. A raw line break in a string
+  /// is invalid: it ends a name or value if another document or an empty line follows. In a secret, the line break is
+  /// hidden.
   private mutating func skipString() {
     position += 1
     while position < bytes.count, bytes[position] != Self.quote {

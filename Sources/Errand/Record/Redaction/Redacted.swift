@@ -67,7 +67,7 @@ extension KeyedEncodingContainer {
   }
 }
 
-/// The names of all ``Redacted`` values in the process. They are hidden in every server's logs.
+/// The names of all ``Redacted`` values in the process. Values with these names are hidden in every server's logs.
 enum LearnedSecrets {
   private static let names = Lock<Set<[UInt8]>>([])
   /// The number of learned names that are not declared by a type.

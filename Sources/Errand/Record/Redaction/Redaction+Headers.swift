@@ -45,7 +45,7 @@ extension Redaction {
     headers.contains(field) || credentials.contains(field) || hidesName(field)
   }
 
-  /// Whether fields with this name are never sent to another origin automatically, even if this policy shows them.
+  /// Whether fields with this name must not be sent to another origin automatically, even if this policy shows them.
   func keepsHome(_ field: HTTPHeaderName) -> Bool {
     hidesValue(of: field) || Redaction.standard.hidesValue(of: field) || Self.mayNameSecret(field.rawName)
   }
@@ -62,9 +62,11 @@ extension Redaction {
       "master_key", "functions_key", "signing_key", "encryption_key",
     ])
 
-  /// Whether a request field is a credential, even if this policy shows it. It is one if its name or the scheme in its
-  /// value says so, or if it is in `named`, the request's credentials. Credentials are never sent to another origin
-  /// automatically, and responses to requests with credentials are not shared between users.
+  /// Whether a request field is a credential, even if this policy shows it. Credentials are never sent to another
+  /// origin automatically, and responses to requests with credentials are not shared between users.
+  ///
+  /// A field is a credential because of its name, because its value begins with an authentication scheme, or because it
+  /// is in `named`, the request's own credentials.
   func keepsHome(_ field: HTTPHeaders.Field, named: Set<HTTPHeaderName> = []) -> Bool {
     named.contains(field.name) || keepsHome(field.name) || Self.hasScheme(field)
   }

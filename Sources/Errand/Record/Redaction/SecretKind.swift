@@ -6,8 +6,8 @@ enum SecretKind: Sendable {
   case plural
   /// `key`, which is used for API keys and many other things. Whether it is hidden depends on its value.
   case key
-  /// `code`, which is secret in an OAuth exchange. Otherwise it is, for example, an error reason, a country or a
-  /// product.
+  /// `code`, which is secret in an OAuth exchange. Elsewhere, it can be an error code, a country code or a product
+  /// code.
   case code
 
   /// The names that are secret only in some contexts, in folded form.

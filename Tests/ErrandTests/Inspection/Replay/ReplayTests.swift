@@ -37,7 +37,8 @@ import Testing
     for _ in 0..<2 { _ = try await GetWidget().on(strict).download() }
     let error = try #require(await taskError { _ = try await GetWidget().on(strict).download() })
     #expect(
-      error.code == .notRecorded && error.reason.contains("all 2 recorded responses to it have been replayed"),
+      error.code == .notRecorded
+        && error.reason.contains("all 2 recorded responses to this request have been replayed"),
       "\(error)")
     transport.rewind()
     #expect(try await GetWidget().on(strict).download().id == 1)
