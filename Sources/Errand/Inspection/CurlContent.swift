@@ -87,7 +87,7 @@ struct CurlContent {
     guard !isPadded, !text.contains("\""), options.hasPrefix(mark), isType(type) else {
       throw Refusal(
         reason:
-          "'-F name=text' has quotes, ';' or surrounding whitespace, which curl interprets: use --form-string, or a single ';type='"
+          "the text of '-F name=text' has quotes, ';' or surrounding whitespace, which curl interprets: use --form-string, or a single ';type='"
       )
     }
     return .body(name, .bytes(Data(content.utf8), type: MediaType(String(type))))

@@ -132,7 +132,7 @@ private struct ReadField: Decodable {
   }
 }
 
-/// A coding key. Required because synthesized keys are only visible in the file that declares their type.
+/// A coding key from a string. Required because synthesized keys are visible only in the file that declares their type.
 private struct FieldName: CodingKey, ExpressibleByStringLiteral {
   let stringValue: String
   var intValue: Int? { nil }

@@ -36,7 +36,7 @@ public struct HTTPArchive: Sendable, Hashable {
   /// Creates an archive from recorded calls.
   public init(_ calls: [RecordedCall]) { self.init(entries: calls.flatMap { Entry.entries(of: $0) }) }
 
-  /// Reads an archive. Methods and URLs are required. Other fields can be missing. Throws `DecodingError` if the data
+  /// Reads an archive. Most fields can be missing, but not methods and URLs. Throws `DecodingError` if the data
   /// is not an archive.
   public init(data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
 

@@ -151,7 +151,7 @@ struct ShellWords {
     case UInt8(ascii: "'") where !isQuoted:
       position += 1
       var reader = EscapeReader(bytes, at: position, style: .dollarQuotes)
-      guard let word = reader.read(until: UInt8(ascii: "'")) else { throw Refusal(reason: "a $' is not closed") }
+      guard let word = reader.read(until: UInt8(ascii: "'")) else { throw Refusal(reason: "a $' quote is not closed") }
       position = reader.position + 1
       return word
     case UInt8(ascii: "("):
