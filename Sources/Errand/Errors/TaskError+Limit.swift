@@ -2,7 +2,7 @@ extension TaskError {
   /// Whether the error has no request and no task yet.
   var isUnattributed: Bool { url == nil && task == nil }
 
-  /// Replaces the name of the exceeded limit in the reason with `setting`, which contains the limit.
+  /// Names `setting` in the reason as the setting that the exceeded limit came from.
   mutating func attributeLimit(to setting: String) {
     guard let timer, let name = reason.firstRange(of: timer.words) else { return }
     reason.replaceSubrange(name, with: "the time limit '\(setting)'\(timer.part)")

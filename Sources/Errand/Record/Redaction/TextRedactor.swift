@@ -21,7 +21,8 @@ struct TextRedactor {
   private var oddUsersSeen = 0
   private var escapesSeen = 0
   private var stretchesSeen = 0
-  /// The start of the text between quotation marks and line breaks around `position`, and its position in `result`.
+  /// The start of the current text, which begins after a quotation mark or line break: its positions in `bytes` and in
+  /// `result`.
   private var stretch = (start: 0, shown: 0)
   lazy var tags = ElementTags(bytes)
   private var result: [UInt8] = []
