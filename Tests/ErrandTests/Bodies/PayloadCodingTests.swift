@@ -39,7 +39,7 @@ import Testing
     #expect(error?.code == .decodingFailed)
     #expect(
       error?.description.hasSuffix(
-        "can't decode Widget from 0 bytes of application/json: the body is empty, which only an optional payload allows"
+        "can't decode Widget from 0 bytes of application/json: the body is empty, but the payload is not optional"
       )
         == true)
   }

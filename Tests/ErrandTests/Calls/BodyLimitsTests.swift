@@ -37,7 +37,7 @@ import Testing
           .firstByte, after: request.options.timeouts.firstByte ?? .zero, phase: .awaitingResponse)
       })
     let error = await taskError { _ = try await shop.task().stream() }
-    let words = "the time limit 'defaultTimeout' (for the head of the response) of 7.000 s was exceeded"
+    let words = "the time limit 'defaultTimeout' (for the response head) of 7.000 s was exceeded"
     #expect(error?.reason.hasPrefix(words) == true, "\(error?.reason ?? "")")
   }
 

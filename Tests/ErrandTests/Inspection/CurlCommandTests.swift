@@ -54,7 +54,7 @@ import Testing
     #expect(exchanges.map { $0.body?.text } == [nil, nil, nil])
     for command in [request.curlCommand()] + exchanges.compactMap(\.curlCommand) {
       let lines = command.split(separator: "\n")
-      #expect(lines.first == "# The body is not shown. The command reads it from the standard input.", "\(command)")
+      #expect(lines.first == "# The body is not shown. The command reads it from standard input.", "\(command)")
       #expect(lines.dropFirst().first?.hasPrefix("curl ") == true, "\(command)")
       #expect(lines.dropFirst().dropLast().allSatisfy { $0.hasSuffix(" \\") } && lines.last == "  --data-binary @-")
       for note in exchanges.compactMap({ $0.body?.note }) { #expect(!command.contains(note), "\(command)") }
@@ -215,11 +215,11 @@ import Testing
     ("curl https://a.test/ https://b.test/", "more than one URL"), ("curl -d @f https://a.test/", "--data-binary"),
     ("curl -b jar.txt https://a.test/", "jar.txt"), ("curl -H 'X y' https://a.test/", "'X' has no colon"),
     ("curl -H", "'-H' has no value"),
-    ("curl ftp://a.test/", "'ftp'"), ("curl https://a.test/ -d a -F b=c", "several bodies"),
+    ("curl ftp://a.test/", "'ftp'"), ("curl https://a.test/ -d a -F b=c", "more than one body"),
     ("curl --data-binary @- https://a.test/", "standard input"),
     ("curl -X 'A B' https://a.test/", "not a valid HTTP method name"),
     ("curl -m x https://a.test/", "number of seconds"), ("curl -:", "'-:' is not supported"),
-    ("curl http://", "not a URL"), ("curl --proto-default https a.test", "write the scheme into the URL"),
+    ("curl http://", "not a URL"), ("curl --proto-default https a.test", "add the scheme to the URL"),
     ("curl 'https://a.test/{a,b}'", "'--globoff'"), ("curl 'https://a.test/[1-3]?x'", "'--globoff'"),
     ("curl 'https://a.test/?f[s]=x'", "'--globoff'"), ("curl 'https://a.test/{}'", "'--globoff'"),
     ("curl 'https://a.test/}'", "'--globoff'"), ("curl 'https://a.test/{a'", "'--globoff'"),

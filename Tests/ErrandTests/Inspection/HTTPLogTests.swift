@@ -189,7 +189,7 @@ import Testing
       for id in 0..<4 { _ = try await GetWidget(id: id).on(stub.server).download() }
       await log.finish()
       #expect(try files(in: log.folder).count { $0.hasSuffix(".txt") } == 2)
-      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("it has 2 calls") == true)
+      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("limit of 2 calls") == true)
     }
   }
 
@@ -203,7 +203,8 @@ import Testing
         await log.finish()
       }
       #expect(try files(in: log.folder).count { $0.hasSuffix(".txt") } == 1 && log.lost == 3)
-      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("it has 5000 bytes") == true)
+      #expect(
+        said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("maximumSize of 5000 bytes") == true)
     }
   }
 

@@ -61,7 +61,7 @@ import Testing
       #expect(texts.count < 10 && log.lost == 20, "\(texts)")
       let said = lines.withLock { $0 }
       #expect(said.count { $0.hasSuffix(": No such file or directory") } == 1)
-      #expect(said.count { $0.contains("it has 2000 bytes") } == 1, "\(said)")
+      #expect(said.count { $0.contains("maximumSize of 2000 bytes") } == 1, "\(said)")
     }
   }
 

@@ -162,7 +162,7 @@ import Testing
           waiting 1.000 s to retry: 503 Service Unavailable
           redirected to https://shop.test/b
           attempt 2: 200 OK after 0.200 s (name 0.005 s, connection 0.015 s, TLS 0.040 s, response 0.090 s, body 0.040 s)
-          diagnosis: it took more than one attempt: see why the first one failed before it fails more often
+          diagnosis: the call needed more than one attempt: find out why the first attempt failed
         """)
   }
 

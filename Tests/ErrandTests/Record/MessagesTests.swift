@@ -128,7 +128,7 @@ import Testing
       try await words(.idle, after: five, three, Timeouts(idle: five)) == "the time limit 'timeouts.idle'")
     #expect(
       try await words(.firstByte, after: three, three, Timeouts(firstByte: five))
-        == "the time limit 'timeout' (for the head of the response)")
+        == "the time limit 'timeout' (for the response head)")
     #expect(
       try await words(.firstByte, after: .seconds(60), nil, Timeouts(firstByte: .seconds(60)))
         == "the time limit 'timeouts.firstByte'")
@@ -384,9 +384,9 @@ import Testing
     trace.note(.decoded, at: .milliseconds(600))
     #expect(
       lines.withLock { $0 } == [
-        "#1 Odd 0.000 s: call started", "#1 Odd 0.001 s: name looked up",
+        "#1 Odd 0.000 s: call started", "#1 Odd 0.001 s: host name resolved",
         "#1 Odd 0.566 s: no response yet: starting attempt 2 concurrently",
-        "#1 Odd 0.566 s: TLS handshake done (at 0.002 s)",
+        "#1 Odd 0.566 s: TLS handshake completed (at 0.002 s)",
         "#1 Odd 0.566 s: request sent", "#1 Odd 0.600 s: decoded",
       ])
   }

@@ -191,8 +191,8 @@ import Testing
       _ = try await task.on(stub.server).download()
       await stub.server.recorded()
       let text = try text(folder, try #require(try recordings(in: folder).first))
-      #expect(text.contains("<11 bytes, more than the 10 that are logged>"))
-      #expect(text.contains("<101 bytes, more than the 100 that are logged>"))
+      #expect(text.contains("<11 bytes, over the limit of 10>"))
+      #expect(text.contains("<101 bytes, over the limit of 100>"))
     }
   }
 
@@ -207,7 +207,7 @@ import Testing
     let echoed = try await GetWidget().on(stub.server).echo().run()
     let bodies = try await [silent.body.collect(), echoed.body.collect()]
     #expect(bodies == [Data(), Data()])
-    #expect(lines.withLock { $0 }.joined().contains("<1000 bytes, more than the 10 that are logged>"))
+    #expect(lines.withLock { $0 }.joined().contains("<1000 bytes, over the limit of 10>"))
     await stub.server.update { $0.maxLoggedDownloadSize = 2000 }
     try await GetWidget().on(stub.server).echo().run()
     #expect(lines.withLock { $0 }.last?.contains(String(repeating: "a", count: 1000)) == true)

@@ -168,12 +168,12 @@ import Testing
         .known("https://shop.test/shown"), method: .post, headers: ["X-A": "planted3"], body: .text("planted4"))
       _ = try await post.on(shop).recording([.url]).download()
       try await recording.finish()
-      #expect(stub.requests.count == 3 && lines.withLock { $0 }.count { $0.contains("hide their URL") } == 1)
+      #expect(stub.requests.count == 3 && lines.withLock { $0 }.count { $0.contains("their task hides the URL") } == 1)
       let written = try String(contentsOf: file, encoding: .utf8)
       #expect(!written.contains("planted") && !written.contains("widgets") && written.contains("/shown"))
       let (playing, _) = try transport(file, .none)
       let error = await taskError { _ = try await post.on(server(playing)).download() }
-      #expect(error?.reason.contains("the task hides it") == true, "\(error as Any)")
+      #expect(error?.reason.contains("the task hides the body") == true, "\(error as Any)")
     }
   }
 

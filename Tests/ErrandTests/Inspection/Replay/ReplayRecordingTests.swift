@@ -33,7 +33,8 @@ import Testing
         let recording = try transport(file, .once, StubLog([]))
         #expect(
           try missing().hasSuffix(
-            "another transport of this process is recording it: await its finish() after its first call"))
+            "another ReplayTransport in this process is still recording it: make its first call, then await finish() on it"
+          ))
         withExtendedLifetime(recording) {}
       }
       #expect(try missing().hasSuffix("create one with recording: .once"))
@@ -165,7 +166,7 @@ import Testing
       try await transport.finish()
       let content = try HTTPArchive(data: Data(contentsOf: file)).entries.map(\.response.content)
       #expect(
-        content.map(\.text) == [nil] && content.map(\.comment) == ["<200 bytes, more than the 150 that are logged>"])
+        content.map(\.text) == [nil] && content.map(\.comment) == ["<200 bytes, over the limit of 150>"])
     }
   }
 
@@ -208,7 +209,7 @@ import Testing
       let small = try transport(file, .all, StubLog([.data(Data("text".utf8), .plainText)])) { $0.maximumBodySize = 3 }
       #expect(try await get(small) == Data("text".utf8))
       let error = await taskError { _ = try await get(transport(file, .none, StubLog([]))) }
-      #expect(error?.reason.contains("<4 bytes, more than the 3 that are logged>") == true, "\(error as Any)")
+      #expect(error?.reason.contains("<4 bytes, over the limit of 3>") == true, "\(error as Any)")
     }
   }
 
@@ -278,7 +279,7 @@ import Testing
         log: LogOutput { line in lines.withLock { $0.append(line) } })
       for _ in 0..<3 { _ = try await GetWidget().on(server(transport)).download() }
       let error = await taskError { try await transport.finish() }
-      #expect(error?.code == .fileNotWritable && error?.reason.contains("3 responses are missing: ") == true)
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("3 responses are missing from ") == true)
       #expect(lines.withLock { $0.count } == 1)
     }
   }

@@ -37,7 +37,9 @@ import Testing
     for _ in 0..<2 { _ = try await GetWidget().on(strict).download() }
     let error = try #require(await taskError { _ = try await GetWidget().on(strict).download() })
     #expect(
-      error.code == .notRecorded && error.reason.contains("all 2 recorded responses to it were played"), "\(error)")
+      error.code == .notRecorded
+        && error.reason.contains("all 2 recorded responses to this request have been replayed"),
+      "\(error)")
     transport.rewind()
     #expect(try await GetWidget().on(strict).download().id == 1)
   }
@@ -120,7 +122,7 @@ import Testing
     #expect(error.reason.contains("the next recorded request is GET https://shop.test/a (1 of 2)"), "\(error)")
     for path in ["a", "b"] { try await PlainTask(path: path).on(shop).run() }
     let end = await taskError { try await PlainTask(path: "b").on(shop).run() }
-    #expect(end?.reason == "all 2 recorded requests were played", "\(end as Any)")
+    #expect(end?.reason == "all 2 recorded requests have been replayed", "\(end as Any)")
   }
 
   @Test func `replays retries and redirects as recorded`() async throws {

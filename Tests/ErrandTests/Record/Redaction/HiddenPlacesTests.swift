@@ -91,7 +91,7 @@ import Testing
     #expect(redaction.body(data, type: type, limit: 100).contains("s3cret") != (isHidden || type == "image/png"))
     #expect(redaction.excerpt(of: data, type: type, count: 100).isEmpty == (isHidden || type == "image/png"))
     if isHidden {
-      #expect(recorded.note == "<6 bytes of \(type?.essence ?? "data"), which the redaction hides>")
+      #expect(recorded.note == "<6 bytes of \(type?.essence ?? "data"), hidden by the redaction>")
     }
   }
 
@@ -213,7 +213,7 @@ import Testing
       let all = output.withLock { $0 }
       #expect(all.count > 8)
       for text in all { #expect(text.firstMatch(of: /s3cret\d/) == nil, "\(text.prefix(2000))") }
-      #expect(all.joined().contains("<18 bytes of application/vnd.bank+json, which the redaction hides>"))
+      #expect(all.joined().contains("<18 bytes of application/vnd.bank+json, hidden by the redaction>"))
     }
   }
 }

@@ -135,7 +135,7 @@ import Testing
   @Test func `shows a placeholder for binary and large bodies`() {
     #expect(redaction.body(Data([0xFF, 0xFE]), type: nil, limit: 10) == "<2 bytes of data>")
     #expect(redaction.body(Data([1, 2]), type: "image/png", limit: 10) == "<2 bytes of image/png>")
-    #expect(redaction.body(Data(count: 11), type: .json, limit: 10) == "<11 bytes, more than the 10 that are logged>")
+    #expect(redaction.body(Data(count: 11), type: .json, limit: 10) == "<11 bytes, over the limit of 10>")
     #expect(redaction.body(Data(), type: .json, limit: 10) == "")
   }
 
