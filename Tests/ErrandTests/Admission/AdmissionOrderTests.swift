@@ -47,7 +47,9 @@ import Testing
     var admission = Admission(limits: ThrottleLimits(perHost: 1, maximumWaiting: 2))
     let decisions = (1...4).map { admission.enter($0, host: a, priority: .normal, at: .zero) }
     #expect(decisions == [.start, .wait, .wait, .refuse])
-    #expect(admission.enter(5, host: b, priority: .normal, at: .zero) == .start, "it need not wait")
+    #expect(
+      admission.enter(5, host: b, priority: .normal, at: .zero) == .start,
+      "the limit does not apply to a request that can start immediately")
     #expect(admission.abandon(2, host: a, at: .zero) == true)
     #expect(admission.enter(6, host: a, priority: .normal, at: .zero) == .wait)
     #expect((0..<3).flatMap { _ in admission.leave(host: a, at: .zero) } == [3, 6])
@@ -62,7 +64,7 @@ import Testing
     #expect(admission.wake(at: .seconds(0.5)) == [4])
     #expect(admission.wake(at: .seconds(0.9)) == [])
     #expect(admission.wake(at: .seconds(1)) == [5])
-    #expect(admission.leave(host: a, at: .seconds(1.1)) == [], "a slot is not what it waits for")
+    #expect(admission.leave(host: a, at: .seconds(1.1)) == [], "request 6 waits for the rate limit, not for a slot")
     #expect(admission.nextWake == .seconds(1.5))
     #expect(admission.wake(at: .seconds(1.5)) == [6])
     #expect(admission.nextWake == nil)
@@ -106,6 +108,6 @@ import Testing
     let (small, large) = ((0..<4).map { _ in time(2000) }.min(), (0..<3).map { _ in time(20_000) }.min())
     #expect(
       (large ?? .zero) < (small ?? .zero) * 60,
-      "ten times as many; a line that is shifted or copied would take 100 times")
+      "linear time would be 10 times as long, and quadratic time 100 times")
   }
 }

@@ -46,7 +46,7 @@ import Testing
     for (ticket, host) in [(1, a), (2, a), (3, b), (4, b)] {
       _ = admission.enter(ticket, host: host, priority: .normal)
     }
-    #expect(admission.leave(host: b) == [4], "2 came first, but its host is full")
+    #expect(admission.leave(host: b) == [4], "request 2 came first, but host a has no free slot")
   }
 
   @Test func `serves by priority, then first come, first served`() {
@@ -136,8 +136,8 @@ import Testing
     var admission = make(perHost: 1)
     for ticket in 1...3 { _ = admission.enter(ticket, host: a, priority: .normal) }
     #expect(admission.abandon(2, host: a) == true)
-    #expect(admission.abandon(2, host: a) == false, "only once")
-    #expect(admission.abandon(1, host: a) == false, "it runs")
+    #expect(admission.abandon(2, host: a) == false, "a wait can be abandoned only once")
+    #expect(admission.abandon(1, host: a) == false, "request 1 is already running")
     #expect(admission.leave(host: a) == [3])
   }
 
@@ -180,7 +180,7 @@ import Testing
       #expect(admission.running == running.count && admission.waiting == waiting.count)
       let hasRoom = running.count < admission.limits.total
       let stranded = waiting.values.contains { host in running.count { $0 == host } < admission.limits.perHost }
-      #expect(!(hasRoom && stranded), "somebody waits who might run")
+      #expect(!(hasRoom && stranded), "a request is waiting although it could run")
     }
   }
 }

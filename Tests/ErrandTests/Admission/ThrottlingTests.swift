@@ -155,7 +155,8 @@ import Testing
     shop.clock.advance(by: .seconds(1))
     for _ in 0..<3 { await shop.clock.pass(.seconds(1)) }
     for call in calls { _ = try await call.value }
-    #expect(shop.clock.now.offset == .seconds(4), "three at once, then one after another")
+    #expect(
+      shop.clock.now.offset == .seconds(4), "the three running calls end together, and the others run one at a time")
   }
 
   @Test(arguments: [ThrottleLimits(perHost: -1), ThrottleLimits(total: -3), ThrottleLimits(maximumWaiting: -1)])

@@ -80,7 +80,9 @@ import Testing
     }
     await torn.reached(1)
     await shop.settle()
-    #expect(seen.withLock { $0 } == [] && shop.ended.count == 0, "nobody is cancelled, nothing is said yet")
+    #expect(
+      seen.withLock { $0 } == [] && shop.ended.count == 0,
+      "while a task is running, the error is not thrown and no task is cancelled")
     shop.open(1...3)
     await #expect(throws: Torn.self) { try await work.value }
     #expect(seen.withLock { $0.sorted() } == [1, 2, 3])

@@ -65,7 +65,8 @@ import Testing
     #expect(try await own.server.downloads(of: tasks).count == 3)
     #expect(try await own.server.downloads(of: AsyncStream(tasks)).count == 3)
     #expect(own.requests.count == 18 && other.requests.isEmpty)
-    #expect(Set(own.requests.compactMap { $0.headers["X"] }) == ["1", "2", "3"], "the other modifiers hold")
+    #expect(
+      Set(own.requests.compactMap { $0.headers["X"] }) == ["1", "2", "3"], "the tasks keep their other modifiers")
   }
 
   @Test func `leaving the loop cancels running tasks before it returns`() async throws {
@@ -235,7 +236,9 @@ import Testing
     cut.add()
     let results = await work.value
     let own = try #require(results.firstIndex(of: true))
-    #expect(results.count < 100_000 && results[(own + 1)...].contains(true), "the loop was cut, and says so")
+    #expect(
+      results.count < 100_000 && results[(own + 1)...].contains(true),
+      "the loop ended early and reported the cancellation")
   }
 
   @Test func `a batch cancelled while idle reports it with the next task`() async throws {

@@ -50,7 +50,7 @@ import Testing
     _ = window.take()
     #expect(!window.hasRoom)
     for place in [3, 2, 1] { window.finish(place, place, isFailed: false) }
-    #expect(!window.hasRoom, "what has finished is still held")
+    #expect(!window.hasRoom, "a finished task still counts until it is delivered")
     window.finish(0, 0, isFailed: false)
     _ = window.next()
     #expect(window.hasRoom)

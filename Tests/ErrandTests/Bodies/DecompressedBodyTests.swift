@@ -46,7 +46,7 @@
     @Test func `passes through trailers and timings, with the decoded size`() async throws {
       let body = body(Source([CompressedSample.gzip]))
       #expect(try await body.next() == CompressedSample.text)
-      #expect(body.timings == nil, "its end was not seen yet")
+      #expect(body.timings == nil, "the end of the body has not been read yet")
       #expect(try await body.next() == nil)
       #expect(body.timings?.bytesDecoded == 504 && body.timings?.bytesReceived == 233)
       #expect(body.trailers["X-Sum"] == "7")

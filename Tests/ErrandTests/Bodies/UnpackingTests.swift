@@ -121,7 +121,7 @@
     func `throws .truncatedBody for a body truncated anywhere`(sample: Sample) {
       for count in 0..<sample.compressed.count {
         let error = error([sample.coding], sample.compressed.prefix(count))
-        #expect(error?.code == .truncatedBody, "after \(count) bytes: \(String(describing: error))")
+        #expect(error?.code == .truncatedBody, "truncated after \(count) bytes: \(String(describing: error))")
         #expect(throws: TaskError.self) { try collected(sample.coding, sample.compressed.prefix(count)) }
       }
     }
@@ -142,9 +142,9 @@
         compressed[compressed.startIndex + index] ^= 0x55
         // Harmless changes must leave the text unchanged.
         let text = try? text([sample.coding], compressed)
-        #expect(text == nil || text == CompressedSample.text, "byte \(index)")
+        #expect(text == nil || text == CompressedSample.text, "byte \(index) was changed")
         if index >= sample.compressed.count - 4 {
-          #expect(error([sample.coding], compressed)?.code == .badResponse, "byte \(index)")
+          #expect(error([sample.coding], compressed)?.code == .badResponse, "byte \(index) was changed")
         }
       }
     }
@@ -204,7 +204,8 @@
       }
       for count in 0..<(compressed.count - checksum) {
         let error = #expect(throws: TaskError.self) { try leniently(coding, compressed.prefix(count)) }
-        #expect(error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "after \(count) bytes")
+        #expect(
+          error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "truncated after \(count) bytes")
       }
       let damaged = compressed.dropLast(checksum) + Data(count: checksum)
       #expect(throws: TaskError.self) { try leniently(coding, damaged) }
@@ -214,7 +215,8 @@
       for count in [1, 12, CompressedSample.gzip.count / 2] {
         let body = CompressedSample.gzip + CompressedSample.gzip.prefix(count)
         let error = #expect(throws: TaskError.self) { try leniently(.gzip, body) }
-        #expect(error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "after \(count) bytes")
+        #expect(
+          error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "truncated after \(count) bytes")
       }
     }
 

@@ -89,7 +89,7 @@ import Testing
     let recorder = EventRecorder()
     await server.update { $0.observers = [recorder] }
     let response = try await PlainTask().on(server).stream()
-    #expect(server.manager.callCount == 1, "the call lasts as long as its body")
+    #expect(server.manager.callCount == 1, "the call lasts until its body ends")
     #expect(await server.manager.cancelAll() == 1)
     await #expect(throws: CancellationError.self) { try await response.body.next() }
     await recorder.balanced()
@@ -169,7 +169,7 @@ import Testing
     }
     for call in calls {
       switch await call.task.result {
-      case .success(let widget): #expect(widget == Widget(), "it was done before it was cancelled")
+      case .success(let widget): #expect(widget == Widget(), "the call succeeded before it was cancelled")
       case .failure(let error): #expect(error is CancellationError && call.isCancelled, "\(error)")
       }
     }

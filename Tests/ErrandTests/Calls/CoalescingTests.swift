@@ -39,7 +39,7 @@ import Testing
     #expect(await eventually { shop.sentCount == 1 })
     gate.open()
     for call in calls { #expect(try await call.value == "1") }
-    #expect(try await shop.task().download() == "2", "one that comes later sends a request of its own")
+    #expect(try await shop.task().download() == "2", "a later call sends its own request")
     #expect(await eventually { shop.events.isBalanced && shop.server.manager.callCount == 0 })
     #expect(shop.server.manager.runningCount == 0)
   }

@@ -65,7 +65,7 @@ import Testing
     #expect(await eventually { shop.sentCount == 2 && shop.server.manager.callCount == 0 })
     #expect(seen.withLock { $0.allSatisfy { $0 == "Counting" } && $0.count == 3 }, "\(seen.withLock { $0 })")
     #expect(shop.requests.map { $0.headers["X-For"] } == ["counting", "counting"])
-    #expect(heard.count == 2 * count, "not for the validation")
+    #expect(heard.count == 2 * count, "the task's hooks do not run for the revalidation")
     #expect(Set(shop.events.events.map(\.task)) == ["Counting"])
     #expect(shop.server.manager.statistics.tasks.values.map(\.task) == ["Counting"])
   }
@@ -165,7 +165,7 @@ import Testing
     _ = try await (plain.value, pinned.value, urgent.value)
     isPinned.withLock { $0 = true }
     _ = try await shop.task().download()
-    #expect(shop.sentCount == 4, "what is stored came over a connection that the pins were not asked about")
+    #expect(shop.sentCount == 4, "the stored response came over a connection that was not checked against the pins")
     isPinned.withLock { $0 = false }
     _ = try await shop.task().download()
     #expect(shop.sentCount == 4)

@@ -170,7 +170,7 @@ import Testing
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
     try await GetWidget().on(stub.server).retry(upTo: 2, after: .seconds(90)).run()
-    #expect(recorder.delays == [.seconds(90), .seconds(90)], "a minute is the most that other policies wait")
+    #expect(recorder.delays == [.seconds(90), .seconds(90)], "only other policies limit delays to one minute")
   }
 
   @Test func `a longer Retry-After overrides the policy's delay`() async throws {
@@ -214,7 +214,7 @@ import Testing
     let error = await #expect(throws: TaskError.self) {
       try await GetWidget().on(stub.server).deadline(.seconds(10)).run()
     }
-    #expect(error?.status == 503, "the call ends at once with what it has")
+    #expect(error?.status == 503, "the call ends immediately with the last error")
     #expect(stub.requests.count == 1)
   }
 
@@ -258,7 +258,7 @@ import Testing
   @Test func `a custom policy receives the attempts, the error and the Retry-After`() async throws {
     let stub = StubServer(.status(503, [.retryAfter: "9", .setCookie: "a=s3cret"]), .widget)
     let policy = RetryPolicy.decided { failure in
-      #expect(failure.error.headers[.setCookie] == Redaction.mark, "as in any error")
+      #expect(failure.error.headers[.setCookie] == Redaction.mark, "secrets are redacted, as in every error")
       #expect(failure.attempts.count == 1)
       #expect(failure.error.status == 503)
       #expect(failure.retryAfter == .seconds(9))

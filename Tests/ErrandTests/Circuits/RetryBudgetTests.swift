@@ -20,7 +20,7 @@ import Testing
     #expect(accounts.spend(for: a) == false)
     accounts.earn(for: a)
     #expect([accounts.spend(for: a), accounts.spend(for: a)] == [true, false])
-    #expect(accounts.spend(for: b) == true, "every host has its own")
+    #expect(accounts.spend(for: b) == true, "each host has its own budget")
   }
 
   @Test func `saves no more retries than its capacity`() {
@@ -139,7 +139,8 @@ import Testing
       return number < 4 ? .unavailable(request) : .ok(request)
     }
     try await shop.task().retry(upTo: 5, after: .seconds(1)).run()
-    #expect(shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8, "three were sent, two of them again")
+    #expect(
+      shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8, "three requests were sent, two of them as retries")
   }
 
   @Test func `without a budget only the policy limits retries`() async throws {

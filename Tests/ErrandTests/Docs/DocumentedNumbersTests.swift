@@ -11,7 +11,7 @@ import Testing
     let url = DocumentedCode.package.appendingPathComponent(document)
     let text = try String(contentsOf: url, encoding: .utf8).split { $0.isWhitespace }.joined(separator: " ")
     for statement in statements {
-      #expect(text.contains(statement), "\(document) does not say '\(statement)', line \(line)")
+      #expect(text.contains(statement), "\(document) does not contain '\(statement)', line \(line)")
     }
   }
 
@@ -131,7 +131,7 @@ import Testing
 
     @Test func `the guide states the lifetime of idle connections, which is shorter than on servers`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
-      #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
+      #expect(seconds < 60, "many proxies close idle connections after 60 s, and nginx after 75 s")
       try check(transports, says: "when the server does, or after \(seconds) seconds")
       try check(changes, says: "when the server closes it, or after \(seconds) s")
     }

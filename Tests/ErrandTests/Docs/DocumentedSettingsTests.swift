@@ -24,7 +24,7 @@ import Testing
     for (label, value) in settings {
       let (name, text) = (label ?? "", Self.text(of: value))
       let documented = defaults[name] ?? []
-      #expect(documented.contains(text), "\(name) is \(text), documented as \(documented.sorted()), line \(line)")
+      #expect(documented.contains(text), "\(name) is \(text), but documented as \(documented.sorted()), line \(line)")
     }
   }
 

@@ -43,7 +43,7 @@
     }
 
     @Test func `the guide states the number of checks`() throws {
-      #expect(Self.checks.count + Self.leftOut.count == Self.all.count, "a name is not that of a check")
+      #expect(Self.checks.count + Self.leftOut.count == Self.all.count, "leftOut contains an unknown check")
       let guide = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc/WritingATransport.md")
       let text = try String(contentsOf: guide, encoding: .utf8)
       #expect(text.contains("passes \(Self.checks.count) of the \(Self.all.count) checks"))

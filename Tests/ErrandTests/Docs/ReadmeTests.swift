@@ -19,12 +19,12 @@ import Testing
     // The testing recipes are tests in this folder.
     let sources = try DocumentedCode.sources(in: "Examples/Snippets")
       .merging(DocumentedCode.sources(in: "Tests/ErrandTests/Docs")) { snippet, _ in snippet }
-    #expect(!blocks.isEmpty, "a guide shows code")
+    #expect(!blocks.isEmpty, "the document has no code blocks")
     for block in blocks {
       let missing = sources.mapValues { DocumentedCode.firstLine(of: block, missingFrom: $0) }
       #expect(
         missing.values.contains(nil),
-        "no snippet has the block that begins with '\(block.first ?? "")'; the lines not found are \(missing)")
+        "no snippet contains the block that begins with '\(block.first ?? "")'; the missing lines are \(missing)")
     }
   }
 
@@ -49,7 +49,7 @@ import Testing
       let shown = DocumentedCode.blocks(in: lines, opens: opens.contains, closes: closes.contains).joined()
       #expect(!shown.isEmpty)
       for line in Set(shown) where line != "…" {
-        #expect(try Self.tour.contains(line), "\(name) shows '\(line)', which the tour does not do")
+        #expect(try Self.tour.contains(line), "\(name) shows '\(line)', but the tour does not run it")
       }
     }
   }

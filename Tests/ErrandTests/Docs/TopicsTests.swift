@@ -9,7 +9,7 @@ import Testing
     let types = try Self.types(of: module)
     #expect(types.count > (module == "ErrandURLSession" ? 1 : 10))
     let missing = types.subtracting(try Self.topics(of: module))
-    #expect(missing.isEmpty, "in no topic of \(module).docc: \(missing.sorted())")
+    #expect(missing.isEmpty, "not in any topic of \(module).docc: \(missing.sorted())")
   }
 
   @Test func `finds types in conditional blocks but not nested types`() {

@@ -87,7 +87,7 @@ import Testing
     let text = try String(contentsOf: guide, encoding: .utf8).split { $0.isWhitespace }.joined(separator: " ")
     var rest = text[...]
     for words in log.lines {
-      let place = try #require(rest.range(of: words), "the guide does not have '\(words)', or too early")
+      let place = try #require(rest.range(of: words), "the guide does not mention '\(words)' after the previous step")
       rest = rest[place.upperBound...]
     }
   }

@@ -22,9 +22,9 @@ import Testing
     let tag = try #require(EntityTag(lenient: " \(text) "))
     #expect(tag.text == text && tag.isWeak && EntityTag(text) == nil)
     #expect(tag.matchesWeakly(tag) && !tag.matchesStrongly(tag))
-    #expect(EntityTag("\"abc\"")?.matchesWeakly(tag) == false, "quotes are a part of a tag")
+    #expect(EntityTag("\"abc\"")?.matchesWeakly(tag) == false, "the quotes are part of a tag")
     #expect(text.contains(",") || EntityTagCondition([text]).names(tag))
-    #expect(DownloadValidator([.eTag: text]) == nil, "never for a range")
+    #expect(DownloadValidator([.eTag: text]) == nil, "a malformed tag can't validate a range")
   }
 
   @Test(arguments: [

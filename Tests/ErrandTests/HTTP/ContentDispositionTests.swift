@@ -123,7 +123,7 @@ import Testing
     let typed = name(String(repeating: "a", count: 300), "https://a.test/", "application/json")
     #expect(typed == String(repeating: "a", count: 195) + ".json")
     let blank = name(String(repeating: "a", count: 199) + " b")
-    #expect(blank == String(repeating: "a", count: 199), "no blank or dot is left at the end")
+    #expect(blank == String(repeating: "a", count: 199), "the name does not end in whitespace or a dot")
     // A single character of 1,001 scalars.
     let accents = name("a" + String(repeating: "\u{301}", count: 1000) + ".txt")
     #expect(accents.utf8.count <= 200 && accents.unicodeScalars.first == "a" && accents.hasSuffix(".txt"))

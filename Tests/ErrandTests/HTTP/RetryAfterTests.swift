@@ -93,7 +93,7 @@ import Testing
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
     #expect(lines.withLock { $0.count { $0.contains("attempt 1 started") } } == 1)
-    #expect(!lines.withLock { $0.contains { $0.contains("attempt 2 started") } }, "it did not wait at all")
+    #expect(!lines.withLock { $0.contains { $0.contains("attempt 2 started") } }, "the call retried without waiting")
   }
 
   @Test(arguments: [

@@ -39,7 +39,7 @@ import Testing
   @Test func `limits name and value to 4,096 octets`() {
     #expect(SetCookie("ab=" + String(repeating: "c", count: 4094)) != nil)
     #expect(SetCookie("ab=" + String(repeating: "c", count: 4095)) == nil)
-    #expect(SetCookie("ab=" + String(repeating: "ü", count: 2048)) == nil, "octets, not letters")
+    #expect(SetCookie("ab=" + String(repeating: "ü", count: 2048)) == nil, "the limit is in octets, not characters")
     #expect(SetCookie("ab=c; x=" + String(repeating: "d", count: 1 << 20)) != nil)
   }
 
@@ -69,7 +69,7 @@ import Testing
   // Convert the cookie-domain to lower case."
   @Test func `lowercases a domain and removes one leading dot`() {
     #expect(SetCookie("a=b; Domain=.Shop.TEST")?.domain == "shop.test")
-    #expect(SetCookie("a=b; Domain=shop.test; domain=b.test")?.domain == "b.test", "the last one counts")
+    #expect(SetCookie("a=b; Domain=shop.test; domain=b.test")?.domain == "b.test", "the last Domain attribute is used")
     #expect(SetCookie("a=b; Domain=shop.test; Domain")?.domain == "")
     #expect(SetCookie("a=b; Domain=..a")?.domain == ".a")
   }

@@ -79,7 +79,9 @@ import Testing
     reference: String, target: String
   ) {
     #expect(resolved(reference, "http://a/b") == target)
-    #expect(URL(string: target, encodingInvalidCharacters: false)?.absoluteString == target, "Foundation takes it")
+    #expect(
+      URL(string: target, encodingInvalidCharacters: false)?.absoluteString == target,
+      "Foundation accepts the target unchanged")
   }
 }
 

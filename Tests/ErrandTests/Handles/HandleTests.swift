@@ -152,7 +152,7 @@ import Testing
   @Test func `a cancelled call can be retried and cancelled again`() async throws {
     let shop = GatedShop()
     let handle = shop.server.manager.start(GetWidget().on(shop.server))
-    #expect(!handle.retry(), "it is under way")
+    #expect(!handle.retry(), "a running call can't be retried")
     await shop.asked.reached(1)
     handle.cancel()
     _ = try? await handle.value

@@ -156,7 +156,7 @@ import Testing
   func `an error does not show values`(options: String) {
     do {
       _ = try request("curl \(options) https://a.test/")
-      Issue.record("\(options) is taken")
+      Issue.record("\(options) was accepted")
     } catch {
       #expect(!"\(error)".contains("SECRET"))
     }
@@ -257,7 +257,7 @@ import Testing
     let stub = StubServer(.status(302, [.location: "/b"]), .json("{}"))
     let task = try CurlCommand("curl https://a.test/a -H 'X-Mine: 1' -d b=c -m 3").task
     let response = try await task.accepting(.only(302)).on(stub.server).run()
-    #expect(response.status == 302, "redirects are not followed unless the command says so")
+    #expect(response.status == 302, "curl does not follow redirects by default")
     let sent = try #require(stub.requests.first)
     #expect(sent.method == .post && sent.headers["X-Mine"] == "1" && sent.body.data == Data("b=c".utf8))
     #expect(sent.options.timeouts.attempt == .seconds(3))

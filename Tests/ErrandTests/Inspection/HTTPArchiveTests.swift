@@ -24,7 +24,7 @@ import Testing
       "\(last.timeline ?? [])")
     let starts = try archive.entries.map { try Date($0.startedDateTime, strategy: RecordingEntry.dateFormat) }
     #expect(abs(starts[1].timeIntervalSince(starts[0]) - 2) < 0.01)
-    #expect(archive.entries[0].timeline == nil, "with the last request alone")
+    #expect(archive.entries[0].timeline == nil, "only a call's last entry has the timeline")
   }
 
   @Test func `contains the fields that HAR requires, and no secrets`() async throws {
@@ -278,10 +278,12 @@ import Testing
     entry = try #require(HTTPArchive(calls).entries.first)
     #expect(entry.serverIPAddress == nil)
     calls[0].exchanges[0].failure = "the body broke off"
-    #expect(HTTPArchive(calls).entries.first?.response.bodySize == -1, "what came of it is not known")
+    #expect(HTTPArchive(calls).entries.first?.response.bodySize == -1, "the size of an incomplete body is unknown")
     calls[0].exchanges[0].failure = nil
     calls[0].exchanges[0].method = .head
-    #expect(HTTPArchive(calls).entries.first?.response.bodySize == 0, "a length that is announced is none that came")
+    #expect(
+      HTTPArchive(calls).entries.first?.response.bodySize == 0,
+      "the Content-Length of a HEAD response is not the size of its body")
   }
 
   @Test func `derives the timings from the transfer`() {

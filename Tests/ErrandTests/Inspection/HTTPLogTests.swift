@@ -74,7 +74,7 @@ import Testing
       let newest = [all.folder.lastPathComponent, log.folder.lastPathComponent]
       #expect(await eventually { (try? names())?.sorted() == (left + newest).sorted() })
       #expect(try files(in: parent.appendingPathComponent(left[0])) == ["my notes.md"])
-      #expect(try files(in: parent.appendingPathComponent(old)) == ["index.html"], "it is still written")
+      #expect(try files(in: parent.appendingPathComponent(old)) == ["index.html"], "the log is still being written")
       #expect(try files(in: parent.appendingPathComponent(left[3])).count == 2)
       withExtendedLifetime((held, all)) {}
     }
@@ -140,7 +140,7 @@ import Testing
         _ = try await task.on(server).tagged(Self.injection).comment(Self.injection).download()
       }
       #expect(!page.contains("s3cret") && !page.contains("<img") && !page.contains("<!--"))
-      #expect(page.components(separatedBy: "<script").count == 3, "the page's own, and the call's")
+      #expect(page.components(separatedBy: "<script").count == 3, "the page has one script, and the call has another")
     }
   }
 

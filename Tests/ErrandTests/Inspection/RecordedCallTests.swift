@@ -59,7 +59,7 @@ import Testing
     let again = try decoder.decode([RecordedCall].self, from: data)
     #expect(again.count == 2 && again.map(\.description) == calls.map(\.description))
     #expect(again.map(\.exchanges) == calls.map(\.exchanges) && again.map(\.duration) == calls.map(\.duration))
-    #expect(String(decoding: data, as: UTF8.self).contains(#""duration":1.5"#), "durations are seconds")
+    #expect(String(decoding: data, as: UTF8.self).contains(#""duration":1.5"#), "durations are encoded in seconds")
   }
 
   @Test func `records only that a hidden task ran`() async throws {

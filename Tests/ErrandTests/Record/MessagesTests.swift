@@ -114,11 +114,14 @@ import Testing
     #expect(try await words(.attempt, after: three, three) == "the time limit 'timeout'")
     #expect(
       try await words(.attempt, after: three, nil, Timeouts(attempt: three)) == "the time limit 'timeouts.attempt'")
-    #expect(try await words(.attempt, after: five, three) == "the attempt's time limit", "what is left of another")
+    #expect(
+      try await words(.attempt, after: five, three) == "the attempt's time limit",
+      "the limit is not from a setting of the attempt")
     var stated = ServerConfiguration()
     stated.timeouts.attempt = three
     #expect(
-      Timeouts.setting(of: .attempt, three, three, Timeouts(), stated) == "timeout", "the server's does not count then")
+      Timeouts.setting(of: .attempt, three, three, Timeouts(), stated) == "timeout",
+      "the task's timeout overrides the server's")
     #expect(Timeouts.setting(of: .attempt, three, .inherited, Timeouts(), stated) == "timeouts.attempt")
     #expect(
       try await words(.idle, after: thirty) == "the time limit 'defaultTimeout' (for pauses in the body)")
@@ -360,7 +363,7 @@ import Testing
     let stub = StubServer(.json(#"{"kind":"s3cret"}"#))
     let task = Endpoint<Void, Labelled>.get("labels").on(stub.server)
     let shown = try await error { try await task.download() }
-    #expect(shown.reason.contains("s3cret"), "what is no secret by its name is shown")
+    #expect(shown.reason.contains("s3cret"), "a value is shown if its name is not secret")
     let hidden = try await error { try await task.recording([.url, .headers]).download() }
     #expect(hidden.reason.hasSuffix(": at kind: the value is invalid"), "\(hidden)")
     let body = HTTPResponseBody(Data("{\"kind\":\"s3cret\"}".utf8))

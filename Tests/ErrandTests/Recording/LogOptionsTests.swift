@@ -58,7 +58,9 @@ import Testing
     #expect(text.contains("POST Upload") == (parts != 0 && !options.contains(.url)))
     #expect(text.contains("\n") == !options.isSubset(of: .standard))
     let others = text.split(separator: "\n").dropFirst()
-    #expect(others.allSatisfy { $0.hasPrefix(">") || $0.hasPrefix("<") }, "no body looks like a call:\n\(text)")
+    #expect(
+      others.allSatisfy { $0.hasPrefix(">") || $0.hasPrefix("<") },
+      "a body line looks like the start of a call:\n\(text)")
     #expect(!text.unicodeScalars.contains("\u{1B}") && !text.unicodeScalars.contains("\r"))
   }
 

@@ -84,7 +84,7 @@ import Testing
     #expect(isLocked)
     _ = try folder.write(recordings, RecordingLimits(count: 4))
     #expect(try index(in: url).map(\.number) == [7, 8, 9, 10])
-    #expect(try files(in: url).count == 6, "four recordings, the index and the lock")
+    #expect(try files(in: url).count == 6, "the folder contains four recordings, the index and the lock")
   }
 
   @Test func `concurrent sessions share a folder's index and numbers`() async throws {

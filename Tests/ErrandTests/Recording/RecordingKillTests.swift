@@ -35,7 +35,7 @@
           (seen, last) = (seen + 1, status.st_ctim)
         }
         var ending: Int32 = 0
-        try #require(waitpid(process, &ending, WNOHANG) == 0, "it ended by itself, with \(ending)")
+        try #require(waitpid(process, &ending, WNOHANG) == 0, "the process exited by itself with status \(ending)")
         return seen >= count
       }
       try #require(isWritten)
@@ -92,7 +92,7 @@
       _ = await (first, second)
       let entries = try index(in: folder)
       #expect(entries.map(\.number).elementsEqual(1...4000))
-      #expect(try files(in: folder).count == 4002, "with the index and the lock")
+      #expect(try files(in: folder).count == 4002, "the folder contains 4,000 recordings, the index and the lock")
     }
 
     @Test(arguments: [20, 1000])

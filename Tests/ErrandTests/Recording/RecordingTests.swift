@@ -106,7 +106,7 @@ import Testing
       for stub in stubs { await stub.server.endTaskPathRecording() }
       let names = try recordings(in: folder)
       #expect(names.count == 100)
-      #expect(Set(names.map { $0.prefix(4) }).count == 100, "every number once")
+      #expect(Set(names.map { $0.prefix(4) }).count == 100, "each number is used once")
       for name in names { #expect(try text(folder, name).contains("Widget: call succeeded")) }
     }
   }

@@ -144,7 +144,7 @@ import Testing
       #expect(try recordings(in: folder).isEmpty)
       close(lock)
       await recorder.finish()
-      #expect(try recordings(in: folder).count == 1, "it is written all the same")
+      #expect(try recordings(in: folder).count == 1, "the recording is still written")
     }
   }
 
@@ -159,7 +159,7 @@ import Testing
       #expect(await stub.server.endTaskPathRecording() == 3)
       #expect(lines.withLock { $0.count } == 2 && lines.withLock { $0.first?.contains("fails: ") == true })
       #expect(lines.withLock { $0.last?.hasSuffix(": 3 calls could not be written and are missing") == true })
-      #expect(await stub.server.endTaskPathRecording() == 0, "it records no more")
+      #expect(await stub.server.endTaskPathRecording() == 0, "the recording has already ended")
     }
   }
 
@@ -198,7 +198,7 @@ import Testing
         made.add()
         return large
       }
-      #expect(await eventually { !lines.withLock { $0 }.isEmpty }, "the first try has failed")
+      #expect(await eventually { !lines.withLock { $0 }.isEmpty }, "the first write has failed")
       let late = recording("GET Late")
       recorder.record(size: 10, log: sink) { late }
       close(lock)

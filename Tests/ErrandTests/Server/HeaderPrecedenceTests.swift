@@ -20,7 +20,7 @@ import Testing
       $0.computedHeaders = { _ in ["X-Level": "computed", "x-both": "computed"] }
     }
     let headers = try await sent(by: stub, Styled())
-    #expect(headers.values(for: "X-Level") == ["task"], "replaced, not added")
+    #expect(headers.values(for: "X-Level") == ["task"], "the task's value replaces the others")
     #expect(headers.values(for: "X-Both") == ["computed"])
     #expect(headers["X-Standard"] == "1" && headers["X-Task"] == "1")
     #expect(try await sent(by: stub).values(for: "X-Level") == ["computed"])

@@ -60,7 +60,7 @@ import Testing
     let path = String(repeating: "x", count: 400)
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
     let url = "https://shop.test/\(path)"
-    #expect(error?.url == url, "the property has it whole")
+    #expect(error?.url == url, "the property contains the entire URL")
     let line = "GET \(url.prefix(200))… (\(url.utf8.count) bytes): 404 Not Found: there is nothing at that URL"
     #expect(error?.description == line, "\(error.map { "\($0)" } ?? "")")
   }

@@ -67,7 +67,7 @@ import Testing
     let lines = Shared<[String]>([])
     _ = logged(Self.cut, lines)
     let stub = logged("https://shop.test", lines)
-    #expect(lines.withLock { $0.count } == 1, "a sound remote says nothing")
+    #expect(lines.withLock { $0.count } == 1, "a valid remote logs nothing")
     await stub.server.update { $0.remote = Self.cut }
     for line in lines.withLock({ $0 }) {
       #expect(line.hasPrefix("every call below the remote will fail: ") && line.contains("#part"), "\(line)")

@@ -109,6 +109,6 @@ import Testing
     var expected = all(7)
     expected.idle = .seconds(70)
     let merged = try await reported(isStream: true) { ($0.timeouts, $0.defaultTimeout) = (long, .seconds(7)) }
-    #expect(merged == expected, "the head is limited as a whole, and the body as is stated")
+    #expect(merged == expected, "the timeout limits the head, and `timeouts.idle` limits the body")
   }
 }

@@ -27,7 +27,7 @@ import Testing
     try await PlainTask(path: address).on(stub.server).run()
     for request in stub.requests {
       #expect(request.headers.map(\.name.rawName).sorted() == ["Accept", "Accept-Language", "User-Agent"])
-      #expect(request.headers[.acceptLanguage] == "en", "computed ones go before standard ones")
+      #expect(request.headers[.acceptLanguage] == "en", "computed headers override standard headers")
     }
     #expect(stub.requests.count == 2)
   }

@@ -83,7 +83,7 @@ import Testing
       for _ in 0..<10 { await shop.clock.pass(.seconds(1), sleepers: 2) }
       let error = try #require(await taskError { _ = try await call.value })
       #expect(error.reason.contains("connectivityTimeout") && error.elapsed == .seconds(10))
-      #expect(shop.sentCount == 7, "after 0, 1, 2, 3, 4, 6 and 10 s, for each wait is twice as long")
+      #expect(shop.sentCount == 7, "requests are sent after 0, 1, 2, 3, 4, 6 and 10 s")
     }
   }
 

@@ -134,7 +134,7 @@ import Testing
     #expect(stub.requests.count == 1)
     let unsent = StubServer(.refused, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
     try await PlainTask().on(unsent.server).run()
-    #expect(unsent.requests.map(\.method) == [.post, .post], "nothing was sent the first time")
+    #expect(unsent.requests.map(\.method) == [.post, .post], "the first request was not sent")
     let keyed = StubServer(.lost, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
     try await PlainTask().on(keyed.server).idempotency(.safeToRepeat).run()
     #expect(keyed.requests.count == 2)

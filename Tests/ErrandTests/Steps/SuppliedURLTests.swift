@@ -55,7 +55,7 @@ import Testing
     #expect(response.status == .created && isSafe(stub, count: 1))
     let put = HTTPRequest(.put, .known("https://shop.test/a"))
     let moved = HTTPResponse(url: put.url, headers: [.location: target, .contentLocation: target])
-    #expect(Invalidation.urls(put, moved) == ["https://shop.test/a"], "nothing of another origin is removed")
+    #expect(Invalidation.urls(put, moved) == ["https://shop.test/a"], "responses at another origin are not removed")
   }
 
   @Test func `ignores an http origin in the domain of a Digest challenge`() throws {

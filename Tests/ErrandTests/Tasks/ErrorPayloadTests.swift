@@ -33,7 +33,9 @@ import Testing
   @Test func `the error contains the task's error payload`() async throws {
     let error = try await error(Order())
     #expect(error.payload(as: Problem.self) == Problem())
-    #expect(error.reason.hasSuffix(#"{"code":"E7","hint":"try later"}"#), "what Swift makes of it names no secret")
+    #expect(
+      error.reason.hasSuffix(#"{"code":"E7","hint":"try later"}"#),
+      "the reason quotes the body, because the payload has no description")
   }
 
   @Test func `a modifier's error payload overrides the task's, which overrides the server's`() async throws {
@@ -128,8 +130,10 @@ import Testing
 
   @Test func `an error code is a catch pattern`() async throws {
     let failure: any Error = try await error(Order())
-    do { throw failure } catch TaskError.Code.badStatus {} catch { Issue.record("not matched") }
-    do { throw failure } catch TaskError.Code.timedOut { Issue.record("matched") } catch {}
-    do { throw CancellationError() } catch TaskError.Code.badStatus { Issue.record("matched") } catch {}
+    do { throw failure } catch TaskError.Code.badStatus {} catch { Issue.record("the pattern did not match") }
+    do { throw failure } catch TaskError.Code.timedOut { Issue.record("the pattern matched another code") } catch {}
+    do { throw CancellationError() } catch TaskError.Code.badStatus {
+      Issue.record("the pattern matched another error")
+    } catch {}
   }
 }

@@ -18,7 +18,7 @@
       for number in 0..<5 { _ = line.join(number) }
       #expect(started(&line) == [0, 1])
       line.connected()
-      #expect(started(&line) == [], "a connection carries one")
+      #expect(started(&line) == [], "each connection carries one exchange")
       line.leave(.connected)
       #expect(started(&line) == [2])
       line.leave(.started)
@@ -45,7 +45,7 @@
       #expect(started(&line) == [0])
       line.connected()
       line.isMultiplexed = true
-      #expect(started(&line) == [1], "it may have to wait for one of the server's streams")
+      #expect(started(&line) == [1], "the exchange may have to wait for a free stream")
       line.connected()
       #expect(started(&line) == [2])
     }

@@ -51,7 +51,7 @@
       #expect(take(["HTTP/2 200 ", "server: a", ""], &lines, rules) == [.more, .more, .complete])
       var foreign = HeadLines()
       guard case .refused = take(["HTTP/1.1 200 OK"], &foreign, rules)[0] else {
-        Issue.record("a stream that speaks HTTP/1.1")
+        Issue.record("an HTTP/1.1 status line was accepted")
         return
       }
     }

@@ -27,14 +27,14 @@ import Testing
     let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 1, openDuration: .seconds(20))
     var circuit = Circuit()
     guard case .permit(let permit) = circuit.enter(at: .zero, settings) else {
-      Issue.record("refused")
+      Issue.record("a closed circuit rejected a request")
       return
     }
     let isOpen = circuit.leave(permit, .failure, at: .zero, settings)
     #expect(isOpen)
     #expect(!circuit.isIdle(at: .seconds(3619)) && circuit.isIdle(at: .seconds(3620)))
     _ = circuit.enter(at: .seconds(3620), settings)
-    #expect(!circuit.isIdle(at: .seconds(9999)), "a probe is under way")
+    #expect(!circuit.isIdle(at: .seconds(9999)), "a probe is running")
   }
 
   @Test func `drops circuits of unused hosts but keeps open ones`() throws {
@@ -59,7 +59,9 @@ import Testing
       #expect(admission.hostCount <= 65)
     }
     let last = try origin(999)
-    #expect(admission.enter(1000, host: last, priority: .normal, at: .seconds(1000)) == .wait, "its rate has not")
+    #expect(
+      admission.enter(1000, host: last, priority: .normal, at: .seconds(1000)) == .wait,
+      "the host's rate limit has not recovered")
   }
 
   #if os(Linux)

@@ -13,8 +13,8 @@ import Testing
       stub.server)
     let error = try #require(
       await #expect(throws: TaskError.self) { try await task.retry(upTo: 3, after: .zero).run() })
-    #expect(stub.requests.isEmpty, "nothing is sent")
-    #expect(error.attempts.count <= 1, "it would be refused again")
+    #expect(stub.requests.isEmpty, "nothing must be sent")
+    #expect(error.attempts.count <= 1, "a retry would be rejected too")
     return error
   }
 

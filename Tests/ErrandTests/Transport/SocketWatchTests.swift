@@ -35,10 +35,10 @@
       watch.watch(number, input, of: 1)
       watch.watch(number, 0, of: 1)
       say("early", over: peer)
-      #expect(reports == 1, "it is still registered")
+      #expect(reports == 1, "the descriptor is still registered")
       let report = watch.report(number)
       #expect(report == .left)
-      #expect(reports == 0, "it is no longer")
+      #expect(reports == 0, "the descriptor is no longer registered")
       watch.watch(number, input, of: 1)
       #expect(reports == 1)
       watch.closing(number)
@@ -128,12 +128,12 @@
       watch.watch(number, input | EPOLLOUT.rawValue, of: 1)
       for takesBytes in [false, true] {
         watch.asked(number)
-        #expect(reports == 1, "it is writable")
+        #expect(reports == 1, "the socket is writable")
         while !watch.restsFromWriting(number) {}
-        #expect(reports == 0, "it rests")
+        #expect(reports == 0, "writing is paused")
         if takesBytes { watch.asked(number) }
         watch.endRest(of: number)
-        #expect(reports == 1, "its rest is over")
+        #expect(reports == 1, "the pause has ended")
       }
       watch.closing(number)
       Glibc.close(number)

@@ -62,7 +62,7 @@
       timers.connecting(at: 100 * Self.second)
       #expect(try #require(next(timers)) == (.connect, 102) && timers.phase == .connecting)
       timers.connecting(at: 101 * Self.second)
-      #expect(try #require(next(timers)) == (.connect, 102), "a second address is tried, the same time runs")
+      #expect(try #require(next(timers)) == (.connect, 102), "trying a second address does not restart the timer")
     }
 
     @Test func `waiting for a connection counts towards the queue limit instead of the attempt limit`() throws {

@@ -134,7 +134,7 @@ import Testing
     #expect(
       bodies == ["one", "three"] && types == ["text/html", "text/plain", "text/plain"] && names == [nil, nil, "f"])
     let late = await #expect(throws: TaskError.self) { _ = try await skipped?.body.collect() }
-    #expect(late?.code == .unreadableBody, "what is left of it is not all of it")
+    #expect(late?.code == .unreadableBody, "the body of a skipped part can no longer be read")
   }
 
   /// A body whose second part never ends.
@@ -302,7 +302,7 @@ import Testing
     for request in stub.requests { bodies.append(try await bytes(request.body)) }
     #expect(bodies.count == 4 && bodies[0] == bodies[1] && bodies[1] == bodies[2] && bodies[2] != bodies[3])
     let boundaries = Set(String(decoding: bodies[0], as: UTF8.self).matches(of: /errand-[0-9-]+[0-9]/).map { $0.0 })
-    #expect(boundaries.count == 2, "a form within a form has another")
+    #expect(boundaries.count == 2, "a nested form has its own boundary")
   }
 
   private struct Listed: ServerPOSTTask, PayloadUploadingTask {

@@ -66,7 +66,7 @@ import Testing
     #expect(whole.parts == body.parts && whole.isComplete)
     #expect(try Self.parts(bytes.map { Data([$0]) }).parts == body.parts)
     for cut in 0..<bytes.count {
-      #expect(try Self.parts([bytes.prefix(cut), bytes.dropFirst(cut)]).parts == body.parts, "cut at \(cut)")
+      #expect(try Self.parts([bytes.prefix(cut), bytes.dropFirst(cut)]).parts == body.parts, "split at \(cut)")
     }
   }
 

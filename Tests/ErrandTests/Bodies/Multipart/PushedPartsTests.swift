@@ -41,7 +41,7 @@ import Testing
     #expect(read(bytes.map { Data([$0]) }, boundary: boundary, isPushed: isPushed) == whole)
     for cut in 0..<bytes.count {
       let halves = read([bytes.prefix(cut), bytes.dropFirst(cut)], boundary: boundary, isPushed: isPushed)
-      #expect(halves == whole, "\(text.debugDescription) cut at \(cut)")
+      #expect(halves == whole, "\(text.debugDescription) split at \(cut)")
     }
     return whole
   }

@@ -179,7 +179,7 @@ import Testing
       }
       let recording = try transport(file, .once, stub)
       let live = try await get("planted2", recording)
-      #expect(live["access_token"] == "planted1", "the app gets what came")
+      #expect(live["access_token"] == "planted1", "the app receives the unredacted response")
       try await recording.finish()
       let written = try String(contentsOf: file, encoding: .utf8)
       #expect(!written.contains("planted"))
@@ -243,7 +243,7 @@ import Testing
       _ = try await response?.body.next()
       response = nil
       for transport in [broken, left] { try await transport.finish() }
-      #expect(try files(in: folder).isEmpty, "neither was read to its end")
+      #expect(try files(in: folder).isEmpty, "neither body was read to its end")
       let whole = try recording(pieces)
       let stream = try await PlainTask().on(server(whole)).stream()
       #expect(try await stream.body.collect() == Data("one two".utf8) && stream.body.trailers["X-Sum"] == "9")

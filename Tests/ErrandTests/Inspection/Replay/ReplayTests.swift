@@ -101,7 +101,7 @@ import Testing
     }
     let streamed = URLTask(
       .known("https://shop.test/a"), method: .post, headers: [.contentType: "text/plain"], body: stream)
-    #expect(try await streamed.on(shop).run().status == .created, "one that can be read again is read")
+    #expect(try await streamed.on(shop).run().status == .created, "a streamed body is compared if it can be read again")
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() })
     let refusal = await taskError {
       try await URLTask(.known("https://shop.test/a"), method: .post, body: once).on(shop).run()

@@ -124,7 +124,7 @@ import Testing
       Data(#"{"title":"x","detail":"s3cret"}"#.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }),
       "application/problem+json", 409)
     #expect(await !reason(wide) { $0.paths = ["detail"] }.contains("s3cret"))
-    #expect(await reason(problem) { $0.bodies = ["text/*"] }.contains("Taken: s3cret"), "its type is not hidden")
+    #expect(await reason(problem) { $0.bodies = ["text/*"] }.contains("Taken: s3cret"), "the body's type is not hidden")
     let page = StubLog.Answer.data(Data("<title>s3cret</title>".utf8), "text/html", 500)
     #expect(await reason(page) { $0.bodies = [] }.contains("s3cret"))
     #expect(await !reason(page) { $0.bodies = ["text/html"] }.contains("s3cret"))

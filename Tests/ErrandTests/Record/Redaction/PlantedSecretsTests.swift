@@ -127,7 +127,9 @@ import Testing
           output.withLock { $0 += [name, text] }
         }
       }
-      #expect(calls.calls.map(\.exchanges.count) == [0, 1, 1, 1, 1, 1], "the first is refused")
+      #expect(
+        calls.calls.map(\.exchanges.count) == [0, 1, 1, 1, 1, 1], "the first call is rejected before it sends a request"
+      )
       let texts = try Self.texts(of: calls.calls)
       output.withLock { $0 += texts }
       let all = output.withLock { $0 }

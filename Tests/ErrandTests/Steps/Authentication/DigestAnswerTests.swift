@@ -145,7 +145,7 @@ import Testing
 
   // From Chromium's handler tests.
   @Test func `accepts the challenges that browsers accept`() throws {
-    #expect(try challenge("Digest nonce=\"xyz\"").realm == "", "some servers leave it out")
+    #expect(try challenge("Digest nonce=\"xyz\"").realm == "", "some servers omit the realm")
     #expect(try challenge("Digest nonce=xyz, realm=ThunderBluff, foo=\"bar\"").nonce == "xyz")
     #expect(try challenge("Digest nonce=\"xyz\", realm=\"Oblivion\", qop=\"auth,foo\"").statedProtection == "auth")
     #expect(try challenge("Digest nonce=\"xyz\", realm=\"Oblivion\", qop=\"\"").protection == .none)

@@ -183,7 +183,7 @@ import Testing
       })
     let calls = (0..<10).map { _ in Task { try await shop.task(method: .post).run().status } }
     for call in calls { #expect(try await call.value == .ok) }
-    #expect(shop.sentCount == 11, "those that wait for the slot know the challenge of the first")
+    #expect(shop.sentCount == 11, "calls that waited for the slot use the first call's challenge")
   }
 
   private struct Passing: PerAttemptStep {

@@ -156,7 +156,7 @@ import Testing
     _ = try await call.value
     try await left.withLock { $0 }?.value
     try await shop.task().run()
-    #expect(sent.withLock { $0.last } == "Bearer t3", "the token that the second refresh gave was forgotten")
+    #expect(sent.withLock { $0.last } == "Bearer t3", "the token of the second refresh was forgotten")
   }
 
   @Test func `authenticates a call from a task that outlives its refresh`() async throws {
@@ -213,7 +213,7 @@ import Testing
     mayAnswer.open()
     let login = try #require(own.withLock { $0 })
     let isDone = await eventually { login.state.isOver }
-    #expect(isDone, "it waits for itself")
+    #expect(isDone, "the call waits for its own refresh")
     if !isDone { login.cancel() }
     #expect(try await CachedTask(path: "b").on(shop.server).download() == "data")
     #expect(logins.withLock { $0 } == [nil, nil] && asked.count == 2)

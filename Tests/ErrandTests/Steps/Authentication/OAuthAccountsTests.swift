@@ -56,7 +56,7 @@ import Testing
     var bob = ann
     bob.grant = .password(user: "bob", password: "y")
     #expect(try await tokens(ann, bob, ann) == ["ann", "bob", "ann"])
-    #expect(sent.withLock { $0.count } == 3, "each has a token of its own")
+    #expect(sent.withLock { $0.count } == 3, "each call requests its own token")
   }
 
   @Test func `different users, audiences and scopes have separate entries in a store`() async throws {
@@ -69,7 +69,7 @@ import Testing
     #expect(try await tokens(read, pay, read) == ["read", "pay", "read"])
     let (ann, bob) = (client(.password(user: "ann", password: "x")), client(.password(user: "bob", password: "y")))
     #expect(try await tokens(ann, bob, ann) == ["ann", "bob", "ann"])
-    #expect(sent.withLock { $0.count } == 6, "each is requested once")
+    #expect(sent.withLock { $0.count } == 6, "each token is requested once")
     #expect(try await tokens(client(.refreshToken("code")), client(.clientCredentials)) == ["code", "client"])
   }
 
@@ -128,8 +128,8 @@ import Testing
       shop.clock.advance(by: .seconds(wait))
       #expect(await taskError { try await shop.task().run() }?.code == .signInRequired)
     }
-    #expect(shop.sentCount == 1 && sent.withLock { $0.count } == 2, "and is not sent again")
-    #expect(try await tokens(ann) == ["ann"], "which stays in the store")
+    #expect(shop.sentCount == 1 && sent.withLock { $0.count } == 2, "the rejected code is not sent again")
+    #expect(try await tokens(ann) == ["ann"], "Ann's token is still stored")
   }
 
   @Test func `uses a token stored by the app if the code was already used`() async throws {

@@ -75,7 +75,7 @@ import Testing
       try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
       await #expect(throws: TaskError.self) { try await mine.secret(named: "n") }
       try await mine.setSecret(Data("new".utf8), named: "n")
-      #expect(try Data(contentsOf: target) == Data("planted".utf8), "the link is replaced, not followed")
+      #expect(try Data(contentsOf: target) == Data("planted".utf8), "the link is replaced instead of followed")
       #expect(try await mine.secret(named: "n") == Data("new".utf8))
     }
   }

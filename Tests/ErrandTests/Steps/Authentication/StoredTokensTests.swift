@@ -232,7 +232,9 @@ import Testing
     _ = try await (first.value, meanwhile.value, forgetting.value)
     #expect(sent.withLock { $0 } == ["Bearer t1", "Bearer t1"])
     for _ in 0..<2 { try await shop.task().run() }
-    #expect(sent.withLock { $0.dropFirst(2) } == ["Bearer t2"], "and what comes after is stored for whom it came")
+    #expect(
+      sent.withLock { $0.dropFirst(2) } == ["Bearer t2"],
+      "a later response is stored, so the second call sends no request")
   }
 
   @Test func `concurrent calls and forget() do not deadlock`() async throws {

@@ -30,7 +30,9 @@ import Testing
       }, sent)
     #expect(await taskError { try await shop.task().run() }?.code == .badRequest)
     token.withLock { $0 = "good" }
-    #expect(await taskError { try await shop.task().run() }?.code == .badRequest && asked.count == 1, "the pause")
+    #expect(
+      await taskError { try await shop.task().run() }?.code == .badRequest && asked.count == 1,
+      "the closure is not called during the pause")
     shop.clock.advance(by: .seconds(1))
     try await shop.task().run()
     try await shop.task().run()

@@ -21,7 +21,8 @@ import Testing
       }
     }
     _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).run()
-    #expect(try await shop.text { $0.headers[.host] = "a.test" } == "6", "a change may be of every host's")
+    #expect(
+      try await shop.text { $0.headers[.host] = "a.test" } == "6", "a change removes the responses for every Host")
   }
 
   @Test func `does not store a response if a step set the Host`() async throws {

@@ -96,7 +96,7 @@ import Testing
     }
     #expect(try await shop.get().text == "1")
     #expect(try await shop.get(shop.task().addresses(.any)).text == "2")
-    #expect(try await shop.get().text == "1", "it was not stored")
+    #expect(try await shop.get().text == "1", "the second response was not stored")
     #expect(await taskError { _ = try await shop.get(shop.task().addresses(.publicOnly)) } != nil)
     #expect(await taskError { _ = try await shop.text { $0.options.addressPolicy = .publicOnly } } != nil)
     let silent = shop.task("widgets/7", .cacheOnly).addresses(.publicOnly)
@@ -112,7 +112,7 @@ import Testing
       $0.preflight = { _, request in if isOther.withLock({ $0 }) { request.options.addressPolicy = rules[1] } }
     }) { number, request in .text("\(number)", Self.fresh, for: request) }
     #expect(try await shop.get().text == "1")
-    #expect(try await shop.get().text == "1", "the server's own rule, which the stored response met")
+    #expect(try await shop.get().text == "1", "the response was received under the server's own policy")
     isOther.withLock { $0 = true }
     #expect(try await shop.get().text == "2")
   }
@@ -173,7 +173,7 @@ import Testing
     #expect(await eventually { shop.sentCount == 2 })
     gate.open()
     #expect(try await call.value.text == "Bearer alice")
-    #expect(try await shop.get().text == "nobody", "alice's is not stored as nobody's")
+    #expect(try await shop.get().text == "nobody", "Alice's response is not stored as an unauthenticated response")
   }
 
   // RFC 9110 §13.1.1: 412 is the answer to the condition.

@@ -258,10 +258,13 @@ import Testing
     let other = try await part("\"0\"")
     #expect(other.status == .partialContent && other.text == "45" && shop.sentCount == 1)
     shop.clock.advance(by: .seconds(61))
-    #expect(try await part("\"0\"").text == "ef", "a stale one leaves both to the remote")
+    #expect(
+      try await part("\"0\"").text == "ef", "the server evaluates the condition and the range if the response is stale")
     let sent = try #require(shop.requests.last?.headers)
     #expect(sent.values(for: .ifNoneMatch) == ["\"0\""] && sent[.range] == "bytes=4-5")
-    #expect(await shop.cache.entries(for: .widget()).map(\.length) == [10], "a part takes no whole one's place")
+    #expect(
+      await shop.cache.entries(for: .widget()).map(\.length) == [10],
+      "a partial response does not replace a complete one")
   }
 
   @Test func `hooks run for stored responses too, and a response that fails verification is not stored`() async throws {

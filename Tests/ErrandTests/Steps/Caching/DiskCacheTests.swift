@@ -51,7 +51,7 @@ import Testing
       }
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
       _ = try open(folder)
-      #expect(try mode(folder.path) == 0o700, "one that is open to others is closed")
+      #expect(try mode(folder.path) == 0o700, "a world-accessible folder becomes private")
     }
   }
 
@@ -76,12 +76,12 @@ import Testing
         var damaged = sound
         damaged[index] ^= 1 << UInt8(index % 8)
         try damaged.write(to: path)
-        #expect(try await cache.texts().isEmpty, "byte \(index)")
-        #expect(files(below: folder).isEmpty, "byte \(index)")
+        #expect(try await cache.texts().isEmpty, "byte \(index) was changed")
+        #expect(files(below: folder).isEmpty, "byte \(index) was changed")
       }
       for count in [0, 1, 39, 40, 41, sound.count - 1, sound.count + 1] {
         try (sound + Data(count: 1)).prefix(count).write(to: path)
-        #expect(try await cache.texts().isEmpty && files(below: folder).isEmpty, "\(count) bytes")
+        #expect(try await cache.texts().isEmpty && files(below: folder).isEmpty, "the file has \(count) bytes")
       }
       try sound.write(to: path)
       #expect(try await cache.texts() == ["the body of it"])
@@ -202,7 +202,7 @@ import Testing
       let cache = try open(folder, sizeLimit: 50_000)
       for id in 1...30 { try await cache.put(.made(), [Data(count: 3_500)], for: .widget(id)) }
       #expect(await eventually { size(below: folder) <= 50_000 })
-      #expect(size(below: folder) > 30_000, "and not more than is needed goes")
+      #expect(size(below: folder) > 30_000, "no more is removed than necessary")
     }
   }
 

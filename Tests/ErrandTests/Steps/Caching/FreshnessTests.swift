@@ -88,7 +88,7 @@ import Testing
     }
     #expect(age([:]) == .zero && age([.age: "7"]) == .seconds(7) && age([.age: "7"], delay: 3) == .seconds(10))
     #expect(age([.date: World.date(-20), .age: "7"], delay: 3) == .seconds(20))
-    #expect(age([.date: World.date(20)]) == .zero, "a server whose clock is ahead")
+    #expect(age([.date: World.date(20)]) == .zero, "the server's clock is ahead")
     #expect(age([.date: "never", .age: "7"]) == .seconds(7) && age([.age: "seven"]) == .zero)
     #expect(age([.age: "99999999999"]) == .seconds(2_147_483_648))
   }
@@ -102,7 +102,7 @@ import Testing
 
   @Test func `treats a response from the future as stale`() {
     let stored = World.stored("max-age=60, stale-if-error=60")
-    #expect(World.decide(stored, after: -200).isHit, "clocks differ a little")
+    #expect(World.decide(stored, after: -200).isHit, "small clock differences are accepted")
     #expect(World.decide(stored, after: -86_400) == .ask(.stale, validates: true))
     let demand = World.demand()
     #expect(!CacheDecision.mayServe(stored, demand, .standard, now: World.start - 86_400))

@@ -35,7 +35,7 @@ import Testing
 
   @Test func `limits pending bodies to the cache's size, and releases their share`() async throws {
     let cache = MemoryCache(byteLimit: 100_000)
-    await #expect(throws: (any Error).self, "its length says so") {
+    await #expect(throws: (any Error).self, "the Content-Length is above the limit") {
       _ = try await cache.store(.made([.contentLength: "25001"]), for: .widget(1))
     }
     var writers: [any CacheWriter] = []

@@ -43,7 +43,7 @@ import Testing
     try await put(shop)
     #expect(try await shop.get().text == "3")
     gate.open()
-    #expect(try await early.value.text == "1", "who waits for it keeps it")
+    #expect(try await early.value.text == "1", "a call that is already waiting receives the old response")
     #expect(await eventually { shop.server.manager.callCount == 0 })
   }
 

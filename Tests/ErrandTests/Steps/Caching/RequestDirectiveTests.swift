@@ -78,7 +78,7 @@ import Testing
     #expect(decide("only-if-cached, no-cache", stored, after: 1) == .refuse)
     #expect(World.decide(nil, [.cacheControl: "only-if-cached"]) == .refuse)
     let lasting = World.stored("max-age=60, stale-while-revalidate=60")
-    #expect(decide("only-if-cached", lasting, after: 61).isHit, "and validates nothing afterwards")
+    #expect(decide("only-if-cached", lasting, after: 61).isHit, "there is no background validation")
   }
 
   // §4: "the request method associated with the stored response allows it to be used for the presented request".

@@ -23,7 +23,7 @@ import Testing
     for code in [100, 103, 206, 304] { #expect(!World.allows(HTTPStatus(code), fresh), "\(code)") }
     let ranged: HTTPHeaders = [.cacheControl: "max-age=60", .contentRange: "bytes 0-1/2"]
     #expect(World.allows(.ok, ranged) && World.allows(.notFound, ranged))
-    #expect(!World.allows(.ok, ranged, request: [.range: "bytes=0-1"]), "it may be a part all the same")
+    #expect(!World.allows(.ok, ranged, request: [.range: "bytes=0-1"]), "the response may still be partial")
   }
 
   // §3: at least one of: a public directive; private, if the cache is not shared; Expires; max-age; a status code that is

@@ -69,7 +69,7 @@ import Testing
     #expect(merged.values(for: "B") == ["3"] && merged["A"] == "1" && merged["C"] == "1")
     #expect(merged[.contentLength] == "5" && merged[.contentEncoding] == "gzip" && merged[.contentType] == "text/plain")
     #expect(!merged.contains(.connection) && !merged.contains("X-Hop") && !merged.contains(.transferEncoding))
-    #expect(!merged.contains(.age), "it was that of the copy before")
+    #expect(!merged.contains(.age), "the Age of the old response no longer applies")
     #expect(merged[.cacheControl] == "max-age=60" && merged[.date] == World.date(100))
   }
 

@@ -96,7 +96,7 @@ import Testing
     let stub = StubServer(.status(.ok))
     let error = await taskError { try await PlainTask().cookies(.sending(["k": value])).on(stub.server).run() }
     #expect(error?.code == .badRequest && error?.wasNotSent == true && stub.requests.isEmpty)
-    #expect(error?.description.contains("s3cret") == false, "it may be a secret")
+    #expect(error?.description.contains("s3cret") == false, "the value may be a secret")
     let other = await taskError { try await PlainTask().cookies(.sending(["a;b": "v"])).on(stub.server).run() }
     #expect(other?.code == .badRequest)
   }

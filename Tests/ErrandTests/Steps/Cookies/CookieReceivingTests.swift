@@ -99,7 +99,7 @@ import Testing
     var world = CookieWorld()
     world.set("a=1; Path=/; Max-Age=60", at: "https://shop.test/")
     world.set("a=2; Path=/x; \(attribute)", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "a=1", "another path is another cookie")
+    #expect(world.line("https://shop.test/") == "a=1", "a cookie with another path is a separate cookie")
     world.set("a=; Path=/; \(attribute)", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "" && world.storage.isEmpty)
   }
@@ -125,11 +125,13 @@ import Testing
     #expect(world.set("a=evil; Path=/login", at: "http://shop.test/") == .shadowsSecure)
     #expect(world.set("a=evil; Path=/login/en", at: "http://www.shop.test/") == .shadowsSecure)
     #expect(world.set("a=evil; Path=/login/en; Domain=shop.test", at: "http://www.shop.test/") == .shadowsSecure)
-    #expect(world.set("b=1; Path=/login", at: "http://shop.test/") == nil, "another name")
-    #expect(world.set("a=1; Path=/", at: "http://shop.test/") == nil, "a path above it")
-    #expect(world.set("a=1; Path=/login", at: "http://evil.test/") == nil, "another domain")
+    #expect(world.set("b=1; Path=/login", at: "http://shop.test/") == nil, "the name differs")
+    #expect(world.set("a=1; Path=/", at: "http://shop.test/") == nil, "the path is above the Secure cookie's path")
+    #expect(world.set("a=1; Path=/login", at: "http://evil.test/") == nil, "the domain differs")
     #expect(world.line("https://shop.test/login") == "a=good; b=1; a=1")
-    #expect(world.set("a=new; Path=/login; Domain=shop.test", at: "https://shop.test/") == nil, "TLS may")
+    #expect(
+      world.set("a=new; Path=/login; Domain=shop.test", at: "https://shop.test/") == nil,
+      "a cookie set over TLS may replace it")
   }
 
   @Test func `a domain cookie set over plain HTTP can't shadow a subdomain's Secure cookie`() {
@@ -157,7 +159,7 @@ import Testing
     }
     for name in ["__Host-a", "__host-a", "__HoSt-"] {
       #expect(world.set("\(name)=1; Path=/", at: url) == .hostPrefix)
-      #expect(world.set("\(name)=1; Secure", at: url) == .hostPrefix, "no Path")
+      #expect(world.set("\(name)=1; Secure", at: url) == .hostPrefix, "the Path attribute is missing")
       #expect(world.set("\(name)=1; Secure; Path=/x", at: url) == .hostPrefix)
       #expect(world.set("\(name)=1; Secure; Path=/; Domain=www.shop.test", at: url) == .hostPrefix)
       #expect(world.set("\(name)=1; Secure; Path=/", at: url) == nil)

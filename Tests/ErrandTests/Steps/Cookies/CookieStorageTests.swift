@@ -31,9 +31,9 @@ import Testing
     world.set("a=3; Path=/", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "a=3; b=2")
     world.set("a=4; Path=/; Domain=shop.test", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "a=3; b=2; a=4", "one for the domain is another")
+    #expect(world.line("https://shop.test/") == "a=3; b=2; a=4", "a domain cookie is a separate cookie")
     world.set("A=5; Path=/", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "a=3; b=2; a=4; A=5", "names have a case")
+    #expect(world.line("https://shop.test/") == "a=3; b=2; a=4; A=5", "names are case-sensitive")
   }
 
   // §5.8.3, step 4: "If the cookies' name is not empty, output the cookie's name followed by the %x3D ("=") character."
@@ -61,12 +61,13 @@ import Testing
     for line in ["s=1; SameSite=Strict", "l=2; SameSite=Lax", "d=3", "n=4; SameSite=None; Secure"] {
       world.set(line, at: "https://shop.test/")
     }
-    #expect(world.line("https://shop.test/") == "s=1; l=2; d=3; n=4", "the call began here")
+    #expect(world.line("https://shop.test/") == "s=1; l=2; d=3; n=4", "the call started at the same site")
     #expect(world.line("https://shop.test/", from: "https://www.shop.test/") == "s=1; l=2; d=3; n=4")
     #expect(world.line("https://shop.test/", from: "https://evil.test/") == "l=2; d=3; n=4")
     #expect(world.line("https://shop.test/", isSafe: false, from: "https://evil.test/") == "n=4")
     #expect(world.line("https://shop.test/", isSafe: false, from: "https://shop.test/a") == "s=1; l=2; d=3; n=4")
-    #expect(world.line("https://shop.test/", from: "http://shop.test/") == "l=2; d=3; n=4", "http is another site")
+    #expect(
+      world.line("https://shop.test/", from: "http://shop.test/") == "l=2; d=3; n=4", "the http URL is another site")
   }
 
   // §5.7: "a predetermined upper bound (such as 50 cookies)" of a domain; "excess cookies … in the following priority order:
@@ -80,15 +81,17 @@ import Testing
     world.set("x=1; Max-Age=1", at: "https://shop.test/")
     world.pass(2)
     world.set("s2=1; Secure", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "s1=1; a=1; s2=1", "x had expired")
+    #expect(world.line("https://shop.test/") == "s1=1; a=1; s2=1", "x has expired")
     world.set("s3=1; Secure", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "s1=1; s2=1; s3=1", "a is not secure")
     world.pass(1)
     _ = world.line("https://shop.test/")
     world.set("b=1", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "s1=1; s2=1; s3=1", "nor is the new one")
+    #expect(world.line("https://shop.test/") == "s1=1; s2=1; s3=1", "the new cookie is not secure either")
     world.set("s4=1; Secure", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "s2=1; s3=1; s4=1", "the oldest of those used alike")
+    #expect(
+      world.line("https://shop.test/") == "s2=1; s3=1; s4=1",
+      "s1 is the oldest of the cookies that were last used together")
   }
 
   // §5.7: "If two cookies have the same removal priority, the user agent MUST evict the cookie with the earliest last-access-time
@@ -107,7 +110,7 @@ import Testing
     world.set("a=1", at: "https://a.test/")
     #expect(world.storage.count == 4)
     world.set("b=1", at: "https://b.test/")
-    #expect(world.storage.count == 4 && world.line("https://shop.test/z") == "", "z was not used since it came")
+    #expect(world.storage.count == 4 && world.line("https://shop.test/z") == "", "z has not been used since it was set")
     #expect(world.line("https://a.test/") == "a=1" && world.line("https://b.test/") == "b=1")
   }
 

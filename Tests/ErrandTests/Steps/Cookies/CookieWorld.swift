@@ -42,7 +42,9 @@ struct CookieWorld {
   mutating func pass(_ seconds: Double) { now.addTimeInterval(seconds) }
 
   static func target(_ text: String) -> CookieTarget {
-    guard let target = URL(string: text).flatMap({ CookieTarget($0) }) else { preconditionFailure("\(text) is no URL") }
+    guard let target = URL(string: text).flatMap({ CookieTarget($0) }) else {
+      preconditionFailure("not an http or https URL: \(text)")
+    }
     return target
   }
 }

@@ -193,7 +193,7 @@ import Testing
       #expect(second.isComplete && second.journal?.ranges?.present == 0)
       second.close()
       let third = try DownloadFile(for: url)
-      #expect(third.isComplete && third.length == 10 && third.ranges == nil, "all came, and it has its name only")
+      #expect(third.isComplete && third.length == 10 && third.ranges == nil, "a complete file has no ranges")
       #expect(third.journal?.synced == 10)
       try third.publish()
       third.close()
@@ -219,7 +219,7 @@ import Testing
       try second.append(Data("6".utf8), to: 1)
       second.close()
       let third = try DownloadFile(for: url)
-      #expect(third.ranges?.parts.map(\.count) == [0, 3, 0], "there was no crash since")
+      #expect(third.ranges?.parts.map(\.count) == [0, 3, 0], "the system has not crashed since")
       third.close()
     }
   }

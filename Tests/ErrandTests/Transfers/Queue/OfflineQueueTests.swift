@@ -92,7 +92,7 @@ import Testing
       try await queue?.add(Note(uploadPayload: "a"), key: "x")
       try await queue?.add(Note(uploadPayload: "b"), key: "x")
       #expect(kinds(try await queue?.deliver() ?? []) == [])
-      #expect(remote.bodies == ["a"], "the one behind it waits")
+      #expect(remote.bodies == ["a"], "the next task with the same key waits")
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/000000000001.task")
       #expect(attributes[.posixPermissions] as? Int == 0o600)
       queue = nil
@@ -139,10 +139,11 @@ import Testing
   @Test func `the error determines whether a task stays`() {
     func stays(_ code: TaskError.Code) -> Bool { QueueRules.stays(after: TaskError(code, "", phase: .sending)) }
     #expect(stays(.offline) && stays(.timedOut) && stays(.signInRequired) && stays(.untrustedServer))
-    #expect(stays(.insecureScheme) && stays(.unknownRemote), "a later release of the app mends them")
+    #expect(stays(.insecureScheme) && stays(.unknownRemote), "a later release of the app can fix the cause")
     #expect(!stays(.badRequest) && !stays(.encodingFailed) && !stays(.init("soldOut")))
     #expect(QueueRules.stays(after: CancellationError()))
-    #expect(QueueRules.stays(after: POSIXError(.EPERM)), "of a hook, as one that cannot read a key")
+    #expect(
+      QueueRules.stays(after: POSIXError(.EPERM)), "a hook can throw this error, for example if it can't read a key")
   }
 
   @Test func `a task expires according to its server's clock`() async throws {
