@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Compares ``Admission`` with a slow, obvious model over thousands of random events.
+/// Compares ``Admission`` with a slow but simple model over thousands of random events.
 @Suite(.timeLimit(.minutes(1))) struct AdmissionModelTests {
   private struct Model {
     struct Waiter {

@@ -104,7 +104,7 @@ import Testing
         #expect(admission.waiting == 0)
       }
     }
-    // Use the minimum of several runs, because other processes may evict the caches.
+    // Use the minimum of several runs, because other processes slow down some of them.
     let (small, large) = ((0..<4).map { _ in time(2000) }.min(), (0..<3).map { _ in time(20_000) }.min())
     #expect(
       (large ?? .zero) < (small ?? .zero) * 60,

@@ -262,7 +262,7 @@ import Testing
 }
 
 extension QueueReport.Outcome {
-  /// The error of a task that requested a queue its caller already holds.
+  /// Returns the error of a task that requests a queue that its caller already holds.
   fileprivate var reentrantError: TaskError? {
     let error: any Error
     switch self {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A slot covers one exchange, so app code can make calls even with a single slot.
+/// A slot is held only during an exchange, so app code can make calls even if there is a single slot.
 @Suite(.timeLimit(.minutes(1))) struct SlotScopeTests {
   /// A store that makes a call before it stores a response.
   private struct CallingStore: CacheStore {

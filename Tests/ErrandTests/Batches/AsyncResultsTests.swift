@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct AsyncResultsTests {
   private struct Torn: Error {}
 
-  /// Yields tasks with these IDs, then throws. `torn` counts the errors.
+  /// Returns tasks with these IDs, followed by an error. `torn` counts the errors.
   private func tasks(_ ids: ClosedRange<Int>, on server: Server, torn: Counter = Counter())
     -> AsyncThrowingStream<Modified<GetWidget>, any Error>
   {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ResultsTests {
-  /// A server that tracks how many requests run concurrently.
+  /// Creates a server that tracks how many requests run concurrently.
   private func counting(_ peak: Shared<(now: Int, most: Int)>) -> Server {
     let transport = StubTransport { request in
       peak.withLock { peak in
@@ -230,7 +230,7 @@ import Testing
     await shop.began.reached(1)
     while await server.manager.cancel(tag: "first") == 0 { await Task.yield() }
     await read.reached(1)
-    await shop.began.reached(5)  // replaces the result that was read, so the window is full now
+    await shop.began.reached(5)  // this task replaces the one whose result was read, so the window is full again
     #expect(await eventually { server.manager.callCount == 0 })
     work.cancel()
     cut.add()

@@ -11,7 +11,7 @@ import Testing
     let headers = ["X-Key": "k"]
   }
 
-  /// A server that answers each page request with the page's number. `link` returns the Link header.
+  /// Creates a server that answers each request with the page's number. `link` returns the `Link` header.
   private func shop(_ log: Shared<[HTTPRequest]>, link: @escaping @Sendable (Int) -> String?) -> Server {
     var configuration = ServerConfiguration()
     configuration.log = .discard

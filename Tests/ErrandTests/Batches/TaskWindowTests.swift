@@ -6,7 +6,7 @@ import Testing
   private typealias Window = TaskWindow<Int, any Error>
   private struct Torn: Error {}
 
-  /// The reader's next step as text.
+  /// Returns the reader's next step as text.
   private func next(_ window: inout Window) -> String {
     let hasStep = window.hasStep
     switch window.next() {

@@ -8,7 +8,7 @@
   @Suite(.timeLimit(.minutes(1))) struct UnpackedBodyTests {
     private struct Broken: Error {}
 
-    /// Compressed bytes in pieces, then an end.
+    /// Yields compressed bytes in pieces, then ends or throws.
     private final class Source: HTTPBodySource {
       let state: Lock<(pieces: [Data], cancels: Int, asked: Int)>
       let end: (any Error)?

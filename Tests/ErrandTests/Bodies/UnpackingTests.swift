@@ -6,7 +6,7 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct UnpackingTests {
-    /// A body in one coding, and the name of the coding.
+    /// A compressed body and the name of its coding.
     struct Sample: CustomTestStringConvertible {
       let name: String
       let coding: ContentCoding

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Timeouts of bodies that the task did not create itself.
+/// Timeouts of in-memory and streamed bodies.
 @Suite(.timeLimit(.minutes(1))) struct BodyLimitsTests {
   private struct Upload: ServerPUTTask {
     let size: Int

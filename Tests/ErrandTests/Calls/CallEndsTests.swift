@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The end of a call, its reports and possible delays.
+/// How calls end, what they report and what can delay them.
 @Suite(.timeLimit(.minutes(1))) struct CallEndsTests {
   @Test func `the end of every call with a response includes the status`() async throws {
     let events = EventRecorder()
@@ -32,7 +32,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  /// Returns its own response while the request continues.
+  /// Returns its own response while the request is still running.
   private struct Overtaking: PerCallStep {
     let gate = Gate()
     let ended = Counter()

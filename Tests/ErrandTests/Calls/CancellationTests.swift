@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
-  /// A server whose transport never responds, and a counter of its requests.
+  /// Creates a server whose transport never responds, and a counter of its requests.
   private func silent(limits: ThrottleLimits = ThrottleLimits()) -> (server: Server, asked: Counter) {
     let asked = Counter()
     let transport = StubTransport { _ in

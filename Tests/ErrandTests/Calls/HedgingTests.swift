@@ -9,7 +9,7 @@ import Testing
 
   init() throws { host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) }) }
 
-  /// A shop whose first responses take the given times. Later ones are immediate.
+  /// Creates a shop whose first responses take the given times. Later responses are immediate.
   private func make(
     slow: [Duration], limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .standard,
     configure: (inout ServerConfiguration) -> Void = { _ in },
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  /// Fetches a token and then pays with it.
+  /// Requests a token, then pays with it.
   private struct Paying: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       _ = try await next(request)
@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  /// A shop that takes six seconds for a token and counts payments.
+  /// Creates a shop that takes six seconds to issue a token and counts the payments.
   private func makePaying(
     _ payments: Shared<Int>, answer: @escaping @Sendable (Int, HTTPRequest, CallClock) async throws -> HTTPResponse
   ) -> VirtualShop {

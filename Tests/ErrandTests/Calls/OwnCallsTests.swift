@@ -102,7 +102,7 @@ import Testing
     #expect(shop.events.moments().count { $0.hasPrefix("joined") } == 1)
   }
 
-  /// Three calls that share a request, which is answered when all have joined.
+  /// Starts three calls that share a request, and answers it when all calls have joined.
   private func threeCalls(
     _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
   ) async throws -> (shop: CachedShop, calls: [Task<String, any Error>]) {

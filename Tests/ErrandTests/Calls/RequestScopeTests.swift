@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Properties of a request do not affect other requests.
+/// The properties of one request do not affect other requests.
 @Suite(.timeLimit(.minutes(1))) struct RequestScopeTests {
   private static func answer(_ text: String, _ status: HTTPStatus = .ok, for request: HTTPRequest) -> HTTPResponse {
     HTTPResponse(

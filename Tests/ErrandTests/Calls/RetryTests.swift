@@ -141,7 +141,7 @@ import Testing
     let jittered = recorder.delays.dropFirst(5)
     #expect(jittered.count == 5 && Set(jittered).count == 5)
     #expect(zip(jittered, recorder.delays).allSatisfy { $0 < $1 && $0 >= .zero })
-    // Full jitter starts at zero, so over many runs the first delays fall into every quarter.
+    // Full jitter starts at zero, so over many runs there are delays in every quarter.
     let many = StubServer(.status(503))
     await many.server.update { $0.observers = [recorder] }
     let single = RetryPolicy.attempts(2)
@@ -180,7 +180,7 @@ import Testing
     await stub.server.update { $0.observers = [recorder] }
     try await GetWidget().on(stub.server).retry(upTo: 3, after: .seconds(3)).run()
     #expect(recorder.delays == [.seconds(45), .seconds(3), .seconds(3)])
-    // The clock shows that the delays took place, not only that they were reported.
+    // The clock shows that the call actually waited.
     #expect(stub.clock.now.offset == .seconds(51) && stub.requests.count == 4)
   }
 
@@ -306,7 +306,7 @@ import Testing
   func `extreme attempt counts do not trap`(policy: RetryPolicy) async throws {
     let stub = StubServer(.status(503), .widget)
     let response = try? await GetWidget().on(stub.server).retry(policy).run()
-    // The second answer succeeds, so every policy with two or more attempts gets it.
+    // The second request succeeds, so no policy makes a third attempt.
     #expect(stub.requests.count == (policy.maximumAttempts > 1 ? 2 : 1))
     #expect((response != nil) == (policy.maximumAttempts > 1))
     #expect(policy.maximumAttempts >= 1)
@@ -346,7 +346,7 @@ import Testing
 }
 
 extension EventRecorder {
-  /// The delays in order.
+  /// The delays, in order.
   fileprivate var delays: [Duration] {
     events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
   }

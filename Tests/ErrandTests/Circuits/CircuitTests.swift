@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `opens exactly at the failure ratio`() {
-    // 1 of 4 and 6 of 8.
+    // Ratios of 1 in 4 and 6 in 8.
     for (ratio, results) in [(0.25, "sssf"), (0.75, "ffssffff")] {
       let settings = CircuitBreaker(minimumCalls: 4, failureRatio: ratio)
       var circuit = Circuit()

@@ -83,7 +83,7 @@ import Testing
     #expect(error.record.description.contains("the retry budget of shop.test is exhausted"))
   }
 
-  /// Why a retry that was already charged is not sent.
+  /// The reasons why a retry that was already charged is not sent.
   enum Obstacle: CaseIterable, Sendable {
     case cancelled, cancelledInLine, rebuilt, circuit, full
   }

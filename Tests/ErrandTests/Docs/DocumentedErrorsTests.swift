@@ -4,8 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Checks that the guide "Errors" lists every `TaskError` code, whether the request was sent and whether it is
-/// retried.
+/// Checks that the guide "Errors" lists every `TaskError` code and states whether the request was sent and is retried.
 @Suite(.timeLimit(.minutes(1))) struct DocumentedErrorsTests {
   private let rows: [String: [String]]
 
@@ -49,7 +48,7 @@ import Testing
     }
   }
 
-  /// A task that fails before sending, with the settings that make it fail.
+  /// Tasks that fail before the request is sent, with the settings that make them fail.
   struct Refusal: Sendable, CustomStringConvertible {
     let description: String
     var remote: Remote = "https://shop.test"

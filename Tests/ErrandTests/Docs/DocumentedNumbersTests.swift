@@ -110,7 +110,7 @@ import Testing
 
   #if os(Linux)
     @Test func `the guide states the memory limits of a transfer`() throws {
-      // Plus what libcurl reads at once from the socket of an endless body.
+      // libcurl can read another 256 KiB from the socket at once.
       let ahead = (TransferInbox.highWater >> 10) + 256
       try check(
         transports,

@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
   private static let readme = DocumentedCode.package.appendingPathComponent("README.md")
 
-  /// The pages of the catalog. `.ci/documentation` builds and runs "Getting started" itself.
+  /// The README and the guides. `.ci/documentation` builds and runs "Getting started" separately.
   private static let guides: [URL] = {
     let folder = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc")
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -16,7 +16,7 @@ import Testing
   func `every code block of the README and the guides is compiled`(_ document: URL) throws {
     let blocks = DocumentedCode.blocks(
       in: try DocumentedCode.lines(of: document), opens: { $0 == "```swift" }, closes: { $0 == "```" })
-    // The testing recipes are tests in this folder.
+    // The guides show tests from this folder.
     let sources = try DocumentedCode.sources(in: "Examples/Snippets")
       .merging(DocumentedCode.sources(in: "Tests/ErrandTests/Docs")) { snippet, _ in snippet }
     #expect(!blocks.isEmpty, "the document has no code blocks")
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// The tour's code without the code it shows.
+  /// The code of the tour, without the code listings that it prints.
   private static var tour: Set<String> {
     get throws {
       var code: Set<String> = []

@@ -20,7 +20,7 @@ import Testing
     var path: String { "widgets" }
   }
 
-  /// App code that names no server.
+  /// App code that does not specify a server.
   struct Catalogue {
     func name(of id: Int) async throws -> String { try await GetWidget(id: id).send().name }
   }

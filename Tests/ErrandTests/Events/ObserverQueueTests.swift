@@ -30,7 +30,7 @@ import Testing
     for _ in 0..<calls { _ = try await GetWidget().on(stub.server).download() }
     #expect(slow.seen.withLock { $0.isEmpty }, "all calls have ended, but the observer has received nothing yet")
     slow.gate.signal()
-    // Some events are being delivered while the others wait.
+    // Wait for the events that arrived while the observer was blocked.
     while slow.seen.withLock({ $0.last.map(\.missed) }) ?? 0 == 0 { await giveWay() }
     let events = slow.seen.withLock { $0 }
     #expect(zip(events, events.dropFirst()).allSatisfy { $0.call <= $1.call })

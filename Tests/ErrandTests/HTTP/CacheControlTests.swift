@@ -65,7 +65,7 @@ import Testing
     #expect(read(String(repeating: "max-age=1,", count: 100_000)).directives.count == 100_000)
   }
 
-  // If no-store is missed, the cache keeps a response that it must not keep.
+  // If `no-store` is missed, the cache stores a response that it must not store.
   @Test(arguments: [
     "max-age=60; no-store", "private no-store", "max-age=60 no-store", "no-store;max-age=60", "public;no-store",
     "max-age=60,no-store;", "max-age=\"60, no-store", "\"no-store", "max-age=60;NO-STORE", "max-age=60\tno-store",

@@ -39,7 +39,7 @@ import Testing
       EntityTag(lenient: "\"abc\"") == EntityTag("\"abc\"") && EntityTag(lenient: "W/\"a\"") == EntityTag("W/\"a\""))
   }
 
-  // RFC 9110 §8.8.3.2, the example table.
+  // The example table of RFC 9110 §8.8.3.2.
   @Test(arguments: [
     ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
     ("\"1\"", "\"1\"", true, true),

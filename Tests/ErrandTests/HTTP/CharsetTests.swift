@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Charsets of the WHATWG's Encoding Standard.
+/// Charsets in the WHATWG Encoding Standard.
 @Suite(.timeLimit(.minutes(1))) struct CharsetTests {
   @Test(
     arguments: [
@@ -45,7 +45,7 @@ import Testing
     #expect(known > 230)
   }
 
-  /// The labels of the Encoding Standard, one line per encoding, without those of `replacement` and `x-user-defined`.
+  /// The labels in the Encoding Standard, one line per encoding, without those of `replacement` and `x-user-defined`.
   static let labels = """
     unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8
     866 cp866 csibm866 ibm866
@@ -80,7 +80,7 @@ import Testing
     """
 
   @Test func `recognizes every label of the standard`() throws {
-    // Returns nil for an unknown label.
+    // Decodes bytes. Returns `nil` if the label is unknown.
     func read(_ bytes: [UInt8], _ label: String) -> String? { try? Charset.text(of: Data(bytes), in: label) }
     let labels = Self.labels.split(whereSeparator: \.isWhitespace).map(String.init)
     #expect(labels.count > 190)

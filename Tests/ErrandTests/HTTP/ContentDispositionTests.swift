@@ -44,7 +44,7 @@ import Testing
     ("attachment; filename*=UTF-8''%; filename=foo", "foo"), ("attachment; filename*=UTF-8''%e9; filename=foo", "foo"),
     ("attachment; filename*=UTF-8''; filename=foo", "foo"), ("attachment; filename*=none''x; filename=foo", "foo"),
     ("attachment; filename *=UTF-8''foo-%41.html", nil), ("attachment; filename* =UTF-8''foo-%41.html", "foo-A.html"),
-    // RFC 2231 §3: in several segments.
+    // RFC 2231 §3: a value in several segments.
     ("attachment; filename*0=foo; filename*1=bar", "foobar"), ("attachment; filename*1=bar; filename*0=foo", "foobar"),
     ("attachment; filename*0*=UTF-8''foo-%e4; filename*1*=%bd%a0; filename*2=\".html\"", "foo-你.html"),
     ("attachment; filename*0=a; filename*2=c; filename=x", "a"), ("attachment; filename*00=a; filename=x", "x"),
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // An accent or invisible scalar after a slash forms a single character with it.
+    // A slash and a following accent or invisible scalar form a single character.
     ("..%2F%E2%80%8D..%2F%E2%80%8Dpasswd", "passwd"), ("a%2F%CC%81b", "\u{301}b"), ("a%5C%E2%80%8Db", "b"),
     // A leading dot hides the file, regardless of the scalar that follows.
     (".%CC%81bashrc", "\u{301}bashrc"), ("a.txt.%E2%80%8D", "a.txt"), ("%20%CC%81a", "\u{301}a"),

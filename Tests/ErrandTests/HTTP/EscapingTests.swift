@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Every ASCII character under each escaping rule. The tests of the types cover the rest.
+/// Every ASCII character under each escaping rule. Other tests cover the types that use the rules.
 @Suite(.timeLimit(.minutes(1))) struct EscapingTests {
   private static let ascii = (0..<128).map { String(Unicode.Scalar($0)) }
 
-  /// All ASCII characters, escaped unless they are in `kept`.
+  /// Returns all ASCII characters, escaped unless they are in `kept`.
   private func escaped(keeping kept: String) -> [String] {
     Self.ascii.map { text in
       kept.contains(text)

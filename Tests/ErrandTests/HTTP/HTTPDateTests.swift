@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func `counts the fifty years to the day`() throws {
-    // 13 November 2073 is less than fifty years away, and 16 November 2073 is more.
+    // 13 November 2073 is less than fifty years away, and 16 November 2073 is more than fifty years away.
     let near = try #require(HTTPDate.parse("Monday, 13-Nov-73 00:00:00 GMT", now: Self.now))
     let far = try #require(HTTPDate.parse("Thursday, 16-Nov-73 00:00:00 GMT", now: Self.now))
     #expect(near > Self.now && far < Self.now)

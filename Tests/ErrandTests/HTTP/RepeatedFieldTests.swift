@@ -34,7 +34,7 @@ import Testing
     #expect(range?.positions == 2...4 && range?.length == 10)
   }
 
-  // A wrong guess would write the body to the wrong place of a file.
+  // A wrong guess would write the body to the wrong place in the file.
   @Test(arguments: [
     ["bytes=2-4/10"], ["2-4/10"], ["bytes2-4/10"], ["bytes: 2-4/10"], ["bytes 2-4"], ["bytes 2 4/10"],
     ["bytes 2-4/1 0"],

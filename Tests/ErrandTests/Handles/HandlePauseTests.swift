@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandlePauseTests {
-  /// A body that counts the chunks that were read and waits after the first chunk.
+  /// A body that counts the chunks read and waits after the first one.
   private final class CountedSource: HTTPBodySource {
     let taken = Counter()
     private let chunks: Int

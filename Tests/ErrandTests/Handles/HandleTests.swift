@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandleTests {
-  /// A server that answers when its gate opens, and a counter of its requests.
+  /// Creates a server that answers when its gate opens, and a counter of its requests.
   private struct GatedShop {
     let gate = PauseGate()
     let asked = Counter()
@@ -197,7 +197,7 @@ import Testing
     #expect(late.first == "call started" && late.last?.hasPrefix("call failed") == true, "\(late.last ?? "")")
   }
 
-  /// A server that answers with 100,000 bytes in chunks of 100, one per millisecond.
+  /// Creates a server that answers with 100,000 bytes in chunks of 100 bytes, one per millisecond.
   private func slowServer(_ clock: ManualClock) -> Server {
     final class Pieces: HTTPBodySource {
       let clock: ManualClock

@@ -48,7 +48,7 @@ import Testing
       let object = object as? [String: Any]
       return names.split(separator: " ").map(String.init).filter { object?[$0] == nil }
     }
-    // HAR 1.2: the fields that are not optional.
+    // HAR 1.2: the required fields.
     #expect(missing(entry, "startedDateTime time request response cache timings") == [])
     let request = entry["request"] as? [String: Any]
     #expect(missing(request, "method url httpVersion cookies headers queryString headersSize bodySize postData") == [])
@@ -300,7 +300,7 @@ import Testing
     exchange.response = RecordedCall.Response(status: 200, isConnectionReused: true)
     parts = HTTPArchive.Timings(exchange)
     #expect([parts.dns, parts.connect, parts.ssl] == [-1, -1, -1] && parts.send == 1)
-    // Nothing was received, so the remaining time belongs to the current phase.
+    // Nothing was received, so the remaining time counts toward the current phase.
     (timings.firstByte, timings.lastByte, exchange.response) = (.zero, .milliseconds(1), nil)
     (exchange.timings, exchange.ended) = (timings, .milliseconds(2076))
     parts = HTTPArchive.Timings(exchange)

@@ -155,7 +155,7 @@ import Testing
     call.exchanges[0].failure = "failure"
     call.exchanges[0].body?.note = "note"
     call.exchanges[1].response?.body?.note = "note"
-    // Replaces every text except texts with fixed values.
+    // Replaces every text except those with fixed values.
     let texts = try JSONSerialization.jsonObject(with: JSONEncoder().encode(call))
     let count = Shared(0)
     func spoiled(_ value: Any, _ key: String) -> Any {
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test func `the page's content security policy allows only its own script`() throws {
-    // With the combining mark, the bracket is a different character, but it still starts a tag.
+    // The bracket and the combining mark form a different character, but the bracket still starts a tag.
     let page = LogPage.head(title: "<q> <\u{338}q & \"x\"")
     #expect(page.range(of: Data("<q".utf8)) == nil && page.range(of: Data("<\u{338}".utf8)) == nil)
     let head = String(decoding: page, as: UTF8.self)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Spans have the same content as text and as values.
+/// The text and the values of spans have the same content.
 @Suite(.timeLimit(.minutes(1))) struct TraceTextTests {
   /// Observes the ends of calls and starts traces.
   private struct Ends: TaskObserver {
@@ -53,7 +53,7 @@ import Testing
     #expect(!lines.contains { String(decoding: $0.bytes, as: UTF8.self).contains("planted1") })
   }
 
-  /// A span as OTLP encodes it.
+  /// Encodes a span as OTLP does.
   private func described(_ span: RecordedSpan) -> JSONValue {
     func attribute(_ name: String, _ value: RecordedSpan.Value) -> JSONValue {
       let value: JSONValue =

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The text of errors, which contains the cause, the place and a suggestion.
+/// The text of errors, which states the cause, the place and a suggestion.
 @Suite(.timeLimit(.minutes(1))) struct MessagesTests {
   private func error<Value>(_ body: () async throws -> Value) async throws -> TaskError {
     try #require(await #expect(throws: TaskError.self) { try await body() })
@@ -97,7 +97,7 @@ import Testing
         "GET https://shop.test/widgets/7: call failed: 500 Internal Server Error: the server failed, after ") == true)
   }
 
-  /// The text of a timeout error from the transport.
+  /// Returns the text of a timeout error thrown by the transport.
   private func words(
     _ timer: Timeouts.Timer, after limit: Duration, _ timeout: Duration? = nil, _ limits: Timeouts = Timeouts()
   ) async throws -> String {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// Text that is built piece by piece.
+/// Text built piece by piece.
 @Suite(.timeLimit(.minutes(1))) struct TextBytesTests {
   @Test(arguments: [0, 1, 9, 10, 42, 99, 100, 101, 999, 1000, 65_535, 1_000_000, 999_999_999_999, UInt.max])
   func `writes numbers with leading zeros`(value: UInt) {

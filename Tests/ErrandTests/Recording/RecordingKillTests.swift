@@ -6,10 +6,10 @@
 
   @testable import Errand
 
-  /// Records from separate processes, some of which are killed while writing.
+  /// Records in separate processes, some of which are killed while writing.
   @Suite(.timeLimit(.minutes(3))) struct RecordingKillTests {
-    /// Doesn't use `Process`, which tracks the child with a socket. If a server started by another test inherits that
-    /// socket, the end of the child is never noticed.
+    /// Starts a process without `Process`, which uses a socket to detect when the child exits. A server started by
+    /// another test may inherit that socket, and then the exit is never detected.
     private func start(_ folder: URL, recordings: Int) throws -> pid_t {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path
@@ -27,7 +27,7 @@
     /// Waits until the index has changed `count` times.
     private func writes(_ count: Int, to folder: URL, by process: pid_t) async throws {
       let index = folder.appendingPathComponent("index.json").path
-      // Inode numbers are reused, so compare the change times.
+      // Compare change times, because inode numbers are reused.
       var (seen, last) = (0, timespec())
       let isWritten = try await eventually(within: .seconds(30)) {
         var status = stat()
@@ -102,7 +102,7 @@
       var random = SeededGenerator(seed: 7)
       try await withFolder { folder in
         for _ in 0..<3 {
-          // Two processes run at a time, so one outlives the other.
+          // Two processes run at a time, so one of them outlives the other.
           var processes = try (0..<2).map { _ in try start(folder, recordings: recordings) }
           defer { for process in processes { kill(process, SIGKILL) } }
           while let process = processes.first {

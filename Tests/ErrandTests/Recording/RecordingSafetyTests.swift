@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-/// Access permissions of recordings, and files that other programs put in the folder.
+/// File permissions of recordings, and files that other programs put in the folder.
 @Suite(.timeLimit(.minutes(1))) struct RecordingSafetyTests: RecordingSuite {
   private func mode(_ url: URL) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The recording style of a task and the redaction of its server.
+/// The recording style of a task and the redaction settings of its server.
 @Suite(.timeLimit(.minutes(1))) struct RecordingStyleTests {
   private struct Upload: ServerPOSTTask, DataUploadingTask {
     let path = "somewhere"
@@ -13,7 +13,7 @@ import Testing
     let uploadType = MediaType.plainText
   }
 
-  /// The recording of a call, and the index of its folder.
+  /// Returns the recording of a call and the index of its folder.
   private func recorded(_ style: RecordingStyle, _ configure: (inout ServerConfiguration) -> Void = { _ in })
     async throws -> (text: String, index: String)
   {

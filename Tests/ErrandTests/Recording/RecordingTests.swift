@@ -20,7 +20,7 @@ import Testing
     try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
   }
 
-  /// The recordings in a folder, without the index and hidden files.
+  /// Returns the names of the recordings in a folder, without the index and hidden files.
   private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { $0.hasSuffix(".txt") } }
 
   @Test func `records every call in a numbered file named after its method and task`() async throws {
@@ -93,7 +93,7 @@ import Testing
         for (index, stub) in stubs.enumerated() {
           for _ in 0..<25 {
             group.addTask {
-              // Two names, so only the numbers distinguish the files.
+              // Use two task names, so only the numbers distinguish the files.
               if index % 2 == 0 {
                 _ = try? await GetWidget().on(stub.server).download()
               } else {

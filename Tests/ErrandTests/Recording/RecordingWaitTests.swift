@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-/// Recordings that wait for earlier recordings or for a lock, and lost recordings.
+/// Recordings that wait for a lock or for earlier recordings, and lost recordings.
 @Suite(.timeLimit(.minutes(1))) struct RecordingWaitTests: RecordingSuite {
   @Test func `a call does not wait for its recording to be created`() async throws {
     try await withFolder { folder in
@@ -37,7 +37,7 @@ import Testing
       let sink = LogOutput { line in lines.withLock { $0.append(line) } }
       let recorder = try TaskRecorder(folder: folder, limits: RecordingLimits(count: 2))
       let recording = recording()
-      // Writing the first or the third would fail on this folder.
+      // Recordings 1 and 3 can't be written to this folder.
       for number in [1, 3] {
         let obstacle = folder.appendingPathComponent(".000\(number).partial/x")
         try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)

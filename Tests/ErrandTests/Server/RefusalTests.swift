@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The error message for a rejected status.
+/// Error messages for rejected statuses.
 @Suite(.timeLimit(.minutes(1))) struct RefusalTests {
   private func refusal(_ body: String, _ type: MediaType, of task: Modified<PlainTask>? = nil) async -> TaskError? {
     let transport = StubTransport { request in

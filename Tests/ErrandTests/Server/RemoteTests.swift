@@ -54,7 +54,7 @@ import Testing
     #expect(error?.description.contains("s3cret") == false, "\(error?.description ?? "")")
   }
 
-  /// A server for a remote, which logs to `lines`.
+  /// Creates a server for a remote, and appends its log to `lines`.
   private func logged(_ remote: Remote, _ lines: Shared<[String]>) -> StubServer {
     StubServer(.status(.ok), remote: remote) {
       $0.log = LogOutput { line in lines.withLock { $0.append(line) } }

@@ -120,7 +120,7 @@ import Testing
     #expect(response.record.title == error.record.title)
   }
 
-  /// An endless body that counts the chunks read.
+  /// An endless body that counts the chunks that were read.
   private final class Endless: HTTPBodySource {
     let read = Shared(0)
     func next() async throws -> Data? {

@@ -12,12 +12,12 @@ import Testing
     queue: .seconds(1), connect: .seconds(2), firstByte: .seconds(3), idle: .seconds(4), attempt: .seconds(5),
     call: .seconds(6))
 
-  /// The timeouts that the transport receives for an in-memory or a streamed body.
+  /// Returns the timeouts that the transport receives for an in-memory or a streamed body.
   private func reported(
     _ task: Timeouts = Timeouts(), timeout: Duration = .inherited, isStream: Bool,
     configure: (inout ServerConfiguration) -> Void
   ) async throws -> Timeouts {
-    // The clock does not advance, because one of the timeouts is the deadline.
+    // The clock must not advance, because one of the timeouts is derived from the deadline.
     let stub = StubServer(.status(.ok), clock: .manual) {
       $0.timeouts = Timeouts()
       configure(&$0)
@@ -46,7 +46,7 @@ import Testing
       var (own, expected) = (Timeouts(), Self.ofServer)
       own[keyPath: part] = .unlimited
       expected[keyPath: part] = nil
-      // An in-memory attempt is limited by the call's remaining time.
+      // An attempt with an in-memory body is limited by the call's remaining time.
       if part == \.attempt, !isStream { expected.attempt = Self.ofServer.call }
       let limits = try await reported(own, isStream: isStream) {
         ($0.timeouts, $0.defaultTimeout) = (Self.ofServer, .unlimited)

@@ -48,7 +48,7 @@ import Testing
     #expect(headers.values(for: .authorization) == ["own"] && headers["X-Own"] == "1" && headers["X-Key"] == nil)
   }
 
-  /// Follows a `Location` itself.
+  /// Follows the `Location` header itself.
   private struct Following: PerAttemptStep {
     let address: String
 
@@ -112,7 +112,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.authorization] } == [nil, nil])
   }
 
-  /// Resends the request to another origin, as an app's own redirect might.
+  /// Sends the request to another origin, as an app's own redirect code might.
   private struct Elsewhere: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       _ = try await next(request)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ConnectivityWaitTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
 
-  /// Never reports the network as reachable.
+  /// A reachability that never reports a connection.
   private struct NeverReachable: Reachability {
     func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
       try await clock.sleep(for: .seconds(3600))

@@ -14,7 +14,7 @@ import Testing
       var request = request
       request.headers["X-Token"] = "new"
       let second = try await next(request)
-      withExtendedLifetime(response) {}  // as in a debug build
+      withExtendedLifetime(response) {}  // simulate a debug build
       return second
     }
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct RedirectChainTests {
-  /// The request that follows a redirect of `request`, or `nil`.
+  /// Returns the request that follows a redirect of `request`, or `nil`.
   private func next(
     _ status: HTTPStatus, _ location: String, _ request: HTTPRequest, _ policy: RedirectPolicy = .follow,
     redaction: Redaction = .standard

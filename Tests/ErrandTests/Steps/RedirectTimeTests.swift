@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Timeouts and retries of redirected attempts.
+/// Timeouts and retries of attempts that are redirected.
 @Suite(.timeLimit(.minutes(1))) struct RedirectTimeTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302) -> StubLog.Answer {
     .status(status, [.location: location])

@@ -16,7 +16,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
     var comment: String { "why not" }
   }
 
-  /// Records the context that it sees.
+  /// Records the context that it receives.
   private final class Spy: PerAttemptStep, TaskObserver {
     let seen = Shared<[String]>([])
     var delivery: ObserverDelivery { .inline }

@@ -78,7 +78,7 @@ import Testing
     #expect(odd.reason.contains("code") && !odd.reason.contains("hunter2"))
   }
 
-  /// The error of decoding `body` as a list of numbers.
+  /// Returns the error from decoding `body` as a list of numbers.
   private func decodingError(of body: Data, _ type: String?) async throws -> TaskError {
     let server = Server(
       remote: "https://shop.test",

@@ -11,7 +11,7 @@ import Testing
     let file: URL
   }
 
-  /// A shop whose response body and entity tag are its version.
+  /// Creates a shop whose response body and entity tag are the version.
   private func shop(_ version: Shared<Int>, cache: Bool = false) -> CachedShop {
     CachedShop(
       configure: { if !cache { $0.cache = nil } },
@@ -112,7 +112,7 @@ import Testing
         #expect(answer.isUnchanged == isUnchanged)
         #expect(try text(file) == "in \(language ?? "none")")
       }
-      // The file is shared by all accounts, and no credential is stored next to it.
+      // The file is shared by all accounts, and no credential is stored with it.
       let task = Catalogue(file: file).on(shop.server).header("Accept-Language", "de").header(.cookie, "a=1")
       #expect(try await task.download(to: file, when: .changed).isUnchanged)
     }

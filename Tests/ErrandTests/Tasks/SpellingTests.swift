@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Settings of a task in every supported spelling.
+/// A task's settings, in every supported spelling.
 @Suite(.timeLimit(.minutes(1))) struct SpellingTests {
   private func run(_ task: some ServerTask, on stub: StubServer) async throws {
     try await task.on(stub.server).run()

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Settings that are declared by a task apply without a modifier.
+/// Settings declared by a task apply without a modifier.
 @Suite(.timeLimit(.minutes(1))) struct StatedAspectsTests {
   /// Encodes every value as the name of its type.
   private struct NameEncoder: BodyEncoder {

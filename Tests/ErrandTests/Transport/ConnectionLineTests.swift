@@ -6,7 +6,7 @@
   @Suite(.timeLimit(.minutes(1))) struct ConnectionLineTests {
     private typealias Line = ConnectionLine<Int>
 
-    /// The exchanges that can start now.
+    /// Returns the exchanges that can start now.
     private func started(_ line: inout Line) -> [Int] {
       var started: [Int] = []
       while let exchange = line.start() { started.append(exchange) }

@@ -4,7 +4,7 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct HeadLinesTests {
-    /// The verdicts for the lines of `text`.
+    /// Returns the verdict for each line of `text`.
     private func take(_ text: [String], _ lines: inout HeadLines, _ rules: HeadLines.Rules = .init()) -> [HeadLines
       .Verdict]
     {

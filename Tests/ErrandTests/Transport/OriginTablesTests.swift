@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Memory use does not grow with the number of origins ever called.
+/// Memory use does not grow with the total number of origins.
 @Suite(.timeLimit(.minutes(1))) struct OriginTablesTests {
   private func origin(_ number: Int) throws -> Origin {
     try #require(URL(string: "https://shop\(number).test").flatMap { Origin($0) })

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct RequestCheckingTests {
-  /// The error of a request that is rejected before it is sent.
+  /// Returns the error for a request that is rejected before it is sent.
   private func refusal(_ request: HTTPRequest, options: (inout TransferOptions) -> Void = { _ in }) async throws
     -> TaskError
   {

@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  /// Uses its own sockets, each with a descriptor that no other test uses.
+  /// Each test uses its own sockets, with descriptors that no other test uses.
   @Suite(.timeLimit(.minutes(1))) struct SocketWatchTests {
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     private let input = EPOLLIN.rawValue
@@ -50,13 +50,13 @@
       let number: Int32 = 9002
       var watch = SocketWatch(epoll: epoll)
       var peer = connect(number)
-      // A connection that is closed while connecting.
+      // Simulate a connection that is closed while connecting.
       watch.opened(number, of: 1)
       watch.watch(number, EPOLLOUT.rawValue, of: 1)
       Glibc.close(number)
       Glibc.close(peer)
       watch.watch(number, 0, of: 1)
-      // Two DNS lookups in a row, on sockets that libcurl opens and closes internally.
+      // Simulate two consecutive DNS lookups on sockets that libcurl opens and closes internally.
       for _ in 0..<2 {
         peer = connect(number)
         watch.watch(number, input, of: 1)

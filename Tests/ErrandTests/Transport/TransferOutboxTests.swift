@@ -8,7 +8,7 @@
   @Suite(.timeLimit(.minutes(1))) struct TransferOutboxTests {
     private struct Broken: Error {}
 
-    /// Reads data until the loop must wait or stop.
+    /// Reads data until the loop has to wait or stop.
     private func drain(_ outbox: inout TransferOutbox, by size: Int = 7) -> (data: Data, last: TransferOutbox.Writing) {
       var buffer = [UInt8](repeating: 0, count: size)
       var data = Data()

@@ -76,7 +76,7 @@
     @Test func `without a queue limit, waiting for a connection counts towards the attempt limit`() throws {
       var timers = TransferTimers(Timeouts(attempt: .seconds(10)), at: 5 * Self.second, waits: true)
       #expect(try #require(next(timers)) == (.attempt, 15))
-      // A reused connection, which is already established.
+      // Reuse a connection that is already established.
       timers.connected(at: 12 * Self.second, sendsBody: false)
       #expect(try #require(next(timers)) == (.attempt, 15) && timers.phase == .awaitingResponse)
     }

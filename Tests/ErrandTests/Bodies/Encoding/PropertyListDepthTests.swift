@@ -31,7 +31,7 @@ import Testing
     #expect(try decode(Shop.self, encoder.encode(Shop())) == Shop())
     let many = Array(repeating: Array(repeating: "same", count: 300), count: 300)
     #expect(try decode([[String]].self, encoder.encode(many)) == many)
-    let values = (0..<70_000).map { "\($0)" }  // references of three bytes
+    let values = (0..<70_000).map { "\($0)" }  // three-byte references
     #expect(try decode([String].self, encoder.encode(values)) == values)
   }
 
@@ -97,7 +97,7 @@ import Testing
     try PropertyListDepth.check(Data("<?xml version='1.0' encoding=\"utf-8\"?><!-- encoding='x' -->\(text)".utf8))
   }
 
-  /// A binary list of arrays, each given by the indices of its values.
+  /// Returns a binary property list of arrays. The values of each array are given by their indices.
   private func binary(_ arrays: [[UInt8]], top: UInt8 = 0) -> Data {
     var (bytes, offsets) = (Array("bplist00".utf8), [UInt8]())
     for array in arrays {

@@ -23,7 +23,7 @@ import Testing
     ),
     ("data\n\ndata\ndata\n\ndata:", [ServerSentEvent(data: ""), ServerSentEvent(data: "\n")]),
     ("data:test\n\ndata: test\n\n", [ServerSentEvent(data: "test"), ServerSentEvent(data: "test")]),
-    // The remaining rules.
+    // Other rules.
     ("event: add\ndata: 1\n\ndata: 2\n\n", [ServerSentEvent(name: "add", data: "1"), ServerSentEvent(data: "2")]),
     ("event: add\n\ndata: 2\n\n", [ServerSentEvent(data: "2")]),
     ("id: 7\n\ndata: a\n\n", [ServerSentEvent(data: "a", id: "7")]),

@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// Responses with names that only sound secret.
+  /// Responses with names that only look secret.
   @Test(arguments: [
     #"{"errors":[{"code":"NAME_UNKNOWN"}]}"#, #"{"country":{"code":"DE"},"sessionCount":3}"#,
     #"{"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#, #"{"items":[],"nextPageToken":"a1b2"}"#,
@@ -234,7 +234,7 @@ import Testing
         }
       }
       #expect(inodes.withLock { $0.count } < 100)
-      // Written without a call to `finish()`.
+      // The file is written even without a call to `finish()`.
       #expect(await eventually { (try? HTTPArchive(data: Data(contentsOf: file)).entries.count) == 300 })
       let urls = try HTTPArchive(data: Data(contentsOf: file)).entries.map(\.request.url)
       #expect(urls == (0..<300).map { "https://shop.test/widgets/\($0)" })

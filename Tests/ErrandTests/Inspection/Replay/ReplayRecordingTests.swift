@@ -11,7 +11,7 @@ import Testing
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 
-  /// A transport that records the responses of this stub.
+  /// Creates a transport that records the responses of this stub.
   private func transport(
     _ file: URL, _ recording: ReplayRecording, _ stub: StubLog, log: LogOutput = .discard,
     configure: (inout ReplayOptions) -> Void = { _ in }
@@ -42,7 +42,7 @@ import Testing
 
   private static func known(_ id: Int) -> StubLog.Answer { .json(#"{"id":\#(id),"name":"w"}"#) }
 
-  /// Returns the identifiers of the widgets, or nil for a widget that was not recorded.
+  /// Returns the IDs of the widgets, or `nil` for each widget that was not recorded.
   private func ids(_ wanted: [Int], over transport: ReplayTransport) async throws -> [Int?] {
     let shop = server(transport)
     var ids: [Int?] = []

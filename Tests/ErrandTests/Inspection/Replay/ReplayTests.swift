@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ReplayTests {
-  /// A server that replays these calls on a clock that advances automatically.
+  /// Creates a server that replays these calls on a clock that advances automatically.
   private func server(playing transport: ReplayTransport) -> Server {
     Server(
       remote: "https://shop.test", transport: transport,

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Puts secrets in every possible place and searches all output for them.
+/// Puts secrets in every possible place, then searches all output for them.
 @Suite(.timeLimit(.minutes(1))) struct PlantedSecretsTests {
   private static let names = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Goog-Api-Key", "X-Session-Token", "X-Auth-Token",
@@ -47,7 +47,7 @@ import Testing
     return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(body.utf8)))
   }
 
-  /// All output created from recorded calls.
+  /// Returns all output created from recorded calls.
   private static func texts(of calls: [RecordedCall]) throws -> [String] {
     var texts = calls.flatMap { ["\($0)", String(reflecting: $0), $0.diagnosis?.description ?? ""] }
     texts += try calls.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }

@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// Decodes any keys that a peer sends.
+  /// Decodes all keys that a peer sends.
   private struct AnyNames: Decodable {
     struct Name: CodingKey {
       let stringValue: String

@@ -154,7 +154,7 @@ import Testing
     #expect(Redaction.none([.location: url.absoluteString])[.location] == "https://<redacted>@a.test/?token=b#key=c")
   }
 
-  /// The shortest time of three runs.
+  /// Returns the shortest time of three runs.
   private func time(_ body: String) -> Duration {
     (0..<3).map { _ in processorTime { #expect(!text(body).contains("s3cret")) } }.min() ?? .zero
   }
@@ -189,7 +189,7 @@ import Testing
     #expect(large < max(small, .microseconds(500)) * 25, "small: \(small), large: \(large)")
   }
 
-  /// Input that a peer can send to slow down a recorded call.
+  /// Input that a peer can send to slow down the redaction of a recorded call.
   @Test(arguments: ["a:", "=", "ab=", "ab: "])
   func `text full of names is not much slower than plain text`(piece: String) {
     let size = 1 << 17

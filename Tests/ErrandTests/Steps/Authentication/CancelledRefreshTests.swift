@@ -6,7 +6,7 @@ import Testing
 
 /// Token refreshes that are cancelled.
 @Suite(.timeLimit(.minutes(1))) struct CancelledRefreshTests {
-  /// The cancellation error of another HTTP client.
+  /// A cancellation error from another HTTP client.
   private struct OwnCancellation: Error {}
 
   @Test func `a custom error from a cancelled refresh does not fail other calls`() async throws {

@@ -24,7 +24,7 @@ import Testing
     return refusal.reason
   }
 
-  /// The parameters of the first request of a session.
+  /// Returns the parameters of the first request of a session.
   private func answer(
     _ challenge: DigestChallenge, user: String = "Mufasa", password: String = "Circle of Life",
     clientNonce: String = clientNonce, method: HTTPMethod = .get, body: String = "", next: String? = nil
@@ -39,7 +39,7 @@ import Testing
     return try #require(headers.challenges.first)
   }
 
-  // RFC 7616 §3.9.1, without and with a session.
+  // RFC 7616 §3.9.1, without and with a session algorithm.
   @Test(arguments: [
     ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
     ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -138,7 +138,7 @@ import Testing
     let unquoted = algorithm.filter { $0 != "\"" }
     let answer = try answer(challenge)
     #expect(answer["algorithm"] == unquoted && answer["qop"] == String(qop.filter { $0 != "\"" }.prefix(4)))
-    // The qop is part of the hash.
+    // The hash includes the qop.
     if unquoted == "md5", qop == "auth" { #expect(answer["response"] == "8ca523f5e9506fed4657c9700eebdbec") }
     if unquoted == "md5", qop == "AUTH" { #expect(answer["response"] == "2f88e98c258e014b26b6a225bb3f8aa8") }
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Calls of `forget()` from within a refresh or a removal.
+/// Calls to `forget()` during a refresh or a removal.
 @Suite(.timeLimit(.minutes(1))) struct ForgettingTests {
   private struct Refused: Error {}
 
@@ -19,8 +19,8 @@ import Testing
     private let leaves: Bool
     private let stored: String?
 
-    /// With `isSigningOut`, a refresh calls `forget()`, then throws if `fails` is true, or returns `nil`.
-    /// With `leaves`, a removal also calls `forget()`.
+    /// If `isSigningOut` is true, a refresh calls `forget()`. Then it throws if `fails` is true, or returns `nil`. If
+    /// `leaves` is true, a removal also calls `forget()`.
     init(isSigningOut: Bool = false, fails: Bool = true, leaves: Bool = false, stored: String? = nil) {
       self.isSigningOut = isSigningOut
       self.fails = fails
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// A shop that rejects the token `refuses` and records all tokens.
+  /// Creates a shop that rejects the token `refuses` and records all tokens.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>, refuses: String? = nil) -> VirtualShop
   {
     VirtualShop(

@@ -24,8 +24,8 @@ import Testing
     }
   }
 
-  /// Makes the calls `names` concurrently, each with an authenticator that depends on the other.
-  /// Returns the requests with their tokens.
+  /// Makes the calls `names` concurrently, each with an authenticator that depends on the other. Returns the requests
+  /// with their tokens.
   private func arriving(_ names: [String], together: Int) async -> [String] {
     let (sent, begun) = (Shared<[String]>([]), Counter())
     let shop = VirtualShop(answer: { _, request, _ in
@@ -93,7 +93,7 @@ import Testing
     }
     try #require(await eventually { ended.count == 2 }, "the refreshes wait for each other")
     for call in calls { await #expect(throws: Refused.self) { try await call.value } }
-    // Both are still usable afterwards.
+    // Both authenticators are still usable.
     for authentication in authentications { try await authentication.forget() }
   }
 }

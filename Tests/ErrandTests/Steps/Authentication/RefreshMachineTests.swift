@@ -2,11 +2,11 @@ import Testing
 
 @testable import Errand
 
-/// The state machine of a refresh, without any calls.
+/// The state machine of a token refresh, without any calls.
 @Suite(.timeLimit(.minutes(1))) struct RefreshMachineTests {
   private struct Failure: Error {}
 
-  /// A class, because `#expect` can't call mutating methods.
+  /// This is a class because `#expect` can't call mutating methods.
   private final class Bench {
     var machine = RefreshMachine<String>()
     func leave(_ id: Int) -> Bool { machine.leave(id) }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// Refreshing a rejected or expired token under concurrent calls.
+/// Refreshing a rejected or expired token during concurrent calls.
 @Suite(.timeLimit(.minutes(1))) struct RefreshTests {
   private struct Refused: Error {}
 
-  /// A shop that holds the first responses until `together` requests have arrived.
+  /// Creates a shop that delays the first responses until `together` requests have arrived.
   private func shop(
     _ tokens: NumberedTokens, limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .unlimited,
     mode: ManualClock.Mode = .manual, together: Int = 0,

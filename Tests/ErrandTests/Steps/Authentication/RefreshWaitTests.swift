@@ -27,7 +27,7 @@ import Testing
 
   /// An authenticator with a stored token.
   private final class StoredToken: Authenticator {
-    /// Called on the first freshness check.
+    /// Called when the freshness is first checked.
     let lookedAt = Shared<(@Sendable () -> Void)?>(nil)
 
     func storedToken() async throws -> Int? { 1 }

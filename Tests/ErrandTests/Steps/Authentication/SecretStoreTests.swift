@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct SecretStoreTests {
-  /// The files of a folder, without its lock file.
+  /// Returns the files in a folder, without the lock file.
   private func secrets(in folder: URL) throws -> [String] { try files(in: folder).filter { $0 != ".lock" } }
 
   private func mode(_ url: URL) throws -> Int {

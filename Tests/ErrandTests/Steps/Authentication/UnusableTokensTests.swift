@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Tokens from any source that can't be sent in a header.
+/// Tokens that can't be sent in a header, from any source.
 @Suite(.timeLimit(.minutes(1))) struct UnusableTokensTests {
-  /// A shop that accepts any token and records it.
+  /// Creates a shop that accepts any token and records it.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>) -> VirtualShop {
     VirtualShop(
       configure: {

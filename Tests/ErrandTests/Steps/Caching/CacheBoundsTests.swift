@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Limits on the size of caches and on the objects that calls keep alive.
+/// Limits on the size of caches and on the lifetime of objects.
 @Suite(.timeLimit(.minutes(1))) struct CacheBoundsTests {
   @Test func `releases a call with its response, whether stored, cached or validated`() async throws {
     let shop = CachedShop { number, request in
@@ -51,7 +51,7 @@ import Testing
           try await cache.update(entry, to: large, for: .widget(id))
         }
       }
-      // Nothing else is stored, so only the header updates can trigger a trim.
+      // Nothing else is stored, so only the header updates can trigger trimming.
       func kept() async -> Int {
         var count = 0
         for id in 0..<20 { count += await cache.entries(for: .widget(id)).count }

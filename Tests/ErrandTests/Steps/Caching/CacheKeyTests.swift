@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CacheKeyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
-  // The target URI has the host of the Host field (RFC 9110 §7.1), and it is the cache key (RFC 9111 §2).
+  // The target URI contains the host from the Host field (RFC 9110 §7.1), and it is the cache key (RFC 9111 §2).
   @Test func `requests with a different Host have separate stored responses`() async throws {
     let shop = CachedShop(Self.fresh)
     for _ in 1...2 {
@@ -76,7 +76,7 @@ import Testing
     for (text, call) in zip(["ann", "bob", "none"], calls) { #expect(try await call.value == text) }
   }
 
-  // The bytes that are sent differ, even though both strings are equal in Swift.
+  // The two strings are equal in Swift, but the bytes sent are different.
   @Test func `compares values by their bytes`() async throws {
     let (one, two) = ("caf\u{E9}", "cafe\u{301}")
     let credentials = CacheCredentials(.standard)

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Errand
 
-/// Responses that a cache must not return, such as another user's response, another variant, or a response that
-/// bypasses an address policy.
+/// Responses that a cache must not return: another user's response, another variant, or a response that bypasses an
+/// address policy.
 @Suite(.timeLimit(.minutes(1))) struct CacheSafetyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
-  /// Users whose credentials appear in no header.
+  /// Users whose credentials do not appear in a header.
   private static let users: [Credential?] = [
     Credential(user: "ann", password: "1"), Credential(user: "bob", password: "1"),
     Credential(user: "ann", password: "2"), nil,
@@ -176,7 +176,7 @@ import Testing
     #expect(try await shop.get().text == "nobody", "Alice's response is not stored as an unauthenticated response")
   }
 
-  // RFC 9110 §13.1.1: 412 is the answer to the condition.
+  // RFC 9110 §13.1.1: a 412 answers the condition.
   @Test func `a 412 does not replace the stored response`() async throws {
     let shop = CachedShop { number, request in
       let isConditional = request.headers.contains(.ifMatch)

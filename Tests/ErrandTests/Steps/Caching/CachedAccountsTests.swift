@@ -119,7 +119,8 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  /// Redirects `/old` to `/new`, and a POST to its result. The text of all other responses is the request's number.
+  /// Creates a shop that redirects `/old` to `/new`, and a POST to its result. Other responses contain the request's
+  /// number.
   private func redirecting(
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) -> CachedShop {

@@ -41,7 +41,7 @@ import Testing
     #expect(response.text == "one" && response.status == .ok)
     #expect(response.headers["X-A"] == "1" && response.headers.values(for: "X-B") == ["2"])
     #expect(response.headers[.cacheStatus] == "errand; fwd=stale; fwd-status=304; ttl=30")
-    // The 304 makes it fresh again.
+    // The 304 makes the response fresh again.
     shop.clock.advance(by: .seconds(29))
     #expect(try await shop.get() == ("one", "errand; hit; ttl=1"))
     shop.clock.advance(by: .seconds(1))
@@ -160,7 +160,7 @@ import Testing
       _ = try await shop.get(task)
       #expect(try await shop.get(task).status == "errand; hit; ttl=60")
       for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
-        let bytes = (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()  // a folder has none
+        let bytes = (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()  // folders have no content
         #expect(bytes.range(of: Data("hunter".utf8)) == nil && !name.contains("hunter"), "\(name)")
       }
     }

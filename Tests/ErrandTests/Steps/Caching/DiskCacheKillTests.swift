@@ -8,7 +8,7 @@
 
   /// Processes that are killed while they write to one folder.
   @Suite(.timeLimit(.minutes(3))) struct DiskCacheKillTests {
-    /// Uses `posix_spawn` instead of `Process`: see `RecordingKillTests`.
+    /// Starts a process with `posix_spawn` instead of `Process`: see `RecordingKillTests`.
     private func start(_ folder: URL, seed: Int) throws -> pid_t {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path

@@ -11,7 +11,7 @@ import Testing
     try DiskCache(at: folder, sizeLimit: sizeLimit, ageLimit: ageLimit) { [clock] in clock.now }
   }
 
-  /// The files in the subfolders of `folder`, which excludes the trim lock.
+  /// Returns the files in the subfolders of `folder`, which do not include the trim lock.
   private func files(below folder: URL) -> [String] {
     let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return all.filter { $0.contains("/") }.sorted()
@@ -20,7 +20,7 @@ import Testing
   private func size(below folder: URL) -> Int {
     files(below: folder).reduce(0) { total, name in
       let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent(name).path)
-      return total + (attributes?[.size] as? Int ?? 0)  // it may have been removed
+      return total + (attributes?[.size] as? Int ?? 0)  // the file may have been removed since
     }
   }
 
@@ -152,7 +152,7 @@ import Testing
           try await cache.put(.made(), [Data(count: 7_500)], for: .widget(id))
           clock.advance(by: 1)
         }
-        #expect(await cache.entries(for: .widget(1)).count == 1)  // used again, after all others were stored
+        #expect(await cache.entries(for: .widget(1)).count == 1)  // used again after all others were stored
         clock.advance(by: 1)
         for id in 10...11 { try await cache.put(.made(), [Data(count: 7_500)], for: .widget(id)) }
       }

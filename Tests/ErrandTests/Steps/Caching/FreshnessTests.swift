@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 9111 §4.2, clause by clause.
+/// The rules of RFC 9111 §4.2.
 @Suite(.timeLimit(.minutes(1))) struct FreshnessTests {
   private typealias World = CacheRulesWorld
 

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ReadYourWritesTests {
   private let gate = Gate()
 
-  /// A shop that holds back its first response until the gate opens, so the response is older than any change.
+  /// Creates a shop that delays its first response until the gate opens, so this response is older than any change.
   private func shop(_ configure: (inout ServerConfiguration) -> Void = { _ in }) -> CachedShop {
     CachedShop(configure: configure) { [gate] number, request in
       if number == 1 { await gate.wait() }

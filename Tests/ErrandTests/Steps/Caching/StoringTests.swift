@@ -68,7 +68,7 @@ import Testing
     #expect(!World.allows(299, [.cacheControl: "must-understand, max-age=60"]))
   }
 
-  // RFC 9110 §13.1.1 and §14.2: a response to a condition or a range does not answer a plain request.
+  // RFC 9110 §13.1.1 and §14.2: a response to a condition or a range can't be used for a request without them.
   @Test func `does not store a response to a conditional request, or to a range request unless it is complete`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     for code in [412, 416] { #expect(!World.allows(HTTPStatus(code), fresh)) }

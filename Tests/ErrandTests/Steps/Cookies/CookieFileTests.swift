@@ -233,7 +233,7 @@ import Testing
       let first = try jar(file)
       try first.set("a=1; Max-Age=3600", from: shop)
       try await first.synchronize()
-      // As if a process was killed while writing.
+      // Simulate a process that was killed while writing.
       let torn = folder.appendingPathComponent(".cookies.json.new")
       try Data(contentsOf: file).prefix(40).write(to: torn)
       let second = try jar(file)

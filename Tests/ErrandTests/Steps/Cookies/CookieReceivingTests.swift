@@ -31,7 +31,7 @@ import Testing
     #expect(world.only?.isHostOnly == true && world.line("https://shop.co.test/") == "")
   }
 
-  // Step 8. Without a list, the domain might be a public suffix.
+  // Step 8. Without a list, any domain might be a public suffix.
   @Test(arguments: [
     ("ngrok.io", "evil.ngrok.io", "victim.ngrok.io"),
     ("s3.amazonaws.com", "evil.s3.amazonaws.com", "v.s3.amazonaws.com"),

@@ -17,7 +17,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  /// With a step, cookies are added earlier, so the step receives them.
+  /// Returns a step or none. With a step, cookies are added before it runs.
   private static func steps(_ has: Bool) -> [any PerAttemptStep] { has ? [Passing()] : [] }
 
   @Test(arguments: [false, true]) func `sends a redirect's cookie with the next hop`(hasSteps: Bool) async throws {

@@ -42,7 +42,7 @@ import Testing
     #expect(CookieTarget.isPath(path, below: cookiePath) == matches)
   }
 
-  // §5.2: by the registrable domain and the scheme ("same site" of the HTML standard).
+  // §5.2: a site consists of the scheme and the registrable domain ("same site" in the HTML Standard).
   @Test(arguments: [
     ("https://a.shop.test/", "https://shop.test/", true), ("https://a.shop.test/", "https://b.shop.test:444/", true),
     ("https://shop.test/", "http://shop.test/", false), ("https://shop.test/", "https://evil.test/", false),

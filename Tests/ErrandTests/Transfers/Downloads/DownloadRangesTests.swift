@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// The ranges of a file, the workers that fetch them, and the next step after a response.
+/// The ranges of a file, the workers that download them, and the next step after a response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadRangesTests {
   private func ranges(
     _ total: Int64 = 100, head: Int64 = 10, isThere: Bool = false, count: Int = 4, smallest: Int64 = 10

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DownloadStepTests {
   private static let tag: HTTPHeaders = [.eTag: #""one""#]
 
-  /// Requests the rest of a ten-byte file after its first seven bytes.
+  /// A request for the rest of a ten-byte file after its first seven bytes.
   private static func asked(
     offset: Int64 = 7, total: Int64? = 10, of headers: HTTPHeaders = tag, isOther: Bool = false
   ) -> DownloadStep.Asked {

@@ -107,7 +107,7 @@ import Testing
           && error.reason.hasPrefix("GET https://shop.test/ping, which this call depends on: 404"))
       #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
       isBroken.withLock { $0 = false }
-      remote.clock.advance(by: .seconds(3600))  // A token source that failed is not called again for a while.
+      remote.clock.advance(by: .seconds(3600))  // After a failure, the token source is not called again for a while.
       #expect(try await queue.deliver().map(\.hasLeft) == [true])
       let left = try Queued.files(in: folder)
       #expect(remote.bodies.count == 1 && left.isEmpty)

@@ -29,7 +29,7 @@ import Testing
     let key: String
   }
 
-  /// A server with responses chosen by the test, and the requests it received.
+  /// A server with responses chosen by the test, and the requests that it received.
   private final class Remote: Sendable {
     let sent = Shared([Sent]())
     let clock = ManualClock()

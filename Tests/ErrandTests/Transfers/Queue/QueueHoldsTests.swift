@@ -2,7 +2,7 @@ import Testing
 
 @testable import Errand
 
-/// Keys that are delayed after a failure.
+/// Delayed keys after a failure.
 @Suite(.timeLimit(.minutes(1))) struct QueueHoldsTests {
   @Test func `doubles the delay from one second up to five minutes`() {
     var holds = QueueHolds()
