@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `Foundation is imported only where there is no FoundationEssentials`() throws {
+  @Test func `Foundation is imported only if FoundationEssentials is unavailable`() throws {
     for folder in ["Errand", "ErrandTesting", "ErrandFoundation"] {
       for file in try Self.sources(in: folder) where !file.path.hasPrefix("Transport/URLSession/") {
         let lines = file.code.split(separator: "\n")

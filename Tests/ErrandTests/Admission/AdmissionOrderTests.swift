@@ -24,7 +24,7 @@ import Testing
     #expect(admission.leave(host: a, at: .seconds(10)) == [2])
   }
 
-  @Test func `background becomes urgent after four aging intervals and precedes newer requests`() {
+  @Test func `a background request becomes urgent after four aging intervals`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, priorityAging: .seconds(2)))
     _ = admission.enter(1, host: a, priority: .urgent, at: .zero)
     _ = admission.enter(2, host: a, priority: .background, at: .zero)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `without aging, background waits for everything else`() {
+  @Test func `without aging, background requests wait for all other requests`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, priorityAging: .zero))
     _ = admission.enter(1, host: a, priority: .normal, at: .zero)
     _ = admission.enter(2, host: a, priority: .background, at: .zero)
@@ -43,7 +43,7 @@ import Testing
     #expect(admission.leave(host: a, at: .seconds(100_000)) == [3])
   }
 
-  @Test func `refuses requests beyond maximumWaiting and forgets them`() {
+  @Test func `rejects requests beyond maximumWaiting and forgets them`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, maximumWaiting: 2))
     let decisions = (1...4).map { admission.enter($0, host: a, priority: .normal, at: .zero) }
     #expect(decisions == [.start, .wait, .wait, .refuse])
@@ -94,7 +94,7 @@ import Testing
     #expect(admission.waiting == 0 && admission.nextWake == nil)
   }
 
-  @Test func `the cost per waiter is equal for 2,000 and 20,000 waiters`() {
+  @Test func `the cost per waiter does not grow with the number of waiters`() {
     func time(_ count: Int) -> Duration {
       processorTime {
         var admission = Admission(limits: ThrottleLimits(perHost: 1, total: 1))

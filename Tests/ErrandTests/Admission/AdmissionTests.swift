@@ -49,7 +49,7 @@ import Testing
     #expect(admission.leave(host: b) == [4], "request 2 came first, but host a has no free slot")
   }
 
-  @Test func `serves by priority, then first come, first served`() {
+  @Test func `serves requests by priority, then in order of arrival`() {
     var admission = make(perHost: 1)
     _ = admission.enter(1, host: a, priority: .normal)
     for (ticket, priority) in [(2, CallPriority.low), (3, .urgent), (4, .normal), (5, .urgent), (6, .background)] {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `a new rate starts from zero after a period without a rate`() {
+  @Test func `a new rate ignores starts from before a period without a rate`() {
     let rate = RateLimit(1, per: .seconds(30))
     var admission = Admission(limits: rated(rate))
     #expect(admission.enter(1, host: a, priority: .normal) == .start)

@@ -46,7 +46,7 @@ import Testing
 
   enum BodyDestination: CaseIterable { case memory, file, discarded }
 
-  @Test(arguments: BodyDestination.allCases) func `a cache store can make a call with a single slot`(
+  @Test(arguments: BodyDestination.allCases) func `a cache store can make a call if there is only one slot`(
     _ delivery: BodyDestination
   )
     async throws
@@ -115,7 +115,9 @@ import Testing
     #expect(shop.manager.throttle.streams == 0)
   }
 
-  @Test(arguments: BodyDestination.allCases) func `a step has the full body but no slot`(_ delivery: BodyDestination)
+  @Test(arguments: BodyDestination.allCases) func `a step receives the full body and holds no slot`(
+    _ delivery: BodyDestination
+  )
     async throws
   {
     struct Looking: PerAttemptStep {

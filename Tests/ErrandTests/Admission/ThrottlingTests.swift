@@ -47,14 +47,14 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `stream limits use the same waiting rules as slots, but no rate`() {
+  @Test func `streams have the waiting rules of slots, but no rate limit`() {
     let limits = ThrottleLimits(
       perHost: 7, total: 9, maximumWaiting: 5, priorityAging: .seconds(3), rate: RateLimit(1, per: .seconds(1)),
       streamsPerHost: 2)
     #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, priorityAging: .seconds(3)))
   }
 
-  @Test func `a call beyond the rate starts when the period has passed`() async throws {
+  @Test func `a call beyond the rate starts after the period`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
       .ok(request)
     }

@@ -88,7 +88,7 @@ import Testing
     #expect(seen.withLock { $0.sorted() } == [1, 2, 3])
   }
 
-  @Test func `leaving the loop returns immediately although the source is idle`() async throws {
+  @Test func `leaving the loop returns immediately even if the source is idle`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1)

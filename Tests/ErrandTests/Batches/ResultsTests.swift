@@ -123,7 +123,7 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0)
   }
 
-  @Test func `in submission order, a slow first task stops reading after a full window`() async throws {
+  @Test func `in submission order, a slow first task stops reading once the window is full`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(2...100)
@@ -241,7 +241,7 @@ import Testing
       "the loop ended early and reported the cancellation")
   }
 
-  @Test func `a batch cancelled while idle reports it with the next task`() async throws {
+  @Test func `a batch cancelled while idle reports the cancellation with the next task`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
@@ -256,7 +256,7 @@ import Testing
     #expect(await work.value.contains(true))
   }
 
-  @Test func `cancelling after the last result changes nothing`() async throws {
+  @Test func `cancelling after the last result has no effect`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...10)
@@ -270,7 +270,7 @@ import Testing
     #expect(try await work.value == 10)
   }
 
-  @Test func `a cancellation while the reader returns does not hang`() async throws {
+  @Test func `cancelling while the reader returns does not hang`() async throws {
     let stub = StubServer(.widget)
     let tasks = (1...100).map { GetWidget(id: $0).on(stub.server) }
     let rounds = Counter()

@@ -82,7 +82,7 @@ import Testing
     let path = "list"
   }
 
-  @Test func `sends body parameters with every page; the query comes from the link`() async throws {
+  @Test func `sends body parameters with every page and takes the query from the link`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let server = shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }
     for try await _ in Search().on(server).pages() {}

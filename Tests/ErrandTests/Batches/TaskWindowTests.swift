@@ -34,7 +34,7 @@ import Testing
     #expect([next(&window), next(&window), next(&window)] == ["2", "0", "wait"])
   }
 
-  @Test func `in submission order, early results wait`() {
+  @Test func `in submission order, an early result waits for earlier tasks`() {
     var window = make(.submitted, taking: 3)
     window.finish(2, 2, isFailed: false)
     window.finish(1, 1, isFailed: false)
@@ -79,7 +79,7 @@ import Testing
     #expect([next(&window), next(&window)] == ["Torn", "over"])
   }
 
-  @Test func `after close, stores nothing and reads nothing`() {
+  @Test func `stores and reads nothing after it is closed`() {
     var window = make(taking: 2)
     window.finish(0, 0, isFailed: false)
     window.close()

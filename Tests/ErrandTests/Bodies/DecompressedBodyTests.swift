@@ -43,7 +43,7 @@
       return DecompressedBody(source, Unpacking([.gzip], limits, mayBeEmpty: false))
     }
 
-    @Test func `passes through trailers and timings, with the decoded size`() async throws {
+    @Test func `passes trailers and timings through, with the decoded size`() async throws {
       let body = body(Source([CompressedSample.gzip]))
       #expect(try await body.next() == CompressedSample.text)
       #expect(body.timings == nil, "the end of the body has not been read yet")

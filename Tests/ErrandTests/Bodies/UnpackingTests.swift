@@ -108,7 +108,7 @@
       }
     }
 
-    @Test func `accepts an empty body only if it is allowed`() throws {
+    @Test func `accepts an empty body only if allowed`() throws {
       for coding in ContentCoding.allCases {
         #expect(try chunks(decompressing([coding], mayBeEmpty: true), of: Data()).isEmpty)
         #expect(error([coding], Data())?.code == .truncatedBody)
@@ -233,7 +233,7 @@
       }
     }
 
-    @Test func `reads the output before a failure, then only the failure`() throws {
+    @Test func `yields the output before a failure, then keeps throwing`() throws {
       var decompressing = decompressing([.gzip])
       decompressing.feed(CompressedSample.gzip.dropLast(8) + Data(count: 8))
       guard case .take(let chunk) = try decompressing.next() else { throw CocoaError(.coderReadCorrupt) }

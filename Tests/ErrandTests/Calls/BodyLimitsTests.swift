@@ -27,7 +27,7 @@ import Testing
     #expect(counted.withLock { !$0.isEmpty })
   }
 
-  @Test func `names the configured timeout even if only a part remained`() async throws {
+  @Test func `a timeout error names the configured timeout, not the remaining time`() async throws {
     let shop = VirtualShop(
       configure: { ($0.defaultTimeout, $0.retryPolicy) = (.seconds(7), .never) },
       answer: { number, request, clock in

@@ -6,7 +6,7 @@ import Testing
 
 /// How calls end, what they report and what can delay them.
 @Suite(.timeLimit(.minutes(1))) struct CallEndsTests {
-  @Test func `the end of every call with a response includes the status`() async throws {
+  @Test func `the end event of a call with a response includes the status`() async throws {
     let events = EventRecorder()
     let stub = StubServer(.status(.ok), .status(.noContent)) { $0.observers = [events] }
     try await PlainTask().on(stub.server).run()
@@ -148,7 +148,7 @@ import Testing
     #expect(shop.sentCount >= 3 && Set(reported.withLock { $0 }) == [1], "\(reported.withLock { $0 })")
   }
 
-  @Test func `a ping is sent once and never answered by a cache`() async throws {
+  @Test func `a ping is sent once and never answered from a cache`() async throws {
     let shop = CachedShop(
       configure: { $0.hedging = .after(.zero) },
       answer: { _, request in

@@ -97,7 +97,7 @@ import Testing
     #expect(server.manager.runningCount == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `a stream ends at its call's deadline and the error names it`() async throws {
+  @Test func `a stream ends at its call's deadline, and the error names the deadline`() async throws {
     let clock = ManualClock()
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(SilentSource())) }
     let manager = TaskManager(clock: CallClock(clock))
@@ -145,7 +145,7 @@ import Testing
     #expect(stub.requests.count == 20)
   }
 
-  @Test(arguments: 1...3) func `a thousand calls cancelled at random all end without leftovers`(
+  @Test(arguments: 1...3) func `a thousand randomly cancelled calls all end and leave nothing behind`(
     seed: UInt64
   ) async throws {
     let transport = StubTransport { request in

@@ -44,7 +44,7 @@ import Testing
     #expect(shop.server.manager.runningCount == 0)
   }
 
-  @Test func `every sharing call receives the error, and a nested call's error is named once`()
+  @Test func `every sharing call receives the error, which names the nested call once`()
     async throws
   {
     gate.open()
@@ -78,7 +78,7 @@ import Testing
     #expect(response.record.attempts.map(\.status) == [200])
   }
 
-  @Test func `requests with different URLs, headers or methods, and requests of opted-out servers, are not shared`()
+  @Test func `does not share requests that differ or whose server opted out`()
     async throws
   {
     gate.open()
@@ -141,7 +141,7 @@ import Testing
     #expect(try await others[0].value == "1")
   }
 
-  @Test func `every sharing call receives the error, which says that a request was sent`() async throws {
+  @Test func `every sharing call receives an error saying that a request was sent`() async throws {
     let shop = shop(status: 500)
     let calls = await start(3, shop)
     gate.open()

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test
-  func `revalidation runs the server's hooks and reports the task's name, but skips the task's hooks`()
+  func `revalidation runs the server's hooks, but not the task's hooks`()
     async throws
   {
     let seen = Shared<[String]>([])
@@ -70,7 +70,7 @@ import Testing
     #expect(shop.server.manager.statistics.tasks.values.map(\.task) == ["Counting"])
   }
 
-  @Test func `cancelAll does not send shared requests again`() async throws {
+  @Test func `cancelAll does not resend shared requests`() async throws {
     let shop = CachedShop(
       configure: { ($0.cache, $0.coalescesRequests) = (nil, true) },
       answer: { _, _ in

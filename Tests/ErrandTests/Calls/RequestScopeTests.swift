@@ -77,7 +77,7 @@ import Testing
     #expect(String(decoding: try await task.downloadData(), as: UTF8.self) == "Bearer two")
   }
 
-  @Test func `clears an earlier attempt's retry refusal`() async throws {
+  @Test func `an attempt clears the retry refusal of an earlier attempt`() async throws {
     let shop = VirtualShop(configure: {
       $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: "sesame") }
       $0.retryPolicy = .decided { $0.attempts.count < 2 ? .retry(after: .zero) : .giveUp }

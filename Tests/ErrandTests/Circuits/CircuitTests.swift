@@ -66,7 +66,7 @@ import Testing
     #expect(first.isProbe && second.isProbe && decisions[2] == .refuse(.zero))
   }
 
-  @Test func `ignores results that are inconclusive about the host`() {
+  @Test func `ignores inconclusive results`() {
     var circuit = Circuit()
     for _ in 0..<3 { send(&circuit, .failure, at: 0) }
     for _ in 0..<9 { #expect(send(&circuit, .unknown, at: 1) == false) }

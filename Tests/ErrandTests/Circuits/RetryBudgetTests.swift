@@ -73,7 +73,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the record says that the budget is used up`() async throws {
+  @Test func `the record says that the budget is exhausted`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, request, _ in
       .unavailable(request)
     }
@@ -149,7 +149,7 @@ import Testing
     #expect(shop.sentCount == 150)
   }
 
-  @Test func `four calls with seven retries make eleven attempts that all end`() async throws {
+  @Test func `every attempt of four calls with seven retries ends`() async throws {
     let failures = Shared<[String: Int]>(["/0": 0, "/1": 1, "/2": 2, "/3": 4])
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in
       let mustFail = failures.withLock { failures in

@@ -129,7 +129,7 @@ import Testing
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
-    @Test func `the guide states the lifetime of idle connections, which is shorter than on servers`() throws {
+    @Test func `the guide states the lifetime of idle connections`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
       #expect(seconds < 60, "many proxies close idle connections after 60 s, and nginx after 75 s")
       try check(transports, says: "when the server does, or after \(seconds) seconds")

@@ -10,17 +10,17 @@
     static let checks = all.filter { !leftOut.contains($0.name) }
 
     static let leftOut: Set = [
-      // It does not keep connections.
+      // No connection is kept.
       "reuses a connection",
       "returns no body for 204 and 304, and reuses the connection",
       "returns a length but no body for HEAD, and reuses the connection",
       "resends a repeatable GET if its pooled connection is stale",
-      // It has no time limits.
+      // No time limits.
       "reports the connect time limit, and that nothing was sent",
       "reports the first-byte time limit",
       "reports the idle time limit",
       "ends a dripping body when the attempt's time limit expires",
-      // It does not support chunked encoding.
+      // No chunked encoding.
       "sends a stream of unknown length in chunks",
       "delivers the body unchanged, whatever its framing",
       "reports a body that ends before its last chunk as truncated",
@@ -30,7 +30,7 @@
       "closes the connection when an unread body is released",
       "closes the connection if cancelled in an endless body",
       "stops the body's source if cancelled while sending",
-      // It does not decompress bodies or send `Expect: 100-continue`.
+      // No decompression and no `Expect: 100-continue`.
       "requests and decodes a compressed body if decompression is on",
       "rejects a body that becomes too large when decoded",
       "fails if the content coding is broken",

@@ -13,7 +13,7 @@ import Testing
   }()
 
   @Test(arguments: [readme] + guides)
-  func `every code block of the README and the guides is compiled`(_ document: URL) throws {
+  func `every code block in the README and the guides is compiled`(_ document: URL) throws {
     let blocks = DocumentedCode.blocks(
       in: try DocumentedCode.lines(of: document), opens: { $0 == "```swift" }, closes: { $0 == "```" })
     // The guides show tests from this folder.

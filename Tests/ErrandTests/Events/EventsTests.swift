@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `reports a wait for a slot or a queue that ends unsuccessfully`() async throws {
+  @Test func `reports waits for a slot or a queue that fail`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()

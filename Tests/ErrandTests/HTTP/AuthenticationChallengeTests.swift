@@ -12,7 +12,7 @@ import Testing
     HTTPHeaders(values.map { .init(.wwwAuthenticate, $0) }).challenges.map(\.description)
   }
 
-  @Test func `parses the example of the RFC as two challenges in one field`() throws {
+  @Test func `parses the RFC's example as two challenges`() throws {
     let text = #"Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"""#
     let list = challenges(text)
     #expect(list.map(\.scheme) == ["Basic", "Newauth"])

@@ -33,7 +33,7 @@ import Testing
     "192.88.98.255", "192.88.100.0", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255",
     "198.51.101.0", "203.0.112.255", "203.0.114.0", "223.255.255.255",
   ])
-  func `the addresses next to those blocks are public`(text: String) throws {
+  func `addresses next to special-purpose IPv4 blocks are public`(text: String) throws {
     #expect(try #require(PeerAddress(text)).isPublic)
   }
 

@@ -116,7 +116,7 @@ import Testing
     #expect(throws: LinkedURL.Refusal.user) { try target(value) }
   }
 
-  @Test func `keeps the user name of the request's own URL at its origin`() throws {
+  @Test func `keeps the user name of the request's URL at the same origin`() throws {
     #expect(try target("/c", from: "https://me@shop.test/a") == "https://me@shop.test/c")
   }
 

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a started call can be cancelled by tag and again after a retry`() async throws {
+  @Test func `a started call can be cancelled by tag, and again after a retry`() async throws {
     let shop = GatedShop()
     let handle = shop.server.manager.start(GetWidget().on(shop.server))
     await shop.asked.reached(1)
@@ -272,7 +272,7 @@ import Testing
     #expect(stub.requests.first?.body.data != nil)
   }
 
-  @Test func `the value is the response without a payload type, or the file of a download`() async throws {
+  @Test func `the value is the response if there is no payload type, or the downloaded file`() async throws {
     let stub = StubServer(.json("{}"))
     #expect(try await stub.server.manager.start(PlainTask().on(stub.server)).value.status == .ok)
     try await withFolder { folder in

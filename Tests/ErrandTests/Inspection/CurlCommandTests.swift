@@ -36,7 +36,7 @@ import Testing
     #expect(!compressed.curlCommand().contains("s3cret") && !compressed.curlCommand().contains("13 bytes of data"))
   }
 
-  @Test func `reads a hidden body from standard input and says so`() async throws {
+  @Test func `a command reads a hidden body from standard input and says so`() async throws {
     let bytes = HTTPBody.bytes(Data([0, 1, 2, 255]), type: .octetStream)
     let request = HTTPRequest(.post, Self.url, headers: [.contentType: "application/octet-stream"], body: bytes)
     #expect(request.curlCommand(redaction: nil).hasPrefix("printf "))

@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test
-  func `parses form parameters as a body and headers without a value, and rejects a missing body`()
+  func `parses form parameters as a body, and rejects a missing body`()
     throws
   {
     func entry(_ postData: String, size: Int) throws -> HTTPArchive.Entry {
@@ -141,7 +141,7 @@ import Testing
     (#""bodySize":3,"postData":{"mimeType":"a/b","text":"AAAA=A!A","_encoding":"base64"}"#, nil),
     (#""bodySize":0"#, Data()), ("\"httpVersion\":\"HTTP/1.1\"", Data()),
     (#""bodySize":3,"postData":{"mimeType":"a/b","text":"AAAA","_encoding":"base64"}"#, Data([0, 0, 0])),
-  ]) func `a request without its body in the archive is nil`(fields: String, body: Data?) throws {
+  ]) func `returns nil for a request whose body is not in the archive`(fields: String, body: Data?) throws {
     let text = #"{"log":{"entries":[{"request":{"method":"POST","url":"https://a.test/",\#(fields)},"response":{}}]}}"#
     let entry = try #require(try HTTPArchive(data: Data(text.utf8)).entries.first)
     #expect(entry.httpRequest.map { $0.body.data ?? Data() } == body)
@@ -155,7 +155,7 @@ import Testing
     ("HEAD", #""content":{"size":-1,"mimeType":"a/b"}"#, Data()),
     ("GET", #""content":{"size":0,"mimeType":"a/b"}"#, Data()),
     ("GET", #""content":{"size":2,"mimeType":"a/b","text":"hi"}"#, Data("hi".utf8)),
-  ]) func `a response without its body in the archive is nil`(method: String, fields: String, body: Data?)
+  ]) func `returns nil for a response whose body is not in the archive`(method: String, fields: String, body: Data?)
     async throws
   {
     let text =
@@ -164,7 +164,7 @@ import Testing
     #expect(try await response?.body.collect() == body)
   }
 
-  @Test(arguments: [204, 304]) func `a 204 or 304 is a response despite a declared size`(status: Int)
+  @Test(arguments: [204, 304]) func `returns a 204 or 304 response despite a declared size`(status: Int)
     throws
   {
     let text = """

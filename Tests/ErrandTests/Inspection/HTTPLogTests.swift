@@ -22,7 +22,7 @@ import Testing
 
   private static let injection = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&--><!--"
 
-  @Test func `writes a text file and a block of the page for every call`() async throws {
+  @Test func `writes a text file and a page block for every call`() async throws {
     try await withFolder { parent in
       let (log, page) = try await logged(.widget, below: parent) { server in
         for id in 0..<3 { _ = try await GetWidget(id: id).on(server).download() }

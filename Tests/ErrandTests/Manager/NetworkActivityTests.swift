@@ -59,7 +59,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct GaugeReadingsTests {
-  @Test func `readings follow the clock and are reported only if they changed`() async throws {
+  @Test func `readings follow the clock and are reported only when they change`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()

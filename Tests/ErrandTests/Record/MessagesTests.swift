@@ -28,7 +28,7 @@ import Testing
     #expect(try await refusal(404, ["Allow": "PUT", .contentRange: "bytes */2"]).reason == "404 Not Found")
   }
 
-  @Test(arguments: [false, true]) func `the error of a nested call names its request unless that task is hidden`(
+  @Test(arguments: [false, true]) func `a nested call's error names its request unless its task is hidden`(
     isHidden: Bool
   ) async throws {
     struct Hidden: ServerGETTask, UnrecordedTask { let path = "tokens" }
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test(arguments: ["not json", "{\"id\":7", "<widget/>"])
-  func `a body in another format has a distinct cause`(text: String) async throws {
+  func `a body in the wrong format has its own cause`(text: String) async throws {
     let stub = StubServer(.data(Data(text.utf8), .plainText))
     let error = try await error { try await GetWidget().on(stub.server).download() }
     #expect(error.cause == .wrongFormat && error.reason.contains("It begins with: \(text)"), "\(error)")

@@ -46,7 +46,7 @@ import Testing
     #expect(try await sent(by: StubServer(.widget), own).values(for: .contentType) == ["application/vnd.shop+json"])
   }
 
-  @Test func `preflights receive the final headers and can change them, the task's preflight first`() async throws {
+  @Test func `preflights can change the final headers, and the task's preflight runs first`() async throws {
     struct Signed: ServerGETTask {
       func preflight(_ request: inout HTTPRequest) async throws {
         request.headers["X-Signed"] = request.headers["X-Standard"]

@@ -63,7 +63,7 @@ import Testing
 
   private static let cut = Remote("https://shop.test/v1#part", name: "cut")
 
-  @Test func `warns about a fragment in a remote when it is set, at creation or later`() async throws {
+  @Test func `warns about a fragment in a remote, at creation or later`() async throws {
     let lines = Shared<[String]>([])
     _ = logged(Self.cut, lines)
     let stub = logged("https://shop.test", lines)

@@ -20,7 +20,7 @@ import Testing
     #expect(stub.requests.map { $0.headers.contains(.userAgent) } == [false])
   }
 
-  @Test func `a token request inherits the server's network and logging settings, but not its headers and hooks`() {
+  @Test func `a token request inherits network and logging settings, not headers and hooks`() {
     func described(_ settings: ServerConfiguration) -> [String: String] {
       Mirror(reflecting: settings).children.reduce(into: [:]) { $0[$1.label ?? ""] = String(reflecting: $1.value) }
     }

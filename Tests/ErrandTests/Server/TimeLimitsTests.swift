@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `treats an unlimited timeout as none on servers and tasks`(isStream: Bool)
+  @Test(arguments: [true, false]) func `treats an unlimited timeout of a server or task as no timeout`(isStream: Bool)
     async throws
   {
     for part in Self.parts {

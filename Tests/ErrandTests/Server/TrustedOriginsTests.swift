@@ -106,7 +106,7 @@ import Testing
     #expect(try #require(stub.requests.first).headers[.authorization] == nil)
   }
 
-  @Test func `a retry applies the same rule`() async throws {
+  @Test func `a retry does not send the server's headers to another origin`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { $0.standardHeaders = [.authorization: "s3cret"] }
     try await URLTask(.known("https://other.test/x")).on(stub.server).run()
     #expect(stub.requests.map { $0.headers[.authorization] } == [nil, nil])
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `no attempt sends headers to another origin`() async throws {
+  @Test func `a step's request to another origin has no server headers in any attempt`() async throws {
     let token = Shared(0)
     let stub = StubServer(.status(.serviceUnavailable), .status(.ok), .status(.ok)) {
       $0.perCallSteps = [Elsewhere()]

@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `counts concurrent waits only once`() {
+  @Test func `concurrent waits count only once`() {
     let allowance = ConnectivityAllowance(.seconds(10))
     #expect(allowance.begin(at: .seconds(3)) == .seconds(10))
     #expect(allowance.begin(at: .seconds(4)) == .seconds(9))

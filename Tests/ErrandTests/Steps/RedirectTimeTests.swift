@@ -106,7 +106,7 @@ import Testing
     #expect(error.code == .insecureScheme && !error.wasNotSent && stub.requests.count == 1)
   }
 
-  @Test func `a step's resend has the full timeout for its hops, and its duration is reported for the attempt`()
+  @Test func `a step's resend has the full timeout for its hops`()
     async throws
   {
     struct Again: PerAttemptStep {

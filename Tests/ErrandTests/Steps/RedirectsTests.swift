@@ -55,7 +55,7 @@ import Testing
     #expect(response.status == 302 && response.redirects.isEmpty && stub.requests.count == 2)
   }
 
-  @Test func `every verb follows redirects, and a stream releases its slot when the last head arrives`() async throws {
+  @Test func `every verb follows redirects, and a stream keeps no slot after the last head`() async throws {
     let stub = StubServer(
       Self.to("/b"), .data(Data("one".utf8), .plainText), Self.to("/b"), .data(Data("two".utf8), .plainText),
       Self.to("/b"), .data(Data("three".utf8), .plainText), Self.to("/b", 303), .status(.ok))

@@ -54,7 +54,7 @@ import Testing
     #expect(error.code == .badStatus && error.payload(as: Problem.self) == nil && error.reason.contains("sorry"))
   }
 
-  @Test func `redacts secrets of the payload in the error's description`() async throws {
+  @Test func `redacts payload secrets in the error description`() async throws {
     let error = try await error(Order(), #"{"code":"E7","hint":"https://a.test/?token=hunter2"}"#)
     #expect(!error.description.contains("hunter2") && error.payload(as: Problem.self)?.hint.contains("hunter2") == true)
   }
@@ -104,7 +104,7 @@ import Testing
     var session_ids: [String]
   }
 
-  @Test func `redacts secrets by their names in the body if the payload has no description`() async throws {
+  @Test func `redacts secrets by name if the payload has no description`() async throws {
     let body = #"{"access_token":"hunter2","session_ids":["hunter3"],"hint":"later"}"#
     for error in [
       try await error(PlainTask().errorPayload(Secrets.self), body),

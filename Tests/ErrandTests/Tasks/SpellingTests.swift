@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [".", ".."]) func `a path value of dots fails the call`(label: String) async {
+  @Test(arguments: [".", ".."]) func `a path value that consists of dots fails the call`(label: String) async {
     await #expect(throws: TaskError.self) { try await address(Segments(label: label)) }
     await #expect(throws: TaskError.self) { try await address(Interpolated(label: label)) }
   }

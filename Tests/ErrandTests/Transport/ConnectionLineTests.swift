@@ -26,7 +26,7 @@
       #expect(started(&line) == [3, 4])
     }
 
-    @Test func `skips an exchange that leaves while it waits`() {
+    @Test func `skips an exchange that has left the queue`() {
       var line = Line(limit: 1)
       let places = (0..<4).map { line.join($0) }
       #expect(started(&line) == [0])

@@ -105,7 +105,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `a connection that is not watched belongs to its multi handle`() {
+    @Test func `an event on an unwatched connection is reported to its multi handle`() {
       let number: Int32 = 9005
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)

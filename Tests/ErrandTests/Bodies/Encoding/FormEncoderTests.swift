@@ -45,11 +45,11 @@ import Testing
     (FormStyle(lists: .brackets), "address%5Bcity%5D=Ulm&address%5Bcodes%5D%5B%5D=1&address%5Bcodes%5D%5B%5D=2"),
     (FormStyle(nesting: .dots, lists: .indices), "address.city=Ulm&address.codes%5B0%5D=1&address.codes%5B1%5D=2"),
     (FormStyle(nesting: .dots, lists: .commas), "address.city=Ulm&address.codes=1%2C2"),
-  ]) func `names nested values and lists by style`(style: FormStyle, form: String) throws {
+  ]) func `encodes nested values and lists by style`(style: FormStyle, form: String) throws {
     #expect(try text(["address": Address()], style) == form)
   }
 
-  @Test func `writes dates and Booleans by style`() throws {
+  @Test func `encodes dates and Booleans by style`() throws {
     struct Value: Encodable {
       let at = Date(timeIntervalSince1970: 1.5)
       let flag = false

@@ -63,14 +63,14 @@ import Testing
   }
 
   @Test(arguments: [("photo.jpg", "image/jpeg"), ("notes", nil)])
-  func `a file has its extension's media type in every kind of body`(name: String, type: MediaType?) {
+  func `a file has the media type of its extension in every kind of body`(name: String, type: MediaType?) {
     struct Send: FileUploadingTask { let uploadFile: URL }
     let file = URL(fileURLWithPath: "/tmp/\(name)")
     #expect(HTTPBody.file(file).mediaType == type && Send(uploadFile: file).uploadType == type ?? .octetStream)
     #expect(HTTPBody.file(file, type: .json).mediaType == .json)
   }
 
-  @Test func `a part of unknown length makes the length unknown, and a one-shot part makes the body one-shot`() throws {
+  @Test func `a part of unknown length or a one-shot part affects the whole body`() throws {
     let stream = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() }, length: 0)
     #expect(try MultipartForm([.body("a", stream)]).body().length() == nil)
@@ -273,7 +273,7 @@ import Testing
     #expect(error?.code == .bodyLengthMismatch)
   }
 
-  @Test func `reads only local files, not the paths of other URLs`() async throws {
+  @Test func `rejects URLs that are not file URLs`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("secret.txt")
       try Data("secret".utf8).write(to: file)

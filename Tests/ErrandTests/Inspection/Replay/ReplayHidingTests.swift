@@ -24,7 +24,7 @@ import Testing
     return (transport, stub)
   }
 
-  @Test func `records what the server shows and hides what it redacts`() async throws {
+  @Test func `applies the server's redaction to recordings`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let strict = Redaction(headers: ["X-Pet"], fields: ["pet"])
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `writes nothing of a task with a hidden URL, and only the visible parts of other tasks`() async throws {
+  @Test func `records only the visible parts of a task, and nothing if its URL is hidden`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let lines = Shared<[String]>([])
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `mode missing records an entry again if its body is missing, and keeps the order`() async throws {
+  @Test func `mode missing records an entry without a body again and keeps the order`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let calls = try await recordedCalls(.widget, .data(Data([0, 1, 2, 255]), .octetStream), .widget) { server in

@@ -42,8 +42,7 @@ import Testing
     #expect(try await GetWidget().on(strict).download().id == 1)
   }
 
-  @Test func `the error for an unrecorded request names the nearest recorded request and the difference`() async throws
-  {
+  @Test func `an unrecorded request throws an error that describes the nearest request`() async throws {
     let calls = try await recordedCalls(.status(.ok)) { server in
       for page in 1...2 { try await PlainTask(path: "list", query: ["page": "\(page)"]).on(server).run() }
       try await PlainTask(path: "other").on(server).run()
@@ -216,7 +215,7 @@ import Testing
     #expect(try await response.body.collect() == Data([0, 1, 255, 10]) && response.body.trailers["X-Sum"] == "9")
   }
 
-  @Test func `a body missing in the recording is an error with the reason`() async throws {
+  @Test func `a body missing from the recording throws an error with the reason`() async throws {
     let calls = try await recordedCalls(.data(Data([0, 1, 2]), "application/x-protobuf")) { server in
       _ = try await PlainTask().on(server).downloadData()
     }

@@ -170,7 +170,7 @@ import Testing
     #expect(hiding.summary(of: problem, type: .problem).isEmpty && !hiding.summary(of: problem, type: .json).isEmpty)
   }
 
-  @Test func `a decoding error of a JSON value does not quote it`() throws {
+  @Test func `a decoding error for a JSON value does not quote the value`() throws {
     let value = JSONValue.object(["tier": "s3cret"])
     let error = #expect(throws: TaskError.self) { try value.decoded([String: Kind].self) }
     #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("the value is invalid") == true)

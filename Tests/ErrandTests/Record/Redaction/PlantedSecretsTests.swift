@@ -273,7 +273,7 @@ import Testing
     ("(https://admin:?s3cret@a.b, https://me:s3#cret@c.d)", "(https://<redacted>@a.b, https://<redacted>@c.d)"),
     (#"https://admin:a\s3cret@host.example"#, "https://<redacted>@host.example"),
     ("https://host.example:x/a and me@host.example", "https://host.example:x/a and me@host.example"),
-  ]) func `hides a password with URL delimiters in text`(text: String, shown: String) {
+  ]) func `hides a password with URL delimiters in plain text`(text: String, shown: String) {
     #expect(Redaction.standard(text: text) == shown)
   }
 
@@ -301,7 +301,7 @@ import Testing
     #expect(Redaction.standard.body(data, type: .plainText, limit: 1000) == "<30 bytes of text/plain>")
   }
 
-  @Test func `a query item hides its value like the query`() {
+  @Test func `the description of a query item hides its value`() {
     #expect("\(HTTPQuery.Item("token", "s3cret"))" == "token=<redacted>")
   }
 }

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test
-  func `a stricter policy hides a field that was shown, despite caching`() {
+  func `a stricter policy hides a field that was cached as visible`() {
     let field = HTTPHeaders.Field("X-Shop", "abcdefgh")
     #expect(redaction.value(of: field) == "abcdefgh" && redaction.value(of: field) == "abcdefgh")
     #expect(redaction.hiding(["X-Shop"]).value(of: field) == "<redacted>", "both policies share a cache of names")
@@ -191,7 +191,7 @@ import Testing
 
   /// Input that a peer can send to slow down the redaction of a recorded call.
   @Test(arguments: ["a:", "=", "ab=", "ab: "])
-  func `text full of names is not much slower than plain text`(piece: String) {
+  func `redacting text full of names is not much slower than plain text`(piece: String) {
     let size = 1 << 17
     let end = " \"password\":\"s3cret\""
     let plain = time(String(repeating: "word ", count: size / 5) + end)
@@ -275,7 +275,7 @@ import Testing
     "user_jwt", "X-Signing-Key", "encryptionKey", "auth", "pwd", "pass", "sid", "cookies", "hmac", "code_verifier",
     "auth_code", "Cookie2", "Set-Cookie2", "Authentication-Info", "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key",
   ])
-  func `recognizes the names of keys in common services`(name: String) {
+  func `recognizes the key names of common services`(name: String) {
     #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
     #expect(Redaction.standard(["X-Frame-Options": "a", "Idempotency-Key": "b"]).map(\.value) == ["a", "b"])
   }
@@ -283,7 +283,7 @@ import Testing
   @Test(arguments: ["status code: 42", "a:b", "12:30:05", "x < y", "a = b", "", "http://a.test/a:b", "key: value"])
   func `keeps text without secrets`(words: String) { #expect(text(words, .plainText) == words) }
 
-  @Test func `replaces control and format characters in a single line`() {
+  @Test func `replaces control and format characters when joining lines`() {
     let text = "a\r\nb\u{1b}[2Jc\u{9b}d\u{7f}e\u{202e}f\u{2028}g"
     #expect(text.onOneLine == "a  b [2Jc d e f g")
     #expect("\(TaskError(.badResponse, text, phase: .receiving))" == "a  b [2Jc d e f g")

@@ -132,7 +132,7 @@ import Testing
 
   // RFC 7616 §3.4. curl and Chromium do the same.
   @Test(arguments: ["MD5", "md5", "mD5", "\"md5\"", "sha-256", "MD5-SESS"], ["auth", "AUTH", "\"aUth, auth-int\""])
-  func `writes algorithm and qop as in the challenge`(algorithm: String, qop: String) throws {
+  func `writes algorithm and qop as they appear in the challenge`(algorithm: String, qop: String) throws {
     let begin = #"realm="http-auth@example.org", nonce="\#(Self.nonce)""#
     let challenge = try challenge("Digest \(begin), algorithm=\(algorithm), qop=\(qop)")
     let unquoted = algorithm.filter { $0 != "\"" }

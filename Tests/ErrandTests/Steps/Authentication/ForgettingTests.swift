@@ -219,7 +219,7 @@ import Testing
     #expect(logins.withLock { $0 } == [nil, nil] && asked.count == 2)
   }
 
-  @Test func `an unauthenticated call does not share an authenticated response with a task that outlives its refresh`()
+  @Test func `a request that a refresh's task shares with another call stays unauthenticated`()
     async throws
   {
     let (server, isSent, mayAnswer) = (Shared<Server?>(nil), Gate(), Gate())

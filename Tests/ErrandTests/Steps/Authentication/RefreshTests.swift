@@ -140,7 +140,7 @@ import Testing
     #expect(tokens.replaced == [1] && tokens.cancelled == 0)
   }
 
-  @Test func `cancels the refresh with its last caller, and the next call starts a new refresh`() async throws {
+  @Test func `cancelling the last caller cancels the refresh, and the next call starts a new one`() async throws {
     let tokens = NumberedTokens(valid: 2, gate: Gate())
     let shop = shop(tokens)
     let calls = (0..<3).map { _ in Task { try await shop.task().run().status } }

@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `retries as usual when a step resends a call whose token failed`() async throws {
+  @Test func `retries after a 503 when a step resends a call whose token failed`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { configuration in
       configuration.perCallSteps = [Again()]
       configuration.authentication = .custom(

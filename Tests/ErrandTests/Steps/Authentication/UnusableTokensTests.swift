@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `keeps a token that can't be applied only to the first request`(isStored: Bool) async throws {
+  func `keeps a token that only the first request can't use`(isStored: Bool) async throws {
     struct Body: Error {}
     struct Bodiless: Authenticator {
       let stored: String?

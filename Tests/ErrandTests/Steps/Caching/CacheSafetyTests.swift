@@ -57,7 +57,7 @@ import Testing
     #expect(first[0].isEmpty && credentials.hash(of: headers).isEmpty)
   }
 
-  @Test func `separates users even if redaction is off or only the request names the field`() async throws {
+  @Test func `separates users without redaction, or if only the request names the field`() async throws {
     let shop = CachedShop(configure: { $0.redaction = .none }) { number, request in
       .text("\(number)", Self.fresh, for: request)
     }

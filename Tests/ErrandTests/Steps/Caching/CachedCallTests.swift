@@ -285,7 +285,7 @@ import Testing
     #expect(log.withLock { $0 } == ["verify", "postflight", "verify", "postflight"])
   }
 
-  @Test func `removes the response that the first attempt stored if the retry's response is not stored`() async throws {
+  @Test func `removes the first attempt's stored response if the retry's is not stored`() async throws {
     let shop = CachedShop(
       configure: { $0.retryPolicy = .fixed(retries: 1, delay: .zero) },
       answer: { number, request in

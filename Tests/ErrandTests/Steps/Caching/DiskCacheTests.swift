@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a changed byte anywhere is a miss, and the file is removed`() async throws {
+  @Test func `a corrupted byte anywhere is a miss, and the file is removed`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("the body of it")
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `never returns a changed byte of a large body, and removes the file`() async throws {
+  @Test func `never returns corrupted bytes of a large body, and removes the file`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })

@@ -57,7 +57,7 @@ import Testing
 
   // §4.2.2: "If the response has a Last-Modified header field (...), caches are encouraged to use a heuristic expiration
   // value (...). A typical setting of this fraction might be 10%."
-  @Test func `without max-age and Expires, the lifetime is a tenth of the time since Last-Modified, up to a week`() {
+  @Test func `the heuristic lifetime is a tenth of the time since Last-Modified, up to a week`() {
     #expect(lifetime(nil, [.lastModified: World.date(-1000)]) == .seconds(100))
     #expect(lifetime(nil, [.lastModified: World.date(1000)]) == .zero)
     #expect(lifetime(nil, [.lastModified: World.date(-1e9)]) == .seconds(7 * 86_400))

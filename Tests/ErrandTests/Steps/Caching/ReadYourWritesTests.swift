@@ -57,7 +57,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
   }
 
-  @Test func `tracks a limited number of changes, and beyond it treats all earlier requests as outdated`() {
+  @Test func `beyond the limit of tracked changes, all earlier requests count as outdated`() {
     let coordinator = InvalidationLog()
     let start = coordinator.count
     coordinator.note("a")

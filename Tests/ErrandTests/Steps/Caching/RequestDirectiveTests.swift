@@ -63,7 +63,7 @@ import Testing
   // §5.2.1.5: "The no-store request directive indicates that a cache MUST NOT store any part of either this request or any
   // response to it. (...) Note that if a request containing this directive is satisfied from a cache, the no-store request
   // directive does not apply to the already stored response."
-  @Test func `no-store prevents storing but not the use of a stored response`() {
+  @Test func `no-store prevents storing a response but not using a stored one`() {
     #expect(!World.allows(.ok, [.cacheControl: "max-age=60"], request: [.cacheControl: "no-store"]))
     #expect(decide("no-store", stored, after: 1).isHit)
   }

@@ -57,7 +57,7 @@ import Testing
 
   // RFC 5861 §3: "caches MAY serve the response (...) after it becomes stale, up to the indicated number of seconds. (...)
   // If delta-seconds passes without the cached entity being revalidated, it SHOULD NOT continue to be served stale".
-  @Test func `stale-while-revalidate allows using a stale response for its duration, with a background validation`() {
+  @Test func `stale-while-revalidate serves a stale response and validates it in the background`() {
     let stored = World.stored("max-age=600, stale-while-revalidate=30")
     #expect(World.decide(stored, after: 599).isHit)
     #expect(
@@ -69,7 +69,7 @@ import Testing
 
   // RFC 5861 §4: "when an error is encountered, a cached stale response MAY be used to satisfy the request, regardless of
   // other freshness information", during the stated time after it became stale.
-  @Test func `stale-if-error in a response or request allows using a stale response for its duration`() {
+  @Test func `stale-if-error in a response or request allows a stale response for that long`() {
     func mayServe(_ control: String, _ request: HTTPHeaders = [:], after seconds: Double) -> Bool {
       CacheDecision.mayServe(
         World.stored(control), World.demand(request), .standard, now: World.start + seconds)

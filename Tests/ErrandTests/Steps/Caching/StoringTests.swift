@@ -69,7 +69,7 @@ import Testing
   }
 
   // RFC 9110 §13.1.1 and §14.2: a response to a condition or a range can't be used for a request without them.
-  @Test func `does not store a response to a conditional request, or to a range request unless it is complete`() {
+  @Test func `does not store responses to conditional requests, or incomplete range responses`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     for code in [412, 416] { #expect(!World.allows(HTTPStatus(code), fresh)) }
     for name in [HTTPHeaderName.ifMatch, .ifUnmodifiedSince, .ifRange] {

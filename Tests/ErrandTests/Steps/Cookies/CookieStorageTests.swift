@@ -161,7 +161,7 @@ import Testing
     #expect(world.storage.isEmpty)
   }
 
-  @Test func `limits the number of pending changes, and keeps changes to stored cookies`() throws {
+  @Test func `limits the number of pending changes, but keeps changes to stored cookies`() throws {
     var storage = CookieStorage(.init(perDomain: 5, overall: 10), isJournaled: true)
     let target = try #require(CookieTarget(.known("https://shop.test/")))
     for number in 0..<1000 {

@@ -71,7 +71,7 @@ import Testing
     #expect(RangeWorkers(for: ranges, most: 9, hasFirst: false).size == 4)
   }
 
-  @Test func `a worker gives up a busy range to other workers, unless it is the last worker`() throws {
+  @Test func `a worker leaves a busy range to other workers unless it is the last worker`() throws {
     let ranges = try #require(self.ranges())
     var workers = RangeWorkers(for: ranges, most: 2, hasFirst: false)
     #expect(workers.take(of: ranges)?.index == 0 && workers.take(of: ranges)?.index == 1)

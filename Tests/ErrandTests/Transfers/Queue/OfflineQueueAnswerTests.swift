@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `delivers from the server, not from a cache`() async throws {
+  @Test func `sends the task instead of using a cached response`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { request, _ in
         HTTPResponse(.ok, url: request.url, headers: ["Cache-Control": "max-age=60"])
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `an error response that is returned does not deliver the task`(isOfTask: Bool)
+  @Test(arguments: [true, false]) func `an accepted error status does not deliver the task`(isOfTask: Bool)
     async throws
   {
     try await withFolder { folder in

@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `migrates a task of another version, or sets it aside`() async throws {
+  @Test func `migrates a task stored by another version, or sets it aside`() async throws {
     for migrates in [true, false] {
       try await withFolder { folder in
         do {

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `splits into chunks of the requested size, rounded to the granularity, without a small rest`() {
+  @Test func `splits a file into chunks that fit the granularity, without a small last chunk`() {
     #expect(pieces(199_000, 75_000) == [75_000, 75_000, 49_000])
     #expect(pieces(199_000, 75_000, 66_666) == [66_666, 66_666, 65_668])
     #expect(pieces(0, 75_000) == [0])
