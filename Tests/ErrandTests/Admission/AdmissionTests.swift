@@ -41,7 +41,7 @@ import Testing
     #expect(admission.enter(3, host: b, priority: .background) == .start)
   }
 
-  @Test func `a freed total slot goes to a host below its own limit`() {
+  @Test func `a slot freed by one host goes to a host below its limit`() {
     var admission = make(perHost: 1, total: 2)
     for (ticket, host) in [(1, a), (2, a), (3, b), (4, b)] {
       _ = admission.enter(ticket, host: host, priority: .normal)

@@ -71,7 +71,7 @@ import Testing
     try await third.value
   }
 
-  @Test func `a preflight call on its own call's queue throws instead of deadlocking`() async throws {
+  @Test func `a preflight's call on the same queue throws instead of deadlocking`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     await server.update { configuration in
@@ -107,7 +107,7 @@ import Testing
     #expect(error?.code == .reentrantQueue && stub.requests.isEmpty, "\(String(describing: error))")
   }
 
-  @Test(arguments: [true, false]) func `a batch started by a hook on its call's queue throws`(isResults: Bool)
+  @Test(arguments: [true, false]) func `a batch that a hook starts on its call's queue throws`(isResults: Bool)
     async throws
   {
     let stub = StubServer(.widget)

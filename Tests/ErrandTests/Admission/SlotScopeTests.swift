@@ -74,7 +74,7 @@ import Testing
     #expect(shop.sentCount == 40)
   }
 
-  @Test func `a request body can come from another task that makes a call`() async throws {
+  @Test func `a request body can be produced by a task that makes a call`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       try await request.body.forEachChunk { _ in }
       return .text("fine", for: request)

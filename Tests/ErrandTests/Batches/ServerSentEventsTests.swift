@@ -227,7 +227,7 @@ import Testing
     #expect(own.requests.first?.headers[.cacheControl] == "max-age=1")
   }
 
-  @Test func `fails with .badStatus after the call's retries`() async {
+  @Test func `fails with .badStatus after the last retry`() async {
     let stub = StubServer(.status(503))
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
     #expect(error?.code == .badStatus && stub.requests.count == 3)

@@ -95,7 +95,7 @@ import Testing
     #expect(make(limit: .max, taking: 10).hasRoom)
   }
 
-  @Test func `progress includes the total when it becomes known`() {
+  @Test func `progress includes the total once it is known`() {
     var window = make(taking: 3)
     window.finish(1, 1, isFailed: true)
     #expect(window.progress == TaskBatchProgress(started: 3, finished: 1, failed: 1, total: nil))

@@ -134,7 +134,7 @@
     }
 
     @Test(arguments: Sample.all.filter(\.isChecked))
-    func `detects damage anywhere in a checksummed body`(sample: Sample) throws {
+    func `detects corruption anywhere in a body with a checksum`(sample: Sample) throws {
       // Some header fields of gzip and zlib do not affect the content.
       let start = sample.coding == .gzip ? 2 : 4
       for index in start..<sample.compressed.count {
@@ -220,7 +220,7 @@
       }
     }
 
-    @Test func `the error names the actual coding if it is not the declared one`() {
+    @Test func `the error names the actual coding if it differs from the declared one`() {
       #expect(error([.deflate], CompressedSample.gzip)?.reason == "Content-Encoding is deflate, but the body is gzip")
       for (coding, compressed) in [(.gzip, CompressedSample.zlib), (.gzip, CompressedSample.text)]
         as [(ContentCoding, Data)]

@@ -13,7 +13,9 @@ import Testing
 
   private static let stream = HTTPBody.stream { AsyncThrowingStream<Data, any Error> { $0.finish() } }
 
-  @Test(arguments: [1000, 100 << 10]) func `progress on an in-memory body keeps the attempt timeout`(size: Int)
+  @Test(arguments: [1000, 100 << 10]) func `reporting progress of an in-memory body keeps the attempt timeout`(
+    size: Int
+  )
     async throws
   {
     let stub = StubServer(.status(.ok)) { $0.defaultTimeout = .seconds(7) }

@@ -34,7 +34,7 @@ import Testing
     #expect(asked.count == 0)
   }
 
-  @Test func `cancelAll cancels a call as early as its first hook`() async throws {
+  @Test func `cancelAll cancels a call even during its first hook`() async throws {
     struct Slow: ServerTask {
       let (begun, gate): (Counter, Gate)
       func willStart() async {
@@ -109,7 +109,7 @@ import Testing
     #expect(error?.timer == .call)
   }
 
-  @Test func `waiting for a slot counts against the queue timeout, not the attempt's`() async throws {
+  @Test func `waiting for a slot counts against the queue timeout, not the attempt timeout`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     let transport = StubTransport { request in

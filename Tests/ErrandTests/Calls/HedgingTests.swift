@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2]) func `checks a partial response against its own attempt's request`(
+  @Test(arguments: [1, 2]) func `checks a partial response against the request of its attempt`(
     right: Int
   ) async throws {
     let gates = [Gate(), Gate()]
@@ -134,7 +134,7 @@ import Testing
   @Test(arguments: [
     (HTTPStatus.tooManyRequests, String?.none), (.serviceUnavailable, nil), (.internalServerError, "30"),
   ])
-  func `sends no more hedges after the server asks to wait`(status: HTTPStatus, wait: String?) async throws {
+  func `sends no more hedges after the server asks the client to wait`(status: HTTPStatus, wait: String?) async throws {
     let shop = VirtualShop(configure: { $0.retryPolicy = .never }) { number, request, clock in
       if number == 1 {
         try await CallClock(clock).sleep(for: .seconds(10))

@@ -68,7 +68,7 @@ import Testing
     #expect(shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `a cancelled probe allows another one`() async throws {
+  @Test func `a cancelled probe allows another probe`() async throws {
     let shop = make { number, request, clock in
       if number <= 10 { return .unavailable(request) }
       if number == 11 { try await CallClock(clock).sleep(for: .seconds(5)) }

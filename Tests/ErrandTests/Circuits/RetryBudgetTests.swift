@@ -32,7 +32,7 @@ import Testing
     #expect(accounts.left(for: a) == 2)
   }
 
-  @Test func `each first attempt earns the configured ratio`() {
+  @Test func `each first attempt adds the configured ratio`() {
     for (ratio, calls) in [(0.5, 2), (0.1, 10), (1, 1), (7, 1)] {
       var accounts = RetryAccounts(RetryBudget(ratio: ratio, capacity: 1))
       #expect(accounts.spend(for: a) == true)
@@ -143,7 +143,7 @@ import Testing
       shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8, "three requests were sent, two of them as retries")
   }
 
-  @Test func `without a budget only the policy limits retries`() async throws {
+  @Test func `without a budget, only the policy limits retries`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .unlimited) { _, request, _ in .unavailable(request) }
     for _ in 0..<50 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
     #expect(shop.sentCount == 150)

@@ -80,7 +80,9 @@ import Testing
       }),
   ]
 
-  @Test(arguments: refusals) func `codes documented as not sent throw errors that say so`(_ refusal: Refusal)
+  @Test(arguments: refusals) func `errors with a code documented as not sent report that nothing was sent`(
+    _ refusal: Refusal
+  )
     async throws
   {
     let stub = StubServer(.status(.ok), remote: refusal.remote, configure: refusal.configure)

@@ -92,7 +92,7 @@ import Testing
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
-  @Test func `the guides state how long recordings are awaited and how many are kept`() throws {
+  @Test func `the guides state how long to wait for recordings and how many are kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
     try check(seeing, says: "a process that exits waits a second for it")
     #expect(TaskRecorder.patience == .seconds(10))

@@ -79,7 +79,7 @@ import Testing
     cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
     """
 
-  @Test func `recognizes every label of the standard`() throws {
+  @Test func `recognizes every label in the Encoding Standard`() throws {
     // Decodes bytes. Returns `nil` if the label is unknown.
     func read(_ bytes: [UInt8], _ label: String) -> String? { try? Charset.text(of: Data(bytes), in: label) }
     let labels = Self.labels.split(whereSeparator: \.isWhitespace).map(String.init)

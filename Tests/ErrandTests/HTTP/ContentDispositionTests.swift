@@ -15,7 +15,7 @@ import Testing
     ("attachment; filename=\"EURO rates\"; filename*=utf-8''%e2%82%ac%20rates", "attachment", "€ rates"),
     ("attachment; filename=\"a\\\"b;c.txt\"", "attachment", "a\"b;c.txt"), ("form-data; name=x", "form-data", nil),
     ("attachment; filename*=utf-16''x; filename=y", "attachment", "y"), ("attachment", "attachment", nil),
-  ]) func `parses type and file name`(value: String, type: String, name: String?) {
+  ]) func `parses the type and the file name`(value: String, type: String, name: String?) {
     let disposition = ContentDisposition(value)
     #expect(disposition?.type == type && disposition?.fileName == name)
   }

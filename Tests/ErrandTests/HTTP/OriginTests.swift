@@ -11,7 +11,7 @@ import Testing
     ("https://example.com?a@b", "https://example.com:443"),
     ("https://example.com#a@b:7", "https://example.com:443"), ("https://a@b@example.com/", "https://example.com:443"),
   ])
-  func `parses scheme, host and port from the URL`(text: String, origin: String) throws {
+  func `parses the scheme, host and port from a URL`(text: String, origin: String) throws {
     let url = try #require(URL(string: text))
     #expect(Origin(url)?.description == origin)
   }
@@ -32,7 +32,7 @@ import Testing
     #expect(Origin(.known("https://a.test"))?.host == "a.test")
   }
 
-  @Test func `origins are equal if scheme, host and port are equal`() {
+  @Test func `origins are equal if their schemes, hosts and ports are equal`() {
     #expect(Origin(.known("https://a.test")) == Origin(.known("https://u@A.test:443/x")))
     #expect(Origin(.known("https://a.test")) != Origin(.known("http://a.test:443")))
   }

@@ -23,7 +23,7 @@ import Testing
     ([], false), ([""], false), (["identity"], false), (["Identity, identity"], false),
     (["identity", "identity"], false),
     (["gzip"], true), (["identity, gzip"], true), (["x-unknown"], false),
-  ]) func `identity and unknown codings are not compression`(lines: [String], isCompressed: Bool) {
+  ]) func `identity and unknown codings do not count as compression`(lines: [String], isCompressed: Bool) {
     #expect(HTTPHeaders(lines.map { .init(.contentEncoding, $0) }).isCompressed == isCompressed)
   }
 
@@ -43,7 +43,7 @@ import Testing
     #expect(ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) })) == nil)
   }
 
-  @Test func `parses the complete length of an unsatisfied range in the same way`() {
+  @Test func `parses the complete length of an unsatisfied content range`() {
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes  * / 10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */11"]) == nil)

@@ -21,7 +21,7 @@ import Testing
     ("=b", "|b"),
     ("b", "|b"), ("b;a=c", "|b"), ("a=\"b,c\"", "a|\"b,c\""), ("a=b\tc", "a|b\tc"), ("a=bü", "a|bü"), ("==b", "|=b"),
     ("a b=c", "a b|c"), ("a=b;;;", "a|b"),
-  ]) func `splits name and value at the first equals sign`(line: String, expected: String) {
+  ]) func `splits the name and the value at the first equals sign`(line: String, expected: String) {
     #expect(pair(line) == expected)
   }
 
@@ -36,7 +36,7 @@ import Testing
   }
 
   // §5.6: "If the sum of the lengths of the name string and the value string is more than 4096 octets, abort this algorithm".
-  @Test func `limits name and value to 4,096 octets`() {
+  @Test func `limits the name and value to 4,096 octets`() {
     #expect(SetCookie("ab=" + String(repeating: "c", count: 4094)) != nil)
     #expect(SetCookie("ab=" + String(repeating: "c", count: 4095)) == nil)
     #expect(SetCookie("ab=" + String(repeating: "ü", count: 2048)) == nil, "the limit is in octets, not characters")
@@ -76,7 +76,7 @@ import Testing
 
   // §5.6.4: "If the attribute-value is empty or if the first character of the attribute-value is not %x2F ("/"): Let
   // cookie-path be the default-path."
-  @Test func `replaces a path without a leading slash by the default path`() {
+  @Test func `replaces a path without a leading slash with the default path`() {
     #expect(SetCookie("a=b; Path=/x/y")?.path == "/x/y")
     for text in ["Path", "Path=", "Path=x", "Path=/x; Path=y"] {
       let cookie = SetCookie("a=b; \(text)")

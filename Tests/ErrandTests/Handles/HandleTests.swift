@@ -164,7 +164,7 @@ import Testing
     #expect(try await handle.value == Widget())
   }
 
-  @Test func `a retry uses the default server at the time of the start`() async throws {
+  @Test func `a retry uses the server that was the default when the call started`() async throws {
     let stub = StubServer(.status(404), .widget)
     let handle = await Server.withDefault(stub.server) { stub.server.manager.start(GetWidget()) }
     _ = try? await handle.value

@@ -153,7 +153,7 @@ import Testing
   @Test(arguments: [
     "--oauth2-bearer=SECRET", "--user=me:SECRET", "-F 'x=SECRET;y=SECRET'", "-F 'x=@f;y=SECRET'", "-I -d SECRET",
   ])
-  func `an error does not show values`(options: String) {
+  func `errors do not show option values`(options: String) {
     do {
       _ = try request("curl \(options) https://a.test/")
       Issue.record("\(options) was accepted")

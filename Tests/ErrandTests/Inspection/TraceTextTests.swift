@@ -27,7 +27,9 @@ import Testing
     return batches
   }
 
-  @Test(arguments: [1, 2, 3, 100]) func `the text equals the values for any batch size`(size: Int) async throws {
+  @Test(arguments: [1, 2, 3, 100]) func `spans have the same content as text and as values, for any batch size`(
+    size: Int
+  ) async throws {
     let ends = Ends()
     let stub = StubServer(
       .status(302, ["Location": "/odd%22?token=planted1&a=1"]), .status(404), .status(503), .status(.ok)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct NetworkActivityTests {
-  @Test func `a reader receives the current count and later the latest count`() async throws {
+  @Test func `a reader receives the current count first, then the latest count`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     var numbers = server.manager.activity.makeAsyncIterator()

@@ -140,7 +140,7 @@ import Testing
     #expect(deadline.reason.hasPrefix("the deadline ('timeouts.call') of 3.000 s was exceeded "))
   }
 
-  @Test func `a nested call's timeout keeps its name`() async throws {
+  @Test func `the timeout of a nested call keeps its name`() async throws {
     let slow = StubServer(.failure(.timeout(.firstByte, after: .seconds(2), phase: .waiting)))
     let inner = PlainTask().on(slow.server).retry(.never).timeouts(Timeouts(firstByte: .seconds(2)))
     let outer = StubServer { $0.preflight = { _, _ in try await inner.run() } }

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["shop.test", "no scheme", "https://", "https://a b.test", "://x", "https:///path"])
-  func `a call to a malformed remote throws an error with its address`(address: String) async {
+  func `a call to a malformed remote throws an error with the address`(address: String) async {
     let stub = StubServer(.status(.ok), remote: Remote(address, name: "mine"))
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .badURL)

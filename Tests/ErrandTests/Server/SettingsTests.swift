@@ -14,7 +14,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.userAgent] } == ["dynamic/1", "dynamic/2"])
   }
 
-  @Test func `an empty provided user agent is not sent`() async throws {
+  @Test func `an empty user agent from userAgentProvider is not sent`() async throws {
     let stub = StubServer(.status(.ok)) { $0.userAgentProvider = { "" } }
     try await PlainTask().on(stub.server).run()
     #expect(stub.requests.map { $0.headers.contains(.userAgent) } == [false])

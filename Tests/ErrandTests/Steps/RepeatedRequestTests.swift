@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `the method set by a step decides whether a request is retried`() async throws {
+  @Test func `the method set by a step determines whether a request is retried`() async throws {
     let stub = StubServer(.lost, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
     let error = await taskError { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .connectionLost && error?.retryRefusal?.contains("POST") == true)

@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test func `an error code is a catch pattern`() async throws {
+  @Test func `an error code can be used as a catch pattern`() async throws {
     let failure: any Error = try await error(Order())
     do { throw failure } catch TaskError.Code.badStatus {} catch { Issue.record("the pattern did not match") }
     do { throw failure } catch TaskError.Code.timedOut { Issue.record("the pattern matched another code") } catch {}

@@ -132,7 +132,7 @@ import Testing
       ])
   }
 
-  @Test func `an endpoint that is stored, modified or ignored is sent`() async throws {
+  @Test func `sends stored and modified endpoints, and endpoints without a payload`() async throws {
     let stub = StubServer(.widget)
     let endpoint = Endpoint<Void, Widget>.get("w/7")
     #expect(try await stub.server.send(endpoint) == Widget())

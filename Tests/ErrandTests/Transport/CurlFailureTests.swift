@@ -88,7 +88,7 @@
     }
 
     @Test(arguments: [CCE_PEER_FAILED_VERIFICATION, CCE_SSL_CACERT_BADFILE])
-    func `without authorities, the error says what to install`(code: Int32) {
+    func `without certificate authorities, the error says what to install`(code: Int32) {
       var circumstances = Self.connecting
       circumstances.lackOfAuthorities = "this machine has none: install some"
       let failure = failure(code, "unable to get local issuer certificate", circumstances)

@@ -10,7 +10,7 @@ import Testing
     try #require(URL(string: "https://shop\(number).test").flatMap { Origin($0) })
   }
 
-  @Test func `drops retry budgets of hosts that failed once before those that keep failing`() throws {
+  @Test func `keeps the budget of a repeatedly failing host when it drops others`() throws {
     var accounts = RetryAccounts(.standard)
     let bad = try origin(0)
     for _ in 0..<5 { _ = accounts.spend(for: bad) }

@@ -6,7 +6,7 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct PlatformTransportTests {
-    @Test func `picks libcurl on Linux`() throws {
+    @Test func `chooses libcurl on Linux`() throws {
       let transport = PlatformTransport.best { StubTransport { .status(.ok, for: $0) } }
       #expect(transport.name == "curl")
     }

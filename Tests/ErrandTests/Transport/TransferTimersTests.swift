@@ -15,7 +15,7 @@
 
     @Test func `no timer fires without limits`() { #expect(make(Timeouts()).next == nil) }
 
-    @Test func `each phase has its timer`() throws {
+    @Test func `each phase has its own timer`() throws {
       let limits = Timeouts(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3), attempt: .seconds(100))
       var timers = make(limits)
       #expect(try #require(next(timers)) == (.connect, 6))

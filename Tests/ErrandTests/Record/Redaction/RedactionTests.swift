@@ -27,7 +27,7 @@ import Testing
     ("token=bearer  s3cret", "token=<redacted>  <redacted>"),
     ("token=s3cret and more", "token=<redacted> and more"),
   ])
-  func `hides the word after a scheme`(body: String, expected: String) {
+  func `hides the word after an authentication scheme`(body: String, expected: String) {
     #expect(text(body, "text/plain") == expected)
   }
 
@@ -204,7 +204,7 @@ import Testing
     "X-Amz-Signature", "X-Goog-Api-Key", "apiKey", "aws_secret_access_key", "sessionId", "credentials", "passwd",
     "X-Authorization", "privateKey", "Api_Key", "id-token",
   ])
-  func `recognizes a secret name in any spelling and place`(name: String) throws {
+  func `recognizes a secret name in any spelling and position`(name: String) throws {
     #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
     #expect(HTTPHeaders([.init(HTTPHeaderName(name), "s3cret")]).description == "\(name): <redacted>")
     let url = try #require(URL(string: "https://a.test/?\(name)=s3cret"))
@@ -240,7 +240,7 @@ import Testing
     "admin:hunter2@db.test", "cannot reach https:\\/\\/admin:hunter2@db.test\\/x", "invalid token: hunter2",
     "<Password>hunter2</Password>", "<a href='https://a.test/?secret=hunter2'>x</a>", "Api-Key: hunter2\r\nA: b",
   ])
-  func `redacts text of any kind`(words: String) {
+  func `redacts secrets in any kind of text`(words: String) {
     #expect(!text(words, .plainText).contains("hunter2"), "\(text(words, .plainText))")
   }
 
@@ -366,7 +366,7 @@ import Testing
   }
 
   @Test(arguments: ["Basic", "bearer", "Digest", "Negotiate", "DPoP"])
-  func `hides a credential in any field by its scheme`(scheme: String) {
+  func `recognizes a credential in any field by its scheme`(scheme: String) {
     for name in ["X-Upstream", "Via-Proxy"] {
       let field = HTTPHeaders.Field(HTTPHeaderName(name), "\(scheme) s3cret+/=")
       #expect(redaction.value(of: field) == "\(scheme) <redacted>")

@@ -47,7 +47,7 @@ import Testing
     #expect(await eventually { shop.server.manager.callCount == 0 })
   }
 
-  @Test func `a change of another URL has no effect`() async throws {
+  @Test func `a change to another URL has no effect`() async throws {
     let shop = shop()
     let early = Task { try await shop.get() }
     #expect(await eventually { shop.sentCount == 1 })
@@ -67,7 +67,7 @@ import Testing
     #expect(!coordinator.isUnchanged("b", since: start) && coordinator.isUnchanged("b", since: coordinator.count))
   }
 
-  @Test func `removes a response if its URL changes while it is committed`() async throws {
+  @Test func `removes a response that is committed during a change to its URL`() async throws {
     let (cache, coordinator) = (MemoryCache(), InvalidationLog())
     /// A writer whose commit coincides with a change.
     struct Slow: CacheWriter {

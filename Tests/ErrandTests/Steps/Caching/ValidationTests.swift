@@ -88,7 +88,7 @@ import Testing
   // Last-Modified) and, if the HEAD response has a Content-Length header field, the value of Content-Length matches that of
   // the stored response, the cache SHOULD update the stored response (...); otherwise, the cache SHOULD consider the stored
   // response to be stale."
-  @Test func `a HEAD response applies to a stored GET only if validators and length match`() {
+  @Test func `a HEAD response applies to a stored GET only if validators and lengths match`() {
     let stored = World.stored(nil, [.eTag: "\"1\"", .contentLength: "5"])
     #expect(Validation.isAboutSame(stored, [.eTag: "\"1\"", .contentLength: "5"]))
     #expect(Validation.isAboutSame(stored, ["X": "1"]))

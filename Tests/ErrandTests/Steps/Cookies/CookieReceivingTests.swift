@@ -45,7 +45,7 @@ import Testing
     #expect(CookieWorld.target("https://\(neighbour)/").host != cookie.domain)
   }
 
-  @Test func `without a suffix list, a host can share cookies with subdomains unless it is a known suffix`() throws {
+  @Test func `without a list, a host shares cookies with subdomains unless it is a known suffix`() throws {
     func cookie(_ domain: String, of host: String) throws -> Cookie {
       let field = try #require(SetCookie("a=1; Domain=\(domain)"))
       return try Cookie(field, from: CookieWorld.target("https://\(host)/"), now: Date(), PublicSuffixes())

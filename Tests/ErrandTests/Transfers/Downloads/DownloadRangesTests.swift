@@ -165,7 +165,7 @@ import Testing
     #expect(next(401, [:]) == .renew && next(503, [:]) == .fail)
   }
 
-  @Test func `restarts after any other response`() {
+  @Test func `restarts after a response that does not match the request`() {
     for range in [
       "bytes 4-8/10", "bytes 3-7/10", "bytes 5-7/10", "bytes 4-7/11", "bytes 4-7/*", "bytes 4-7", "bytes */10", "",
       "bytes 0-9/10", "items 4-7/10",

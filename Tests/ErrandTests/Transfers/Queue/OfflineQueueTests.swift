@@ -130,13 +130,13 @@ import Testing
   @Test(arguments: [
     (401, true), (408, true), (425, true), (429, true), (500, true), (503, true), (400, false), (403, false),
     (404, false), (409, false), (422, false), (302, true), (200, false),
-  ]) func `the status determines whether a task stays`(status: Int, stays: Bool) {
+  ]) func `the status determines whether a task stays in the queue`(status: Int, stays: Bool) {
     var error = TaskError(.badStatus, "", phase: .finishing)
     error.status = HTTPStatus(status)
     #expect(QueueRules.stays(after: error) == stays)
   }
 
-  @Test func `the error determines whether a task stays`() {
+  @Test func `the error determines whether a task stays in the queue`() {
     func stays(_ code: TaskError.Code) -> Bool { QueueRules.stays(after: TaskError(code, "", phase: .sending)) }
     #expect(stays(.offline) && stays(.timedOut) && stays(.signInRequired) && stays(.untrustedServer))
     #expect(stays(.insecureScheme) && stays(.unknownRemote), "a later release of the app can fix the cause")
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `reports a task that stays with its error after each delivery`() async throws {
+  @Test func `reports a remaining task with its error after each delivery`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)

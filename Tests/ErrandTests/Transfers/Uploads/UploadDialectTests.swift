@@ -75,7 +75,7 @@ import Testing
       UploadAnswer(status, headers: headers, url: Self.url), after: piece)
   }
 
-  @Test func `google's commands describe the chunk`() {
+  @Test func `Google's commands describe the chunk`() {
     let session = UploadSession(location: Self.url)
     func command(_ count: Int64, isLast: Bool) -> String? {
       let request = GoogleUpload().send(
@@ -94,7 +94,7 @@ import Testing
     #expect(GoogleUpload().cancel(session)?.headers["X-Goog-Upload-Command"] == "cancel")
   }
 
-  @Test func `google's status contains the progress`() {
+  @Test func `Google's status contains the progress`() {
     #expect(google(200, ["X-Goog-Upload-Status": "active"]) == .at(10))
     #expect(
       google(200, ["X-Goog-Upload-Status": "active", "X-Goog-Upload-Size-Received": "7"]) == .at(7))
