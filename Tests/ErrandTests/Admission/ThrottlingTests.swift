@@ -54,7 +54,7 @@ import Testing
     #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, priorityAging: .seconds(3)))
   }
 
-  @Test func `a call beyond the rate starts after the period`() async throws {
+  @Test func `a call above the rate limit starts after the period`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
       .ok(request)
     }
@@ -118,7 +118,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await first.value }
   }
 
-  @Test func `calls beyond the rate wait`() async throws {
+  @Test func `calls above the rate limit wait`() async throws {
     let limits = ThrottleLimits(rate: RateLimit(2, per: .seconds(1), burst: 1))
     let shop = VirtualShop(limits: limits) { _, request, _ in .ok(request) }
     try await shop.task().run()

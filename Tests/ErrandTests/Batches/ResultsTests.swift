@@ -212,7 +212,7 @@ import Testing
     (1...100_000).lazy.map { Tagged(id: min($0, 100)).on(server) }
   }
 
-  @Test func `a task cancelled on its own does not hide a cancelled batch`() async throws {
+  @Test func `cancelling a single task does not hide the cancellation of the batch`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(2...100)

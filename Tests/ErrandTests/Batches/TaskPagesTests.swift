@@ -110,7 +110,7 @@ import Testing
     "<https://evil.test/list?page=2>; rel=next", "<//evil.test/list?page=2>; rel=next",
     "<http://shop.test/?page=2>; rel=next",
     "<?size=2>; rel=next",
-  ]) func `rejects a page at another origin or a page already fetched, without sending a request`(link: String)
+  ]) func `sends no request for a page at another origin or a page already fetched`(link: String)
     async
   {
     let log = Shared<[HTTPRequest]>([])

@@ -108,7 +108,7 @@ import Testing
     #expect("\(window.progress)" == "3 of 3 finished, 1 failed" && window.progress.fraction == 1)
   }
 
-  @Test func `reports the expected count until there are more tasks`() {
+  @Test func `reports the expected count until more tasks arrive than expected`() {
     var window = make(taking: 1, expected: 2)
     #expect(window.progress.total == 2 && window.progress.fraction == 0)
     for _ in 0..<2 { _ = window.take() }

@@ -23,7 +23,7 @@ import Testing
       })
   }
 
-  /// Starts calls and returns when all of them have joined a request.
+  /// Starts calls, and returns when every call has joined a request.
   private func start(_ count: Int, _ shop: CachedShop, _ task: Modified<CachedTask>? = nil) async -> [Task<
     String, any Error
   >] {

@@ -34,7 +34,7 @@ import Testing
     #expect(try await call.value.headers["X-Number"] == "2")
   }
 
-  @Test func `uses a hedge that responds first, and the slow attempt releases its slot`() async throws {
+  @Test func `uses the response of a faster hedge and releases the slow attempt's slot`() async throws {
     let shop = make(slow: [.seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -47,7 +47,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the first attempt can still respond first, which cancels the hedge`() async throws {
+  @Test func `a response to the first attempt cancels the hedge`() async throws {
     let shop = make(slow: [.seconds(3), .seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)

@@ -139,7 +139,7 @@ import Testing
     #expect(ends.allSatisfy { $0.record?.attempts.count == ($0.isInternal ? 1 : 0) })
   }
 
-  @Test func `calls with different pins or priorities share no request`() async throws {
+  @Test func `calls with different pins or priorities do not share a request`() async throws {
     let (gate, isPinned) = (Gate(), Shared(false))
     let shop = CachedShop(
       configure: {

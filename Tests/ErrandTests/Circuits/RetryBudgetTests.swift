@@ -23,7 +23,7 @@ import Testing
     #expect(accounts.spend(for: b) == true, "each host has its own budget")
   }
 
-  @Test func `saves no more retries than its capacity`() {
+  @Test func `the budget never exceeds its capacity`() {
     var accounts = RetryAccounts(RetryBudget(ratio: 0.5, capacity: 2))
     for _ in 0..<100 { accounts.earn(for: a) }
     #expect(accounts.left(for: a) == 2)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `drops an account that is full again`() {
+  @Test func `drops the account of a host whose budget is full again`() {
     var accounts = RetryAccounts(.standard)
     for host in [a, b] { #expect(accounts.spend(for: host) == true) }
     for _ in 0..<5 { accounts.earn(for: a) }
@@ -149,7 +149,7 @@ import Testing
     #expect(shop.sentCount == 150)
   }
 
-  @Test func `every attempt of four calls with seven retries ends`() async throws {
+  @Test func `four calls with seven retries start and end eleven attempts`() async throws {
     let failures = Shared<[String: Int]>(["/0": 0, "/1": 1, "/2": 2, "/3": 4])
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in
       let mustFail = failures.withLock { failures in

@@ -34,7 +34,7 @@ import Testing
     #expect(EntityTag(lenient: text) == nil)
   }
 
-  @Test func `parses a valid tag leniently with the same result`() throws {
+  @Test func `lenient and strict parsing of a valid tag have the same result`() throws {
     #expect(
       EntityTag(lenient: "\"abc\"") == EntityTag("\"abc\"") && EntityTag(lenient: "W/\"a\"") == EntityTag("W/\"a\""))
   }

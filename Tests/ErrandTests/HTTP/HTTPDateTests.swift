@@ -26,7 +26,7 @@ import Testing
     "Tue, 29 Feb 2023 00:00:00 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT",
     "Sun Nov 6 08:49:37 1994", "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun, ٠٦ Nov 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994  08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT x",
-  ]) func `rejects a date in any other format`(text: String) {
+  ]) func `rejects a date in an unsupported format`(text: String) {
     #expect(HTTPDate.parse(text, now: Self.now) == nil)
   }
 

@@ -27,5 +27,5 @@ import Testing
   func `human-readable types are text`(value: String) { #expect(MediaType(value).isText) }
 
   @Test(arguments: ["image/png", "application/octet-stream", "application/x-ndjsonish", ""])
-  func `other types are not text`(value: String) { #expect(!MediaType(value).isText) }
+  func `binary and unknown types are not text`(value: String) { #expect(!MediaType(value).isText) }
 }

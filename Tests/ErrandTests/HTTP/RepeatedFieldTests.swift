@@ -14,7 +14,7 @@ import Testing
       (["5"], 5), (["5", "5"], 5), (["5, 5"], 5), ([" 5 ,5", "5"], 5), (["5", "6"], nil), (["5,"], nil), ([""], nil),
       (["+5"], nil),
       (["-5"], nil), (["5.0"], nil), (["0x5"], nil), (["9999999999999999999"], nil), ([], nil),
-    ] as [([String], Int64?)]) func `treats a repeated number as one`(lines: [String], number: Int64?)
+    ] as [([String], Int64?)]) func `treats repeated equal numbers as one number`(lines: [String], number: Int64?)
   {
     #expect(HTTPHeaders(lines.map { .init(.contentLength, $0) }).number(.contentLength) == number)
   }

@@ -50,7 +50,7 @@ import Testing
     ("//b:8080/x", "https://a/y", "https://b:8080/x"), ("12:30", "http://a/b/c", "http://a/b/12:30"),
     ("HTTP://B/x", "http://a/", "HTTP://B/x"),
   ])
-  func `RFC 3986 §5.2: resolves bases without a path, absolute references and names like schemes`(
+  func `RFC 3986 §5.2: resolves bases without a path and names that look like schemes`(
     reference: String, base: String, target: String
   ) {
     #expect(resolved(reference, base) == target)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct HTTPArchiveTests {
   private static let url = URL.known("https://shop.test/a?x=1&y=a%20b&token=s3cret#end")
 
-  @Test func `each request of a call is an entry`() async throws {
+  @Test func `each request of a call has its own entry`() async throws {
     let calls = try await recordedCalls(.status(503), .status(302, [.location: "/widgets/8"]), .widget) { server in
       _ = try await GetWidget().on(server).retry(upTo: 1, after: .seconds(2)).comment("why").download()
     }

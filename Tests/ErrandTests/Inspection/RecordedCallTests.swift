@@ -46,7 +46,7 @@ import Testing
     #expect(exchange.response?.body?.text == #"{"access_token":"<redacted>","name":"shown"}"#)
   }
 
-  @Test func `can be encoded as JSON and decoded again`() async throws {
+  @Test func `a recorded call can be encoded as JSON and decoded again`() async throws {
     let calls = try await recordedCalls(.status(503), .status(404, ["X-Mine": "a"]), .widget) { server in
       _ = try? await GetWidget().on(server).retry(upTo: 1, after: .milliseconds(1500)).download()
       _ = try await Login().on(server).run()

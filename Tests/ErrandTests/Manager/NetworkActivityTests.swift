@@ -88,7 +88,7 @@ import Testing
     await reader.value
   }
 
-  @Test func `readings do not keep the server alive and end with it`() async {
+  @Test func `reading the activity does not keep the server alive and ends with it`() async {
     let keeper = Server(remote: .none, environment: [:])  // otherwise the next server could become the default server
     func readings() -> GaugeReadings { Server(remote: .none, environment: [:]).gauges(every: .seconds(1)) }
     var iterator = readings().makeAsyncIterator()

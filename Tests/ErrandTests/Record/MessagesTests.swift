@@ -80,7 +80,7 @@ import Testing
     #expect(error.cause == .wrongFormat && error.reason.contains("It begins with: \(text)"), "\(error)")
   }
 
-  @Test func `the error for an invalid JSON line contains its number`() async throws {
+  @Test func `the error for an invalid JSON line contains the line number`() async throws {
     struct Entry: Decodable { let id: Int }
     let body = HTTPResponseBody(Data("{\"id\":1}\n\n{\"id\":\"x\"}\n".utf8))
     let error = try await error { for try await _ in body.jsonLines(of: Entry.self) {} }
@@ -359,7 +359,7 @@ import Testing
   private enum Kind: String, Decodable { case known }
   private struct Labelled: Decodable, Sendable { let kind: Kind }
 
-  @Test func `a decoding error quotes no value of a hidden body`() async throws {
+  @Test func `a decoding error does not quote values from a hidden body`() async throws {
     let stub = StubServer(.json(#"{"kind":"s3cret"}"#))
     let task = Endpoint<Void, Labelled>.get("labels").on(stub.server)
     let shown = try await error { try await task.download() }

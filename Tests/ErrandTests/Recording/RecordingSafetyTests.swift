@@ -34,7 +34,7 @@ import Testing
     try FileManager.default.removeItem(at: made)
   }
 
-  @Test func `an index entry with a path outside the folder writes nothing there`() async throws {
+  @Test func `writes nothing to a path outside the folder that the index contains`() async throws {
     try await withFolder { folder in
       let victim = folder.appendingPathComponent("victim.txt")
       try Data("mine".utf8).write(to: victim)

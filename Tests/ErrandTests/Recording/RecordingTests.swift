@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `each session without a configured folder creates its own`() async throws {
+  @Test func `each session without a configured folder creates its own folder`() async throws {
     let folders = [try await TaskManager().recordTaskPath(), try await TaskManager().recordTaskPath()]
     #expect(folders[0] != folders[1])
     for folder in folders { try FileManager.default.removeItem(at: folder) }

@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
-  func `a timeout of zero or less throws .badLimit with its name`(
+  func `a timeout of zero or less throws .badLimit with the timeout's name`(
     limit: Duration
   ) async throws {
     for (part, name) in zip(Self.parts, ["queue", "connect", "firstByte", "idle", "attempt"]) {

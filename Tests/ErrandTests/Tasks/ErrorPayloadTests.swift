@@ -44,7 +44,7 @@ import Testing
     #expect(try await error(Order().errorPayload(Words.self)).reason.hasSuffix("shop error E7"))
   }
 
-  @Test func `decodes the requested type if no error payload is set`() async throws {
+  @Test func `decodes the requested type if no error payload type is set`() async throws {
     let error = try await error(PlainTask())
     #expect(error.payload(as: Other.self)?.code == "E7" && error.payload(as: [Int].self) == nil)
   }

@@ -133,7 +133,7 @@ import Testing
     let decoder = PropertyListDecoder()
   }
 
-  @Test func `a timeout of nil inherits the server's`() {
+  @Test func `a timeout of nil inherits the server's timeout`() {
     #expect(Quick(timeout: nil).plan.timeout == .inherited && Quick(timeout: .seconds(3)).plan.timeout == .seconds(3))
   }
 

@@ -59,7 +59,7 @@
       ),
       ("connect to a port 9 failed after all ms", "connect to a port 9 failed after all ms (Refused)"),
       ("Connection timed out after ms", "Connection timed out after ms (Refused)"),
-    ]) func `a connection error gives its reason once`(remark: String, words: String) {
+    ]) func `a connection error states its reason once`(remark: String, words: String) {
       let failure = failure(CCE_COULDNT_CONNECT, remark, Self.connecting)
       #expect(failure.code == .cannotConnect && failure.reason("Refused") == words)
     }
@@ -69,7 +69,7 @@
       "SSL certificate problem: unable to get local issuer certificate",
       "SSL: no alternative certificate subject name matches target host name 'a.example'",
     ])
-    func `an untrusted certificate gives its reason`(remark: String) {
+    func `an untrusted certificate error states its reason`(remark: String) {
       let failure = failure(CCE_PEER_FAILED_VERIFICATION, remark, Self.connecting)
       #expect(failure.code == .untrustedServer && failure.reason.contains(remark))
       let isOfUnknownAuthority = remark.contains("self-signed") || remark.contains("issuer")

@@ -45,7 +45,7 @@
       #expect(!lines.awaitsFirstField)
     }
 
-    @Test func `rejects an HTTP 1.1 status line on a stream`() {
+    @Test func `rejects an HTTP/1.1 status line on an HTTP/2 stream`() {
       let rules = HeadLines.Rules(isMultiplexed: true)
       var lines = HeadLines()
       #expect(take(["HTTP/2 200 ", "server: a", ""], &lines, rules) == [.more, .more, .complete])
@@ -76,7 +76,7 @@
       #expect(!isTaken)
     }
 
-    @Test func `rejects chunked coding in HTTP 1.0`() {
+    @Test func `rejects chunked coding in HTTP/1.0`() {
       var lines = HeadLines()
       let steps = take(["HTTP/1.0 200 OK", "Transfer-Encoding: chunked", ""], &lines)
       #expect(steps.last == .refused("it is HTTP/1.0, but has a Transfer-Encoding"))

@@ -37,7 +37,7 @@ import Testing
     #expect(!circuit.isIdle(at: .seconds(9999)), "a probe is running")
   }
 
-  @Test func `drops circuits of unused hosts but keeps open ones`() throws {
+  @Test func `drops the circuits of unused hosts, but keeps open circuits`() throws {
     let clock = ManualClock()
     let coordinator = CircuitRegistry(clock: CallClock(clock))
     let down = try origin(0)

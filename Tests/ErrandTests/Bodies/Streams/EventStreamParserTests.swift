@@ -69,7 +69,7 @@ import Testing
     #expect(read.map(\.id) == [longest, longest])
   }
 
-  @Test func `accepts an unlimited size`() throws {
+  @Test func `accepts an unlimited maximum size`() throws {
     #expect(try events("data: a\ndata: b\n\n", limit: .max).map(\.data) == ["a\nb"])
   }
 

@@ -5,7 +5,7 @@ import Foundation
 
 /// Records the events and requests of a storm, and the rules that it has broken.
 final class StormLedger: TaskObserver {
-  /// What happened to a request that must be sent only once.
+  /// The outcome of a request that must be sent only once.
   enum Fate { case pending, notSent, answered(HTTPStatus) }
 
   private struct State {

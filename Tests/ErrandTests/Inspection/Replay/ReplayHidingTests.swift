@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a payload that needs a hidden value fails and names the setting`() async throws {
+  @Test func `a replay that needs a hidden value fails and names the setting`() async throws {
     struct Session: TaskPayload { let sessionID: UUID }
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")

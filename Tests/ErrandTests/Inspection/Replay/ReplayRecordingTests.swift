@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func `counts responses lost to a failing disk and logs once`() async throws {
+  @Test func `counts responses lost to a failing disk and logs the failure once`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("place")
       try Data().write(to: place)  // A file replaces the folder, so nothing can be spooled.

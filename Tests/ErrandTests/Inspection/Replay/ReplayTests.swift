@@ -12,7 +12,7 @@ import Testing
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 
-  @Test func `replays a response without sending`() async throws {
+  @Test func `replays a response without sending a request`() async throws {
     let answer = StubLog.Answer.json(#"{"id":7,"name":"Sprocket"}"#)
     let calls = try await recordedCalls(answer) { _ = try await GetWidget().on($0).download() }
     let transport = ReplayTransport(calls)
@@ -183,7 +183,7 @@ import Testing
     #expect(try await GetWidget().on(played).download() == Widget())
   }
 
-  @Test func `the difference of binary bodies is reported without their content`() async throws {
+  @Test func `the difference between binary bodies is reported without their content`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     let address = try #require(URL(string: "https://shop.test/a"))

@@ -277,7 +277,7 @@ import Testing
     #expect(Redaction.standard(text: text) == shown)
   }
 
-  @Test func `keeps addresses without a user name`() {
+  @Test func `does not change URLs without a user name`() {
     for address in ["https://host.example:8080/a@b?c=d#e", "https://[::1]:80/a@b", "https://host.example/a:b@c"] {
       #expect(Redaction.standard(address: address) == address)
       #expect(

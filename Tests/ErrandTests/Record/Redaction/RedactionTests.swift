@@ -281,7 +281,7 @@ import Testing
   }
 
   @Test(arguments: ["status code: 42", "a:b", "12:30:05", "x < y", "a = b", "", "http://a.test/a:b", "key: value"])
-  func `keeps text without secrets`(words: String) { #expect(text(words, .plainText) == words) }
+  func `does not change text without secrets`(words: String) { #expect(text(words, .plainText) == words) }
 
   @Test func `replaces control and format characters when joining lines`() {
     let text = "a\r\nb\u{1b}[2Jc\u{9b}d\u{7f}e\u{202e}f\u{2028}g"

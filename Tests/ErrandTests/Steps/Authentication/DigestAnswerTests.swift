@@ -46,7 +46,7 @@ import Testing
     ("MD5-sess", "e783283f46242139c486a698fec7211d"),
     ("SHA-256-sess", "2fd51b3a77ad75bad6afad6003e818d767133c46d9e2749e7f5232ae1ea3efd7"),
   ])
-  func `matches the example of RFC 7616`(algorithm: String, response: String) throws {
+  func `matches the example in RFC 7616`(algorithm: String, response: String) throws {
     let challenge = try challenge(
       #"Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\#(algorithm), nonce="\#(Self.nonce)", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
     )
@@ -58,7 +58,7 @@ import Testing
     #expect(answer["userhash"] == nil)
   }
 
-  @Test func `matches the examples of RFC 2617 and RFC 2069`() throws {
+  @Test func `matches the examples in RFC 2617 and RFC 2069`() throws {
     let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
     let newer = try challenge(#"Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="\#(nonce)""#)
     let first = try answer(newer, password: "Circle Of Life", clientNonce: "0a4f113b")
@@ -163,7 +163,7 @@ import Testing
     ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"),
     (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
   ])
-  func `MD5 matches the test vectors of RFC 1321`(text: String, hash: String) {
+  func `MD5 matches the test vectors in RFC 1321`(text: String, hash: String) {
     #expect(SHA256.hexadecimal(MD5.hash(Array(text.utf8))) == hash)
   }
 

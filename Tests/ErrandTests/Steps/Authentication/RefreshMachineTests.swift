@@ -38,7 +38,7 @@ import Testing
     #expect(demand(beyond: 0) == "a 1")
   }
 
-  @Test func `a rejected older token version needs no refresh`() {
+  @Test func `a call rejected with an older token needs no refresh`() {
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: false, at: .zero)
     #expect(demand(beyond: 1) == "begin")
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test
-  mutating func `a failure fails waiting and earlier callers, and delays the next refresh`() {
+  mutating func `a failed refresh fails waiting and earlier callers and delays the next refresh`() {
     _ = demand(beyond: 0, id: 1)
     _ = demand(beyond: 0, id: 2)
     guard case .notify(let ids) = bench.machine.failed(Failure(), at: .zero) else { return }

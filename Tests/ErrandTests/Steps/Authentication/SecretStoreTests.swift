@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `makes a folder that others can read private`() async throws {
+  @Test func `makes a folder private if other users can read it`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

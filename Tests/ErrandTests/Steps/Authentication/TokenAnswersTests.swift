@@ -164,7 +164,7 @@ import Testing
     (#"{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT"}}"#, "INVALID_ARGUMENT", "Bad"),
     (#"{"error":401,"message":"Unauthorized"}"#, "401", "Unauthorized"),
     (#"{"error":"invalid_request","error_description":"no code"}"#, "invalid_request", "no code"),
-  ]) func `parses the error code and message of common formats`(body: String, code: String, detail: String) async throws
+  ]) func `parses the error code and message in common formats`(body: String, code: String, detail: String) async throws
   {
     let error = try await failure(.badRequest, body)
     let refusal = try #require(error.underlying as? OAuth2.Refusal)

@@ -28,7 +28,7 @@ import Testing
 
   // §5.2.2.2: "The must-revalidate response directive indicates that once the response has become stale, a cache MUST NOT
   // reuse that response to satisfy another request until it has been successfully validated by the origin".
-  @Test func `must-revalidate forbids using a stale response but not a fresh response`() {
+  @Test func `must-revalidate forbids using a stale response, but not a fresh one`() {
     let stored = World.stored("max-age=60, must-revalidate, stale-while-revalidate=60, stale-if-error=60")
     #expect(World.decide(stored, after: 1).isHit)
     #expect(World.decide(stored, [.cacheControl: "max-stale"], after: 61) == .ask(.stale, validates: true))

@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `applies all of many pending removals`() async throws {
+  @Test func `applies a large number of pending removals`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let (mine, theirs) = (try jar(file), try jar(file))

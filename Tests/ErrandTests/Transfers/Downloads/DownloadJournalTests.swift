@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `uses Repr-Digest of any response and Content-Digest only of a complete response`() {
+  @Test func `uses the Repr-Digest of any response, but Content-Digest only of a complete one`() {
     let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     let hexadecimal = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     #expect(TransferDigest.stated(in: [.reprDigest: "sha-256=:\(digest):"], isWhole: false) == hexadecimal)
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000])
-  func `a hash does not depend on the chunks of the data`(
+  func `a hash does not depend on how the data is chunked`(
     size: Int
   ) {
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `locks its folder and rejects unregistered types`() async throws {
+  @Test func `a queue locks its folder and rejects unregistered types`() async throws {
     try await withFolder { folder in
       let queue = try Remote().queue(folder)
       let error = #expect(throws: TaskError.self) { try Remote().queue(folder) }
