@@ -35,7 +35,7 @@ import Testing
 
   /// Returns the names of a module's public top-level types.
   private static func types(of module: String) throws -> Set<String> {
-    // The URLSession files are in two folders, one of which is a link. They have their own documentation.
+    // The URLSession files are in two folders, and one folder is a link. They have their own documentation.
     let shared = "Sources/Errand/Transport/URLSession"
     let path = module == "ErrandURLSession" ? shared : "Sources/\(module)"
     let folder = DocumentedCode.package.appendingPathComponent(path)

@@ -34,7 +34,7 @@ import Testing
     ("attachment; filename=\"", ""), ("attachment; filename=", ""), ("attachment; filename=\"\\b\\a\\", "ba\\"),
     ("attachment; filename=a; filename=b", "a"), ("attachment; filename", nil), ("attachment; filename X", nil),
     ("attachment filename=bar", nil), ("attachment; xfilename=foo.html", nil), ("filename=foo.html; attachment", nil),
-    // With a charset.
+    // Values with a charset.
     ("attachment; filename*=foo-%41.html", "foo-A.html"), ("attachment; filename*=''foo", "foo"),
     ("attachment; filename*=UTF-8'foo-%41.html", "foo-A.html"),
     ("attachment; filename*=\"UTF-8''foo-%41.html\"", "foo-A.html"),

@@ -272,7 +272,7 @@ import Testing
     #expect(stub.requests.first?.body.data != nil)
   }
 
-  @Test func `the value of a handle is the response or, for a download, the file`() async throws {
+  @Test func `the value of a handle is the response, or the file if it is a download`() async throws {
     let stub = StubServer(.json("{}"))
     #expect(try await stub.server.manager.start(PlainTask().on(stub.server)).value.status == .ok)
     try await withFolder { folder in

@@ -186,7 +186,7 @@ import Testing
     #expect(chain.allowed(proposal, for: proposal).headers == proposal.headers)
   }
 
-  @Test func `a hop has the attempt's remaining time or, for a stream, the time left to its head`() throws {
+  @Test func `a hop has the remaining time of the attempt, or of the wait for a stream's head`() throws {
     let attempt = Timeouts(connect: .seconds(10), attempt: .seconds(30))
     #expect(try attempt.left(after: .seconds(12)).attempt == .seconds(18))
     #expect(try attempt.left(after: .seconds(12)).connect == .seconds(10))

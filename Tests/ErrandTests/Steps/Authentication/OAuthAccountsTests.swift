@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Which token is sent if users, audiences and sign-ins share settings or a store.
+/// The token that is sent if users, audiences and sign-ins share settings or a store.
 @Suite(.timeLimit(.minutes(1))) struct OAuthAccountsTests {
   private let store = MemorySecretStore()
   private let sent = Shared<[[String: String]]>([])
