@@ -52,7 +52,7 @@ import Testing
     #expect(asked.count == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `cancelAll ends every call without cancelling the tasks that await them`() async throws {
+  @Test func `cancelAll ends all calls without cancelling the Swift tasks that await them`() async throws {
     let (server, asked) = silent(limits: ThrottleLimits(perHost: 2))
     let calls = (0..<5).map { _ in
       Task {

@@ -177,7 +177,7 @@ import Testing
 
   private enum Tenant: TaskContextKey { static let defaultValue = "none" }
 
-  @Test func `calls with their own context are not coalesced because steps may use it`() async throws {
+  @Test func `calls with their own context are not coalesced, because steps may use the context`() async throws {
     struct TenantStep: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request

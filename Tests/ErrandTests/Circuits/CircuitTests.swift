@@ -17,7 +17,7 @@ import Testing
     return circuit.leave(permit, result, at: .seconds(seconds), settings)
   }
 
-  @Test func `opens when half of the minimum number of calls failed`() {
+  @Test func `opens when half of the minimum number of calls have failed`() {
     var circuit = Circuit()
     #expect(send(&circuit, .failure, at: 0) == false)
     #expect(send(&circuit, .success, at: 1) == false)

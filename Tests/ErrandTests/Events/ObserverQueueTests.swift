@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `postflight runs before the call ends, and didComplete after it`() async throws {
+  @Test func `postflight runs before the call ends, and didComplete runs afterwards`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(.status(.ok)) {
       $0.postflight = { _, _ in log.withLock { $0.append("the server's postflight") } }

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  // RFC 9110 §8.8.3: a tag has quotes. Browsers send a malformed one back unchanged.
+  // RFC 9110 §8.8.3: a tag has quotes. Browsers send a malformed tag back unchanged.
   @Test(arguments: [
     "abc", "W/abc", "'abc'", "\"abc", "abc\"", "w/\"abc\"", "\"a b\"", "\"a\"b\"", "5d8c72a5:0", "a b", "1-2,gzip",
     "W/", "{1}",
@@ -39,7 +39,7 @@ import Testing
       EntityTag(lenient: "\"abc\"") == EntityTag("\"abc\"") && EntityTag(lenient: "W/\"a\"") == EntityTag("W/\"a\""))
   }
 
-  // The example table of RFC 9110 §8.8.3.2.
+  // The example table in RFC 9110 §8.8.3.2.
   @Test(arguments: [
     ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
     ("\"1\"", "\"1\"", true, true),
@@ -64,8 +64,8 @@ import Testing
     #expect(Vary(["Vary": "Accept", "Vary": "*"]) == .anything)
   }
 
-  // RFC 9111 §4.1: fields match if they can be transformed by "adding or removing whitespace, where allowed in the header
-  // field's syntax" or "combining multiple header field lines with the same field name".
+  // RFC 9111 §4.1: fields match if they can be transformed by "adding or removing whitespace, where allowed in the
+  // header field's syntax" or "combining multiple header field lines with the same field name".
   @Test func `ignores whitespace and line splits when it compares field values`() {
     let one: HTTPHeaders = ["Accept": "a , b", "accept": "c"]
     #expect(Vary.value(of: "ACCEPT", in: one) == Vary.value(of: "accept", in: ["Accept": "a,b,\tc"]))
@@ -73,8 +73,9 @@ import Testing
     #expect(Vary.value(of: "accept", in: [:]) == nil && Vary.value(of: "x", in: ["x": ""]) == "")
   }
 
-  // RFC 9111 §5.1: "a cache encountering a message with a list-based Age field value SHOULD use the first member of the field
-  // value, discarding subsequent ones. If the field value (...) is invalid (...), a cache SHOULD ignore the field."
+  // RFC 9111 §5.1: "a cache encountering a message with a list-based Age field value SHOULD use the first member of the
+  // field value, discarding subsequent ones. If the field value (...) is invalid (...), a cache SHOULD ignore the
+  // field."
   @Test func `uses the first of several ages and ignores an invalid one`() {
     #expect(Age.seconds(in: ["Age": "7"]) == 7 && Age.seconds(in: ["Age": "7, 100"]) == 7)
     #expect(Age.seconds(in: ["Age": "7", "age": "100"]) == 7)

@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test(arguments: [
-    // "Parsers must be careful in handling cases where there are more '..' segments than there are hierarchical levels".
+    // "Parsers must be careful in handling cases where there are more '..' segments than there are hierarchical
+    // levels".
     ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"),
     // "parsers must remove the dot-segments '.' and '..' when they are complete components of a path".
     ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"),
@@ -67,8 +68,8 @@ import Testing
     #expect(resolved(reference, Self.base) == target)
   }
 
-  // RFC 3986 §2.1: a percent-encoding represents "a data octet in a component when that octet's corresponding character is outside
-  // the allowed set".
+  // RFC 3986 §2.1: a percent-encoding represents "a data octet in a component when that octet's corresponding character
+  // is outside the allowed set".
   @Test(arguments: [
     ("/a b", "http://a/a%20b"), ("/ä?ö#ü", "http://a/%C3%A4?%C3%B6#%C3%BC"), ("/a%20b%2Fc", "http://a/a%20b%2Fc"),
     ("/100%", "http://a/100%25"), ("/%zz", "http://a/%25zz"), ("/x?a[]=1", "http://a/x?a%5B%5D=1"),
@@ -98,8 +99,8 @@ import Testing
     #expect(try target() == nil)
   }
 
-  // RFC 9110 §10.2.2: "a user agent MUST process the redirection as if the value inherits the fragment component of the URI
-  // reference used to generate the target URI". Its two examples.
+  // RFC 9110 §10.2.2: "a user agent MUST process the redirection as if the value inherits the fragment component of the
+  // URI reference used to generate the target URI". Its two examples.
   @Test func `RFC 9110 §10.2.2: inherits the fragment unless the target has its own`() throws {
     #expect(
       try target("/People.html#tim", from: "http://www.example.org/~tim") == "http://www.example.org/People.html#tim")

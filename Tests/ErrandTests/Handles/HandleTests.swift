@@ -137,7 +137,7 @@ import Testing
     #expect(try await handle.value == Widget())
   }
 
-  @Test func `retry runs a failed call again but not a successful call`() async throws {
+  @Test func `retry runs a failed call again, but not a successful one`() async throws {
     let stub = StubServer(.status(404), .widget)
     let handle = stub.server.manager.start(GetWidget().on(stub.server))
     let error = await #expect(throws: TaskError.self) { try await handle.value }

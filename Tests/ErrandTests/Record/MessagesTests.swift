@@ -15,7 +15,7 @@ import Testing
     return try await error { try await GetWidget().on(stub.server).retry(.never).run() }
   }
 
-  @Test func `a bad status quotes the header fields that explain it`() async throws {
+  @Test func `the error for a bad status quotes the header fields that explain the status`() async throws {
     #expect(
       try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: the URL allows PUT, PATCH")
     let challenge = #"Bearer realm="shop", error="invalid_token", Basic realm="shop""#

@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `writes a date in a header as an HTTP date`() throws {
-    // The example of RFC 9110 §5.6.7.
+    // The example in RFC 9110 §5.6.7.
     let date = Date(timeIntervalSince1970: 784_111_777)
     let headers = try HTTPHeaders(encoding: ["If-Modified-Since": date])
     #expect(headers.fields == [.init(.ifModifiedSince, "Sun, 06 Nov 1994 08:49:37 GMT")])

@@ -12,7 +12,7 @@ import Testing
   }
 
   private static let streams: [(String, [ServerSentEvent])] = [
-    // The examples of §9.2.6.
+    // The examples in §9.2.6.
     ("data: YHOO\ndata: +2\ndata: 10\n\n", [ServerSentEvent(data: "YHOO\n+2\n10")]),
     (
       ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",

@@ -66,7 +66,7 @@ import Testing
     #expect(error?.code == .decodingFailed)
   }
 
-  @Test func `works as an upload, a download and as parameters`() async throws {
+  @Test func `works as an upload, as a download and as parameters`() async throws {
     let stub = StubServer(.json(#"{"data":{"id":18446744073709551615}}"#))
     let endpoint = Endpoint<JSONValue, JSONValue>.post("x", body: ["a": [1, nil, 2.5]])
     #expect(try await endpoint.on(stub.server).download()["data"]?["id"] == .unsigned(.max))

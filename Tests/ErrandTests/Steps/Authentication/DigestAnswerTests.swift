@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// Digest credentials, checked against the test vectors of the RFCs.
+/// Digest credentials, checked against the test vectors in the RFCs.
 @Suite(.timeLimit(.minutes(1))) struct DigestAnswerTests {
   private static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
   private static let clientNonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The grants of RFC 6749 against an authorization server that rotates refresh tokens.
+/// The grants in RFC 6749, with an authorization server that rotates refresh tokens.
 @Suite(.timeLimit(.minutes(1))) struct OAuth2Tests {
   private let service = TokenService()
 

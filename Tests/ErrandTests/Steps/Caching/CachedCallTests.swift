@@ -205,7 +205,7 @@ import Testing
     #expect(try await shop.get("widgets/9").text == "3")
   }
 
-  @Test func `a HEAD is answered from a stored GET, updates it or removes it`() async throws {
+  @Test func `a HEAD is answered from a stored GET, or updates or removes the stored GET`() async throws {
     let tag = Shared("\"1\"")
     let shop = CachedShop { number, request in
       let headers: HTTPHeaders = [.eTag: tag.withLock { $0 }, .cacheControl: "max-age=60", "X-Number": "\(number)"]

@@ -41,8 +41,8 @@ import Testing
     #expect(lifetime(nil, [.date: World.date(0).uppercased(), .expires: World.date(60)]) == .seconds(60))
   }
 
-  // §5.3: "A cache recipient MUST interpret invalid date formats, especially the value "0", as representing a time in the
-  // past (i.e., "already expired")."
+  // §5.3: "A cache recipient MUST interpret invalid date formats, especially the value "0", as representing a time in
+  // the past (i.e., "already expired")."
   @Test(arguments: ["0", "-1", "", "tomorrow", "Thu, 01 Jan 2099"]) func `treats an invalid Expires as expired`(
     value: String
   ) {
@@ -55,8 +55,8 @@ import Testing
     #expect(lifetime("max-age=-1, max-age=60") == .zero)
   }
 
-  // §4.2.2: "If the response has a Last-Modified header field (...), caches are encouraged to use a heuristic expiration
-  // value (...). A typical setting of this fraction might be 10%."
+  // §4.2.2: "If the response has a Last-Modified header field (...), caches are encouraged to use a heuristic
+  // expiration value (...). A typical setting of this fraction might be 10%."
   @Test func `the heuristic lifetime is a tenth of the time since Last-Modified, up to a week`() {
     #expect(lifetime(nil, [.lastModified: World.date(-1000)]) == .seconds(100))
     #expect(lifetime(nil, [.lastModified: World.date(1000)]) == .zero)
@@ -116,8 +116,8 @@ import Testing
     #expect(World.decide(stored, after: 50) == .ask(.stale, validates: true))
   }
 
-  // §4.2.4: "A cache MUST NOT generate a stale response unless it is disconnected or doing so is explicitly permitted by the
-  // client or origin server".
+  // §4.2.4: "A cache MUST NOT generate a stale response unless it is disconnected or doing so is explicitly permitted
+  // by the client or origin server".
   @Test func `does not return a stale response by default`() {
     #expect(World.decide(World.stored("max-age=60"), after: 61) == .ask(.stale, validates: true))
     #expect(World.decide(World.stored(), after: 0) == .ask(.stale, validates: true))

@@ -148,8 +148,8 @@ import Testing
     #expect(sent(stub) == [nil, "a=1", "a=2"])
   }
 
-  // RFC 6265bis §5.3: "User agents … MUST process any Set-Cookie header field present in a response", except 1xx, which
-  // transports do not report.
+  // RFC 6265bis §5.3: "User agents … MUST process any Set-Cookie header field present in a response", except 1xx
+  // responses, which transports do not report.
   @Test(arguments: [200, 204, 304, 401, 404, 500])
   func `stores the cookies of a response with any status`(code: Int) async throws {
     let stub = StubServer(Self.sets("a=1", status: HTTPStatus(code)), .status(.ok))

@@ -6,8 +6,8 @@ import Testing
 
 /// Storing and sending cookies (RFC 6265bis §5.7 and §5.8).
 @Suite(.timeLimit(.minutes(1))) struct CookieShelfTests {
-  // §5.8.3, step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have equal-length
-  // path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
+  // §5.8.3, step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have
+  // equal-length path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
   @Test func `sends longer paths first, then earlier cookies`() {
     var world = CookieWorld()
     world.set("a=1; Path=/", at: "https://www.shop.test/")
@@ -21,8 +21,9 @@ import Testing
     #expect(world.line("https://www.shop.test/xy") == "a=1; c=3; e=5")
   }
 
-  // §5.7, step 23: "If the cookie store contains a cookie with the same name, domain, host-only-flag, and path as the newly
-  // created cookie: … Update the creation-time of the newly created cookie to match the creation-time of the old-cookie."
+  // §5.7, step 23: "If the cookie store contains a cookie with the same name, domain, host-only-flag, and path as the
+  // newly created cookie: … Update the creation-time of the newly created cookie to match the creation-time of the
+  // old-cookie."
   @Test func `a replaced cookie keeps its position`() {
     var world = CookieWorld()
     world.set("a=1; Path=/", at: "https://shop.test/")
@@ -54,8 +55,9 @@ import Testing
     #expect(world.line("https://shop.test/") == "b=2" && world.storage.count == 1)
   }
 
-  // §5.8.3, step 1: "If the cookie's same-site-flag is not "None" and the retrieval's same-site status is "cross-site", then
-  // exclude the cookie unless … The same-site-flag is "Lax" or "Default" [and] the HTTP request … uses a "safe" method".
+  // §5.8.3, step 1: "If the cookie's same-site-flag is not "None" and the retrieval's same-site status is "cross-site",
+  // then exclude the cookie unless … The same-site-flag is "Lax" or "Default" [and] the HTTP request … uses a "safe"
+  // method".
   @Test func `does not send strict cookies cross-site, and sends lax cookies only with safe methods`() {
     var world = CookieWorld()
     for line in ["s=1; SameSite=Strict", "l=2; SameSite=Lax", "d=3", "n=4; SameSite=None; Secure"] {
@@ -70,9 +72,9 @@ import Testing
       world.line("https://shop.test/", from: "http://shop.test/") == "l=2; d=3; n=4", "the http URL is another site")
   }
 
-  // §5.7: "a predetermined upper bound (such as 50 cookies)" of a domain; "excess cookies … in the following priority order:
-  // 1. Expired cookies. 2. Cookies whose secure-only-flag is false, and which share a domain field with more than a predetermined
-  // number of other cookies. 3. Cookies which share a domain field … 4. All cookies."
+  // §5.7: "a predetermined upper bound (such as 50 cookies)" per domain; "excess cookies … in the following priority
+  // order: 1. Expired cookies. 2. Cookies whose secure-only-flag is false, and which share a domain field with more
+  // than a predetermined number of other cookies. 3. Cookies which share a domain field … 4. All cookies."
   @Test func `evicts a full domain's expired cookies first, then cookies that are not secure`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 100))
     world.set("s1=1; Secure", at: "https://shop.test/")
@@ -94,8 +96,8 @@ import Testing
       "s1 is the oldest of the cookies that were last used together")
   }
 
-  // §5.7: "If two cookies have the same removal priority, the user agent MUST evict the cookie with the earliest last-access-time
-  // first."
+  // §5.7: "If two cookies have the same removal priority, the user agent MUST evict the cookie with the earliest
+  // last-access-time first."
   @Test func `among equal cookies, evicts the least recently used`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 4))
     for path in ["x", "y", "z"] {

@@ -112,7 +112,7 @@ import Testing
     #expect(step(HTTPStatus(status)) == .renew)
   }
 
-  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `fails after an error status that has no special handling`(status: Int) {
+  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `fails after a status that it can't handle`(status: Int) {
     #expect(step(HTTPStatus(status)) == .fail)
   }
 
