@@ -95,7 +95,7 @@ import Testing
     #expect(!plain.description.contains("gave up"), "\(plain)")
   }
 
-  @Test func `retries a request that may have reached the server only if it is idempotent`() async throws {
+  @Test func `retries only idempotent requests if they may have reached the server`() async throws {
     for (idempotency, count) in [(Idempotency.automatic, 1), (.safeToRepeat, 2), (.key, 2), (.neverRepeat, 1)] {
       let stub = StubServer(.lost, .widget)
       _ = try? await AddWidget().on(stub.server).idempotency(idempotency).run()

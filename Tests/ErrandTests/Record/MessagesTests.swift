@@ -116,7 +116,7 @@ import Testing
       try await words(.attempt, after: three, nil, Timeouts(attempt: three)) == "the time limit 'timeouts.attempt'")
     #expect(
       try await words(.attempt, after: five, three) == "the attempt's time limit",
-      "the limit is not from a setting of the attempt")
+      "the limit does not come from an attempt setting")
     var stated = ServerConfiguration()
     stated.timeouts.attempt = three
     #expect(

@@ -53,7 +53,7 @@ import Testing
     #expect(moments.contains("served from the cache: errand; hit; ttl=1"))
   }
 
-  @Test func `a 200 to a validation replaces the stored response`() async throws {
+  @Test func `a 200 response to a validation replaces the stored response`() async throws {
     let shop = CachedShop { number, request in
       .text("\(number)", [.eTag: "\"\(number)\"", .cacheControl: "max-age=60"], for: request)
     }

@@ -42,8 +42,8 @@ import Testing
 
   private static let aboutExchange = [401, 407, 408, 421, 425, 428, 429, 431, 511]
 
-  // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache". The same applies to 429, 431 and 511.
-  // The other statuses concern the credentials or the connection of a single request.
+  // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache". The same applies to 429, 431
+  // and 511. The other statuses concern the credentials or the connection of a single request.
   @Test(arguments: aboutExchange) func `never stores a status that concerns a single exchange`(code: Int) {
     for control in ["max-age=3600", "public", "private, max-age=1", "must-understand, max-age=60"] {
       #expect(!World.allows(HTTPStatus(code), [.cacheControl: control]), "\(control)")
