@@ -170,7 +170,7 @@ import Testing
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
     try await GetWidget().on(stub.server).retry(upTo: 2, after: .seconds(90)).run()
-    #expect(recorder.delays == [.seconds(90), .seconds(90)], "only other policies limit delays to one minute")
+    #expect(recorder.delays == [.seconds(90), .seconds(90)], "the one-minute cap applies only to other policies")
   }
 
   @Test func `a longer Retry-After overrides the policy's delay`() async throws {

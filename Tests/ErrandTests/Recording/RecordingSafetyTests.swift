@@ -34,7 +34,7 @@ import Testing
     try FileManager.default.removeItem(at: made)
   }
 
-  @Test func `writes nothing to a path outside the folder that the index contains`() async throws {
+  @Test func `does not write to a path outside the folder, even if the index contains it`() async throws {
     try await withFolder { folder in
       let victim = folder.appendingPathComponent("victim.txt")
       try Data("mine".utf8).write(to: victim)

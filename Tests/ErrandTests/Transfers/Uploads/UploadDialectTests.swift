@@ -26,7 +26,7 @@ import Testing
     #expect(pieces(0, 75_000) == [0])
     #expect(pieces(75_000, 75_000) == [75_000])
     #expect(pieces(77_499, 75_000) == [77_499] && pieces(77_500, 75_000) == [75_000, 2500])
-    #expect(pieces(100_000, 10, 40_000) == [40_000, 40_000, 20_000], "a chunk has at least one granule")
+    #expect(pieces(100_000, 10, 40_000) == [40_000, 40_000, 20_000], "a chunk is at least as large as the granularity")
     #expect(pieces(.max, .max) == [.max])
   }
 
