@@ -138,7 +138,7 @@
       #expect(!failure(CCE_WEIRD_SERVER_REPLY, remark, Self.waiting).reason.contains("trailer"))
     }
 
-    @Test func `reports a truncated head for every code`() {
+    @Test func `reports a truncated head for every libcurl error code`() {
       let cut = Circumstances(phase: .awaitingResponse, hasBegun: true)
       for code in [CCE_OK, CCE_GOT_NOTHING] {
         #expect(failure(code, "", cut).reason.contains("in the middle of the response's head"))

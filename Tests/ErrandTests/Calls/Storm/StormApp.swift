@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// App code called by the library that makes calls itself: a cache store, steps and an authenticator.
+/// App code that the library calls and that makes calls itself: a cache store, steps and an authenticator.
 final class StormApp: Sendable {
   let seed: UInt64
   let clock: StormClock
