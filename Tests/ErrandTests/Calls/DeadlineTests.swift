@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `reads the clock itself, even if its instants are those of the system clock`() {
+  @Test func `reads the given clock, even if it uses the system clock's instants`() {
     let clock = LateClock()
     let callClock = CallClock(clock)
     clock.advance(by: .seconds(60))

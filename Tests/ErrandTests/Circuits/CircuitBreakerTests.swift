@@ -69,7 +69,7 @@ import Testing
     #expect(shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `a cancelled probe allows another one`() async throws {
+  @Test func `a cancelled probe allows another probe`() async throws {
     let shop = make { number, request, clock in
       if number <= 10 { return .unavailable(request) }
       if number == 11 { try await CallClock(clock).sleep(for: .seconds(5)) }
@@ -94,7 +94,7 @@ import Testing
     #expect(shop.sentCount == 50 && shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `a deadline counts against a slow host but not against a wait for a slot`() async throws {
+  @Test func `a deadline counts against a slow host, but not if the call waited for a slot`() async throws {
     let breaker = CircuitBreaker(minimumCalls: 1)
     let hangs = make(breaker) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1000))

@@ -11,7 +11,7 @@ import Testing
     let url = DocumentedCode.package.appendingPathComponent(document)
     let text = try String(contentsOf: url, encoding: .utf8).split { $0.isWhitespace }.joined(separator: " ")
     for statement in statements {
-      #expect(text.contains(statement), "\(document) does not say '\(statement)', line \(line)")
+      #expect(text.contains(statement), "\(document) does not contain '\(statement)', line \(line)")
     }
   }
 
@@ -93,7 +93,7 @@ import Testing
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
-  @Test func `the guides state how long recordings are awaited and how many are kept`() throws {
+  @Test func `the guides state how long to wait for recordings and how many are kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
     try check(seeing, says: "a process that exits waits a second for it")
     #expect(TaskRecorder.patience == .seconds(10))
@@ -111,7 +111,7 @@ import Testing
 
   #if os(Linux)
     @Test func `the guide states the memory limits of a transfer`() throws {
-      // Plus what libcurl reads at once from the socket of an endless body.
+      // libcurl can read another 256 KiB from the socket at once.
       let ahead = (TransferInbox.highWater >> 10) + 256
       try check(
         transports,
@@ -130,9 +130,9 @@ import Testing
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
-    @Test func `the guide states the lifetime of idle connections, which is shorter than on servers`() throws {
+    @Test func `the guide states the lifetime of idle connections`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
-      #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
+      #expect(seconds < 60, "many proxies close idle connections after 60 s, and nginx after 75 s")
       try check(transports, says: "when the server does, or after \(seconds) seconds")
       try check(changes, says: "when the server closes it, or after \(seconds) s")
     }

@@ -3,7 +3,7 @@
   import Foundation
   import Glibc
 
-  /// HTTP/1.1 over a new connection for each request: no TLS, no chunks, no time limits. The guide shows it.
+  /// HTTP/1.1 over a new connection for each request, without TLS, chunks or time limits. The guide shows this code.
   struct PlainTransport: Transport {
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
       let head = try Head(of: request)  // 1. refuses invalid requests
@@ -57,7 +57,7 @@
   }
 
   extension PlainSocket {
-    /// The response: its head now, its body as it is read. Interim responses are passed over.
+    /// Returns the response when its head has arrived. Skips interim responses.
     func response(to request: HTTPRequest) async throws -> HTTPResponse {
       var bytes = Data()
       while true {

@@ -45,7 +45,7 @@ import Testing
     let stub = StubServer(.data(Data("abc".utf8), .plainText)) { $0.observers = [recorder] }
     do {
       let response = try await PlainTask().on(stub.server).stream()
-      #expect(!recorder.isBalanced, "the body is still to be read")
+      #expect(!recorder.isBalanced, "the body has not been read yet")
       #expect(try await response.body.collect() == Data("abc".utf8))
     }
     do { _ = try await PlainTask().on(stub.server).stream() }
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `reports a wait for a slot or a queue that ends unsuccessfully`() async throws {
+  @Test func `reports waits for a slot or a queue that fail`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()

@@ -36,7 +36,7 @@ import Testing
     #expect(!compressed.curlCommand().contains("s3cret") && !compressed.curlCommand().contains("13 bytes of data"))
   }
 
-  @Test func `reads a hidden body from standard input and says so`() async throws {
+  @Test func `a command reads a hidden body from standard input and says so`() async throws {
     let bytes = HTTPBody.bytes(Data([0, 1, 2, 255]), type: .octetStream)
     let request = HTTPRequest(.post, Self.url, headers: [.contentType: "application/octet-stream"], body: bytes)
     #expect(request.curlCommand(redaction: nil).hasPrefix("printf "))
@@ -153,10 +153,10 @@ import Testing
   @Test(arguments: [
     "--oauth2-bearer=SECRET", "--user=me:SECRET", "-F 'x=SECRET;y=SECRET'", "-F 'x=@f;y=SECRET'", "-I -d SECRET",
   ])
-  func `an error does not show values`(options: String) {
+  func `errors do not show option values`(options: String) {
     do {
       _ = try request("curl \(options) https://a.test/")
-      Issue.record("\(options) is taken")
+      Issue.record("\(options) was accepted")
     } catch {
       #expect(!"\(error)".contains("SECRET"))
     }
@@ -258,7 +258,7 @@ import Testing
     let stub = StubServer(.status(302, [.location: "/b"]), .json("{}"))
     let task = try CurlCommand("curl https://a.test/a -H 'X-Mine: 1' -d b=c -m 3").task
     let response = try await task.accepting(.only(302)).on(stub.server).run()
-    #expect(response.status == 302, "redirects are not followed unless the command says so")
+    #expect(response.status == 302, "curl does not follow redirects by default")
     let sent = try #require(stub.requests.first)
     #expect(sent.method == .post && sent.headers["X-Mine"] == "1" && sent.body.data == Data("b=c".utf8))
     #expect(sent.options.timeouts.attempt == .seconds(3))

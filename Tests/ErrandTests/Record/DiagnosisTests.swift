@@ -89,7 +89,7 @@ import Testing
     (error(.fileNotWritable), .fileNotWritable), (error(.internal), .internal),
   ]
 
-  @Test(arguments: cases) func `an error has the most likely cause`(error: TaskError, cause: Diagnosis.Cause) {
+  @Test(arguments: cases) func `an error reports its most likely cause`(error: TaskError, cause: Diagnosis.Cause) {
     #expect(error.cause == cause && error.diagnosis?.name == cause.rawValue, "\(error)")
   }
 

@@ -9,7 +9,7 @@ extension Stamped {
   var headers: HTTPHeaders { ["X-Shop": "1"] }
 }
 
-/// A task's method and payloads are declared in its inheritance clause.
+/// Tasks that declare their method and payloads in their inheritance clause.
 @Suite(.timeLimit(.minutes(1))) struct MethodTaskTests {
   private struct Get: GET<Widget> { let path = "w" }
   private struct Post: POST<Widget, Widget> {

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RangeTests {
   private static let body = Data("0123456789".utf8)
 
-  /// A server that sends the given status, `Content-Range` and body.
+  /// Creates a server that sends the given status, `Content-Range` and body.
   private func server(_ status: HTTPStatus = .partialContent, _ contentRange: String?, _ sent: String) -> Server {
     let transport = StubTransport { request in
       var headers: HTTPHeaders = [:]
@@ -96,7 +96,7 @@ import Testing
     #expect(error?.code == .truncatedBody)
   }
 
-  /// Replaces the response with a new one.
+  /// Replaces the response.
   private struct Rebuilding: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)

@@ -59,7 +59,7 @@
       ),
       ("connect to a port 9 failed after all ms", "connect to a port 9 failed after all ms (Refused)"),
       ("Connection timed out after ms", "Connection timed out after ms (Refused)"),
-    ]) func `a connection error gives its reason once`(remark: String, words: String) {
+    ]) func `a connection error states its reason once`(remark: String, words: String) {
       let failure = failure(CCE_COULDNT_CONNECT, remark, Self.connecting)
       #expect(failure.code == .cannotConnect && failure.reason("Refused") == words)
     }
@@ -69,7 +69,7 @@
       "SSL certificate problem: unable to get local issuer certificate",
       "SSL: no alternative certificate subject name matches target host name 'a.example'",
     ])
-    func `an untrusted certificate gives its reason`(remark: String) {
+    func `an untrusted certificate error states its reason`(remark: String) {
       let failure = failure(CCE_PEER_FAILED_VERIFICATION, remark, Self.connecting)
       #expect(failure.code == .untrustedServer && failure.reason.contains(remark))
       let isOfUnknownAuthority = remark.contains("self-signed") || remark.contains("issuer")
@@ -88,7 +88,7 @@
     }
 
     @Test(arguments: [CCE_PEER_FAILED_VERIFICATION, CCE_SSL_CACERT_BADFILE])
-    func `without authorities, the error says what to install`(code: Int32) {
+    func `without certificate authorities, the error says what to install`(code: Int32) {
       var circumstances = Self.connecting
       circumstances.lackOfAuthorities = "this machine has none: install some"
       let failure = failure(code, "unable to get local issuer certificate", circumstances)
@@ -138,7 +138,7 @@
       #expect(!failure(CCE_WEIRD_SERVER_REPLY, remark, Self.waiting).reason.contains("trailer"))
     }
 
-    @Test func `reports a truncated head for every code`() {
+    @Test func `reports a truncated head for every libcurl error code`() {
       let cut = Circumstances(phase: .awaitingResponse, hasBegun: true)
       for code in [CCE_OK, CCE_GOT_NOTHING] {
         #expect(failure(code, "", cut).reason.contains("in the middle of the response head"))

@@ -83,7 +83,7 @@ import Testing
     #expect((address == nil) == isDirect)
   }
 
-  // Test cases of curl's unit test 1614 and of Python's requests.
+  // Test cases from curl's unit test 1614 and from Python's requests.
   @Test(arguments: [
     ("10.0.0.0/8", "10.1.2.3", true), ("10.0.0.0/8", "11.0.0.1", false), ("10.9.8.7/8", "10.1.2.3", true),
     ("192.168.0.0/16", "192.168.0.1", true), ("192.168.0.0/24", "192.168.1.1", false),

@@ -11,7 +11,7 @@ import Testing
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 
-  /// A transport that records the responses of this stub.
+  /// Creates a transport that records the responses of this stub.
   private func transport(
     _ file: URL, _ recording: ReplayRecording, _ stub: StubLog, log: LogOutput = .discard,
     configure: (inout ReplayOptions) -> Void = { _ in }
@@ -43,7 +43,7 @@ import Testing
 
   private static func known(_ id: Int) -> StubLog.Answer { .json(#"{"id":\#(id),"name":"w"}"#) }
 
-  /// Returns the identifiers of the widgets, or nil for a widget that was not recorded.
+  /// Returns the IDs of the widgets, or `nil` for each widget that was not recorded.
   private func ids(_ wanted: [Int], over transport: ReplayTransport) async throws -> [Int?] {
     let shop = server(transport)
     var ids: [Int?] = []
@@ -180,7 +180,7 @@ import Testing
       }
       let recording = try transport(file, .once, stub)
       let live = try await get("planted2", recording)
-      #expect(live["access_token"] == "planted1", "the app gets what came")
+      #expect(live["access_token"] == "planted1", "the app receives the unredacted response")
       try await recording.finish()
       let written = try String(contentsOf: file, encoding: .utf8)
       #expect(!written.contains("planted"))
@@ -244,7 +244,7 @@ import Testing
       _ = try await response?.body.next()
       response = nil
       for transport in [broken, left] { try await transport.finish() }
-      #expect(try files(in: folder).isEmpty, "neither was read to its end")
+      #expect(try files(in: folder).isEmpty, "neither body was read to its end")
       let whole = try recording(pieces)
       let stream = try await PlainTask().on(server(whole)).stream()
       #expect(try await stream.body.collect() == Data("one two".utf8) && stream.body.trailers["X-Sum"] == "9")
@@ -269,7 +269,7 @@ import Testing
     }
   }
 
-  @Test func `counts responses lost to a failing disk and logs once`() async throws {
+  @Test func `counts responses lost to a failing disk and logs the failure once`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("place")
       try Data().write(to: place)  // A file replaces the folder, so nothing can be spooled.

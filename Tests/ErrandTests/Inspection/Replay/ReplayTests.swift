@@ -5,14 +5,14 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ReplayTests {
-  /// A server that replays these calls on a clock that advances automatically.
+  /// Creates a server that replays these calls on a clock that advances automatically.
   private func server(playing transport: ReplayTransport) -> Server {
     Server(
       remote: "https://shop.test", transport: transport,
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 
-  @Test func `replays a response without sending`() async throws {
+  @Test func `replays a response without sending a request`() async throws {
     let answer = StubLog.Answer.json(#"{"id":7,"name":"Sprocket"}"#)
     let calls = try await recordedCalls(answer) { _ = try await GetWidget().on($0).download() }
     let transport = ReplayTransport(calls)
@@ -44,8 +44,7 @@ import Testing
     #expect(try await GetWidget().on(strict).download().id == 1)
   }
 
-  @Test func `the error for an unrecorded request names the nearest recorded request and the difference`() async throws
-  {
+  @Test func `an unrecorded request throws an error that describes the nearest request`() async throws {
     let calls = try await recordedCalls(.status(.ok)) { server in
       for page in 1...2 { try await PlainTask(path: "list", query: ["page": "\(page)"]).on(server).run() }
       try await PlainTask(path: "other").on(server).run()
@@ -103,7 +102,7 @@ import Testing
     }
     let streamed = URLTask(
       .known("https://shop.test/a"), method: .post, headers: [.contentType: "text/plain"], body: stream)
-    #expect(try await streamed.on(shop).run().status == .created, "one that can be read again is read")
+    #expect(try await streamed.on(shop).run().status == .created, "a streamed body is compared if it can be read again")
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() })
     let refusal = await taskError {
       try await URLTask(.known("https://shop.test/a"), method: .post, body: once).on(shop).run()
@@ -186,7 +185,7 @@ import Testing
     #expect(try await GetWidget().on(played).download() == Widget())
   }
 
-  @Test func `the difference of binary bodies is reported without their content`() async throws {
+  @Test func `the difference between binary bodies is reported without their content`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     let address = try #require(URL(string: "https://shop.test/a"))
@@ -218,7 +217,7 @@ import Testing
     #expect(try await response.body.collect() == Data([0, 1, 255, 10]) && response.body.trailers["X-Sum"] == "9")
   }
 
-  @Test func `a body missing in the recording is an error with the reason`() async throws {
+  @Test func `a body missing from the recording throws an error with the reason`() async throws {
     let calls = try await recordedCalls(.data(Data([0, 1, 2]), "application/x-protobuf")) { server in
       _ = try await PlainTask().on(server).downloadData()
     }
