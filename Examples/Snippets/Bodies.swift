@@ -30,7 +30,7 @@ func order(_ widget: Widget, from shop: Server) async throws -> Bool? {
   } catch let error as TaskError where error.status == 422 {
     soldOut = error.payload(as: ShopProblem.self)?.code == "sold-out"
   } catch TaskError.Code.timedOut {
-    // the order may or may not have been placed
+    // the order may have been placed
   }
   return soldOut
 }

@@ -36,7 +36,7 @@ func refreshed(_ folder: URL) async throws -> Data {
   let catalogue = Catalogue(file: folder.appendingPathComponent("catalogue.json"))
   let answer = try await catalogue.refresh()
   print(answer.isUnchanged ? "still good" : "downloaded")
-  let data = try await catalogue.contents()  // the existing file if the server can't be reached
+  let data = try await catalogue.contents()  // from the file if the server can't be reached
   return data
 }
 

@@ -27,9 +27,9 @@ func send(
   do {
     try await order.send()
   } catch let error as TaskError where error.wasNotSent {
-    outbox.keep(order)  // safe: the server received nothing
+    outbox.keep(order)  // not sent
   } catch let error as TaskError where error.status == nil && error.isRetryable {
-    try await check(order)  // may have been sent: check before resending
+    try await check(order)  // may have been sent
   }
 }
 

@@ -36,7 +36,7 @@ func watched(_ backup: ResumableDownload, show: @escaping @Sendable (Double?) ->
   }
   backup.pause()  // ends the attempt and closes its connection
   backup.resume()  // continues where it stopped
-  backup.cancel()  // run() throws CancellationError; the partial download is kept
-  try backup.discard()  // removes the partial download after run() has ended
+  backup.cancel()  // run() throws CancellationError; the partial file is kept
+  try backup.discard()  // after run() has ended: deletes the partial file
   await watching.value
 }

@@ -35,7 +35,7 @@ func login(
   let login = try await GetWidget(id: 7)
     .redirects(
       .decide { response, next in
-        guard next.url.scheme == "https" else { return nil }  // the app's own scheme: its URL contains the code
+        guard next.url.scheme == "https" else { return nil }  // the app's custom scheme
         return try await signed(next)
       }
     )

@@ -10,18 +10,18 @@ func replayOnce(from file: URL) async throws -> Widget {
 func recordMissing(in file: URL) async throws {
   let transport = try ReplayTransport(from: file, options: ReplayOptions(recording: .missing))
   _ = try await GetWidget(id: 7).replay(from: transport).send()
-  try await transport.finish()  // returns when everything has been written; throws if that failed
+  try await transport.finish()  // waits until the file is written
 }
 
 func optionsOfReplay() -> ReplayOptions {
   var options = ReplayOptions(recording: .once)
   var hidden = Redaction.standard
-  hidden.endings.remove("token")  // {"token": "word"} is not redacted
+  hidden.endings.remove("token")  // keeps {"token": "word"}
   options.redaction = hidden
-  options.binaryTypes = ["application/x-protobuf"]  // binary data that is not searched for secrets
+  options.binaryTypes = ["application/x-protobuf"]  // not searched for secrets
   options.matching = [.method, .path, .header("Accept"), .body]
-  options.order = .asRecorded  // requests must have the recorded order
-  options.whenPlayed = .none  // each response is played only once
+  options.order = .asRecorded  // requests must arrive in this order
+  options.whenPlayed = .none  // each response only once
   return options
 }
 

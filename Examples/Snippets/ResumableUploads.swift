@@ -16,10 +16,10 @@ func watched(_ upload: ResumableUpload, show: @escaping @Sendable (Double?) -> V
   let watching = Task {
     for await state in upload.states { show(state.progress?.fraction) }
   }
-  upload.pause()  // ends the current request
-  upload.resume()  // asks the server for its offset and continues there
+  upload.pause()  // cancels the request in progress
+  upload.resume()  // continues at the server's offset
   upload.cancel()  // run() throws CancellationError; the server keeps the data it has
-  try await upload.discard()  // deletes the incomplete upload after run() has ended
+  try await upload.discard()  // after run() has ended: deletes the upload on the server
   await watching.value
 }
 

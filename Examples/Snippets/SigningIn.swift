@@ -26,7 +26,7 @@ func clientCredentials(_ shop: Server, _ tokenURL: URL, secret: String) async {
   var signIn = OAuth2(
     tokenURL: tokenURL, client: .init(id: "warehouse", secret: secret), grant: .clientCredentials)
   signIn.scopes = ["widgets:read"]
-  let authentication = Authentication.oauth2(signIn)  // create it once: it stores the token
+  let authentication = Authentication.oauth2(signIn)
   await shop.update { $0.authentication = authentication }
 }
 
@@ -81,7 +81,7 @@ func expired(_ authentication: Authentication, _ shop: Server, showSignIn: () as
     await showSignIn()
     return nil
   } catch let error as TaskError where error.status == .unauthorized {
-    let schemes = error.headers.challenges.map(\.scheme)  // the schemes that the server accepts
+    let schemes = error.headers.challenges.map(\.scheme)
     throw error.headers.challenges.isEmpty ? error : NoWayIn(schemes: schemes)
   }
 }

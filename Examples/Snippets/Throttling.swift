@@ -23,7 +23,7 @@ func busy(_ shop: Server) -> String {
 }
 
 struct TraceParent: PerAttemptStep {
-  let trace: String  // 32 hexadecimal digits, shared by all requests in a trace
+  let trace: String  // 32 hexadecimal digits
 
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     var request = request

@@ -3,14 +3,14 @@ import Testing
 
 /// Checks the direction of dependencies between folders, because the compiler doesn't.
 @Suite(.timeLimit(.minutes(1))) struct ChapterTests {
-  /// The chapters with a direction, from first to last. The front can depend on all these chapters and on itself.
+  /// The chapters in order. A chapter can depend on earlier chapters, and the front can depend on every chapter.
   private static let chapters = [
     "Concurrency", "HTTP", "Record", "Errors", "Policies", "Bodies", "Events", "Transport", "Steps", "Admission",
     "Circuits",
   ]
   /// These folders can depend on each other and on every chapter before them.
   private static let front = ["Tasks", "Server", "Recording", "Calls", "Manager"]
-  /// Folders after the front. Each can depend on the front and on earlier folders.
+  /// The folders after the front. Each can depend on the front and on earlier folders.
   private static let backs = ["Batches", "Handles", "Inspection", "Transfers"]
 
   private struct SourceFile {
@@ -52,7 +52,7 @@ import Testing
     /\b(?:struct|class|enum|actor|protocol|typealias) +(\w+)/
   }
 
-  /// The types that each file declares at its top level, by name.
+  /// Returns the chapter of each type that is declared at the top level of a file.
   private static func declarations(_ files: [SourceFile]) -> [String: String] {
     var result: [String: String] = [:]
     for file in files {
@@ -65,7 +65,7 @@ import Testing
     return result
   }
 
-  /// The names in a file that it does not declare itself, not even inside another type.
+  /// Returns the type names that a file uses but does not declare.
   private static func words(_ code: String) -> Set<String> {
     let own = code.matches(of: keyword).map { String($0.1) }
     return Set(code.matches(of: /\b[A-Z]\w+/).map { String($0.0) }).subtracting(own)
@@ -78,7 +78,7 @@ import Testing
     #expect(homes["Lock"] == "Concurrency" && homes["TaskError"] == "Errors" && homes["CurlLoop"] == "Transport")
     let order = Self.chapters + Self.front + Self.backs
     for file in files {
-      // The front is one chapter.
+      // Treat the front as a single chapter.
       guard let own = order.firstIndex(of: Self.front.contains(file.chapter) ? "Manager" : file.chapter) else {
         continue
       }
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `Foundation is imported only where there is no FoundationEssentials`() throws {
+  @Test func `Foundation is imported only if FoundationEssentials is unavailable`() throws {
     for folder in ["Errand", "ErrandTesting", "ErrandFoundation"] {
       for file in try Self.sources(in: folder) where !file.path.hasPrefix("Transport/URLSession/") {
         let lines = file.code.split(separator: "\n")

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Checks that every suite has a time limit, so that a test that hangs fails.
+/// Checks that every suite has a time limit, so that a test fails if it hangs.
 @Suite(.timeLimit(.minutes(1))) struct TimeLimitTests {
-  /// Split, because `FaultTests` counts the occurrences in each file.
+  /// The literal is split because `FaultTests` counts its occurrences in each file.
   private static let mark = "@" + "Test"
 
   private struct Declaration {
@@ -13,9 +13,9 @@ import Testing
     let isLimited: Bool
   }
 
-  /// The number of tests in a source file, and the types whose tests have no time limit.
+  /// Returns the number of tests in a source file, and the types whose tests have no time limit.
   ///
-  /// The indentation tells which type a test belongs to.
+  /// The indentation shows which type a test belongs to.
   private func survey(_ source: String) -> (tests: Int, unlimited: Set<Substring>) {
     var tests = 0
     var unlimited: Set<Substring> = []

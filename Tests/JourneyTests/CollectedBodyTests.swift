@@ -76,7 +76,7 @@
       try PeakMemory.forget()
       let before = try PeakMemory.bytes()
       try await PlainTask().on(server).echo().run()
-      #expect(echo.withLock { $0.contains("<\(size) bytes, more than the \(10 << 20) that are logged>") })
+      #expect(echo.withLock { $0.contains("<\(size) bytes, over the limit of \(10 << 20)>") })
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 

@@ -147,7 +147,8 @@ import Testing
       }
       let (waits, error) = try await delays(shop.upload(file, by: .google), clock)
       #expect(waits == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
-      #expect((error as? TaskError)?.status == 400 && "\(String(describing: error))".contains("accepts no data"))
+      #expect(
+        (error as? TaskError)?.status == 400 && "\(String(describing: error))".contains("does not store any data"))
       let upload = ["upload 0 75000"]
       #expect(shop.lines == upload + (0..<5).flatMap { _ in ["query - 0"] + upload }, "11 requests")
     }

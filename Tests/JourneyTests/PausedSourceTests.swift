@@ -53,7 +53,8 @@
       }
       #expect(error?.timer == .idle && error?.phase == .sending, "\(error.map { "\($0)" } ?? "")")
       #expect(
-        error?.reason.hasSuffix("the source of its body provided no data") == true && error?.awaitedSource == true)
+        error?.reason.hasSuffix("the source of the request body provided no data") == true
+          && error?.awaitedSource == true)
     }
 
     @Test(arguments: lengths, Verb.allCases)

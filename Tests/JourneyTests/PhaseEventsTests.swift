@@ -45,7 +45,8 @@ import Testing
       try await URLTask(try #require(URL(string: "http://localhost:\(port)/widgets/7"))).on(shop.server).run()
       let reported = recorder.events.map { "\($0.moment)" }
       let requested = try #require(reported.firstIndex { $0.hasPrefix("GET ") })
-      #expect(Array(reported[(requested + 1)...].prefix(2)) == ["name looked up", "connected to 127.0.0.1:\(port)"])
+      #expect(
+        Array(reported[(requested + 1)...].prefix(2)) == ["host name resolved", "connected to 127.0.0.1:\(port)"])
       #expect(zip(recorder.events, recorder.events.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
@@ -93,7 +94,7 @@ import Testing
         #expect(seen.last?.completed == Int64(body.count) && seen.last?.isFinished == true)
         #expect(seen.count < 1000, "not one for each chunk")
       }
-      #expect(!recorder.events.contains { $0.moment.description.contains("bytes up") })
+      #expect(!recorder.events.contains { $0.moment.description.contains("bytes sent") })
     }
   }
 #endif

@@ -18,7 +18,7 @@ import Testing
             try await PlainTask(path: "down").on(shop.server).run()
             return (false, false)
           } catch {
-            return ((error as? TaskError)?.status == 503, "\(error)".contains("the retry budget of 127.0.0.1"))
+            return ((error as? TaskError)?.status == 503, "\(error)".contains("the retry budget for 127.0.0.1"))
           }
         }
       }

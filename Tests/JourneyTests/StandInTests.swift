@@ -65,7 +65,8 @@ import Testing
         let error = await refusal { try await call() }
         #expect(error?.code == .notModified && error?.status == 304)
         #expect(
-          error?.reason.contains("the copy named in the request") == (condition != nil), "\(error?.reason ?? "")")
+          error?.reason.contains("the version named in the request's condition") == (condition != nil),
+          "\(error?.reason ?? "")")
         #expect(error?.reason.contains("If-None-Match") == (condition == nil))
       }
     }

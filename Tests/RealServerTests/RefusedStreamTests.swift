@@ -132,9 +132,8 @@
     }
 
     private func line(of path: String) async throws -> String {
-      while true {
-        if let line = try await peer.seen().first(where: { $0.contains(path) }) { return line }
-      }
+      _ = try await eventually { try await peer.seen().contains { $0.contains(path) } }
+      return try #require(try await peer.seen().first { $0.contains(path) })
     }
 
     @Test func `the pipeline does not resend requests that may have been processed`() async throws {

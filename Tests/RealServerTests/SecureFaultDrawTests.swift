@@ -70,7 +70,7 @@
         ),
       ]
       for (what, cause, error) in reported { #expect(error.diagnosis?.name == cause, "\(what): \(error)") }
-      for words in ["could not agree on TLS", "does not speak TLS at that port"] {
+      for words in ["could not agree on TLS", "does not speak TLS on that port"] {
         #expect(reported.contains { "\($0.error)".contains(words) })
       }
       #expect(Set(reported.map { "\($0.error.reason)" }).count == reported.count)

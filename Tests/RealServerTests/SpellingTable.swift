@@ -180,8 +180,8 @@ enum SpellingTable {
   private struct F11: ServerTask { let headers = ["X-Key": Date(timeIntervalSince1970: .nan)] }
 
   static let failing: [(any ServerTask, String)] = [
-    (F1(), "another folder"), (F2(), "is empty"), (F3(), "no names"), (F4(), "no name"), (F5(), "no name"),
-    (F6(), "a line break or a NUL"), (F7(), "a line break or a NUL"), (F8(), "a name that is not a token"),
+    (F1(), "a different path"), (F2(), "is empty"), (F3(), "no names"), (F4(), "no name"), (F5(), "no name"),
+    (F6(), "a line break or a NUL"), (F7(), "a line break or a NUL"), (F8(), "an invalid name"),
     (F9(), "a line break or a NUL"), (F10(), "a number of seconds"), (F11(), "between 1 and 9999"),
   ]
 
@@ -275,7 +275,7 @@ enum SpellingTable {
 
   /// The body of a task, and words of its compiler error.
   static let refused: [(body: String, words: String)] = [
-    ("let path = 5", "a path must be a String, or segments as [String]"),
+    ("let path = 5", "a path must be a String or an array of segments ([String])"),
     ("let path: String? = nil", "a path must be a String"),
     ("let path: [String]? = nil", "a path must be a String"),
     ("let path = URL(fileURLWithPath: \"/a\")", "a path must be a String"),
@@ -292,17 +292,17 @@ enum SpellingTable {
     ("let encoder = JSONDecoder()", "an encoder must be a BodyEncoder"),
     ("let encoder: FormEncoder? = nil", "an encoder must be a BodyEncoder"),
     ("let decoder = JSONEncoder()", "a decoder must be a PayloadDecoder"),
-    ("let payloadPath = 5", "a payload path must be a key as String"),
-    ("let gzipUploadThreshold = \"10\"", "a gzipUploadThreshold must be a number of bytes as Int"),
-    ("let gzipUploadThreshold = 1e3", "a gzipUploadThreshold must be a number of bytes as Int"),
-    ("struct Odd: Sendable {}; let parameters = Odd()", "parameters must be a dictionary, or Encodable"),
-    ("let parameters = [(\"a\", \"b\")]", "parameters must be a dictionary, or Encodable"),
+    ("let payloadPath = 5", "a payload path must be a String (one key)"),
+    ("let gzipUploadThreshold = \"10\"", "gzipUploadThreshold must be an Int (a number of bytes)"),
+    ("let gzipUploadThreshold = 1e3", "gzipUploadThreshold must be an Int (a number of bytes)"),
+    ("struct Odd: Sendable {}; let parameters = Odd()", "parameters must be a dictionary or an Encodable value"),
+    ("let parameters = [(\"a\", \"b\")]", "parameters must be a dictionary or an Encodable value"),
     ("struct Odd: Sendable {}; typealias ErrorPayload = Odd", "does not conform to protocol 'ServerTask'"),
     ("}; struct Bytes: DataUploadingTask { let uploadData: Data? = nil", "does not conform"),
     ("}; struct File: FileUploadingTask { let uploadFile: URL? = nil", "does not conform"),
-    ("}; struct Both: ServerGETTask, ServerPOSTTask {", "a task has one method: remove GET or POST"),
-    ("}; struct Both: ServerPATCHTask, ServerPUTTask {", "a task has one method: remove PUT or PATCH"),
-    ("}; struct Both: GET<Int>, DELETE<Int> {", "a task has one method: remove GET or DELETE"),
+    ("}; struct Both: ServerGETTask, ServerPOSTTask {", "a task has only one method: remove GET or POST"),
+    ("}; struct Both: ServerPATCHTask, ServerPUTTask {", "a task has only one method: remove PUT or PATCH"),
+    ("}; struct Both: GET<Int>, DELETE<Int> {", "a task has only one method: remove GET or DELETE"),
     ("}; struct Odd {}; struct Get: GET<Odd> {", "does not conform to protocol 'PayloadDownloadingTask'"),
     ("}; struct Post: POST<Int, Int> {", "does not conform to protocol 'PayloadUploadingTask'"),
     ("}; struct Post: POST<Int> {", "too few type parameters"),

@@ -1,12 +1,12 @@
-/// The state of slots, running calls and waiters. Pure: it never starts tasks, waits or locks.
+/// The state of slots, running calls and waiters. This type is pure: it never starts tasks, waits or locks.
 ///
-/// Waiters are ordered by priority, then by arrival. A waiter gains one priority every
-/// ``ThrottleLimits/priorityAging``.
-/// Waiters for a host that is full or has reached its rate limit do not block waiters for other hosts.
+/// Waiters are ordered by priority, then by arrival. A waiter's priority rises by one level every
+/// ``ThrottleLimits/priorityAging``. Waiters for a host that is full or has reached its rate limit do not block waiters
+/// for other hosts.
 ///
-/// The cost of a waiter does not depend on the length of the queue. A host that could start a call appears in `ready`
-/// once for the first waiter at each priority. A host that only needs a token is in `starved`. Outdated entries are
-/// skipped when they are reached.
+/// The cost of admitting a waiter does not depend on the length of the queue. A host that could start a call appears in
+/// `ready` once for the first waiter at each priority. A host that only needs a token is in `starved`. Outdated entries
+/// are skipped when they are reached.
 struct Admission {
   typealias Ticket = Int
 
@@ -41,8 +41,8 @@ struct Admission {
 
   init(limits: ThrottleLimits) { self.limits = limits }
 
-  /// Requests a slot for `host`. If the call has to wait, the ticket is its place in the queue. Tickets must be
-  /// increasing.
+  /// Requests a slot for `host`. If the call has to wait, the ticket is its place in the queue. Every ticket must be
+  /// greater than the previous one.
   mutating func enter(
     _ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero
   ) -> Decision {
@@ -60,7 +60,7 @@ struct Admission {
     return .wait
   }
 
-  /// Frees a slot of `host`, and returns the waiters that may start.
+  /// Frees a slot at `host`, and returns the waiters that may start.
   mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1
     if let place = hosts.place(of: host) {
@@ -90,7 +90,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// Checks the hosts whose ``nextWake`` has passed, and returns the waiters that may start.
+  /// Checks the hosts that have received a token by now, and returns the waiters that may start.
   mutating func wake(at now: Duration) -> [Ticket] {
     while let first = starved.first, first.time <= now {
       starved.removeFirst()
@@ -99,7 +99,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// The next time at which a call may start without any other change.
+  /// The next time at which a host receives a token, so that a call may start.
   var nextWake: Duration? { starved.first?.time }
 
   var hostCount: Int { hosts.count }
@@ -176,7 +176,7 @@ extension Admission {
     return best.map { ($0.entry, $0.level) }
   }
 
-  /// Returns the first waiter at a priority that could start. Removes earlier entries that can't start.
+  /// Returns the first waiter at a priority level that can start. Removes the entries before it, which can't start.
   private mutating func first(_ level: Int, at now: Duration) -> (Ready, WaitingLine.Waiter)? {
     while let entry = ready[level].first {
       if let place = hosts.place(of: entry.host), let waiter = hosts[place].candidate(entry.ticket, level) {

@@ -1,4 +1,4 @@
-/// Hands out slots. Owns an ``Admission``.
+/// Hands out slots, as decided by an ``Admission``.
 ///
 /// A slot covers one exchange, during which no app code is awaited. Longer work, such as reading a streamed body, holds
 /// a ``StreamPermit`` instead.
@@ -31,7 +31,7 @@ final class AdmissionGate: Sendable {
 
   /// Runs one exchange in a slot of its host. This is the only way to hold a slot.
   ///
-  /// `line` runs the wait if all slots are taken. `exchange` must not await app code. Throws ``TaskError`` with code
+  /// If all slots are taken, `line` runs the wait. `exchange` must not await app code. Throws ``TaskError`` with code
   /// `.queueFull` if too many calls are waiting, or any error thrown by `line` or `exchange`.
   func withSlot<Result>(
     at host: Origin, _ priority: CallPriority, line: Line, exchange: () async throws -> Result
@@ -41,7 +41,7 @@ final class AdmissionGate: Sendable {
     return try await exchange()
   }
 
-  /// Returns a permit for a stream at `host`, which is released when its last reference is. Throws the same errors as
+  /// Returns a permit for a stream at `host`. The permit is released with its last reference. Throws the same errors as
   /// ``withSlot(at:_:line:exchange:)``.
   func permit(at host: Origin, _ priority: CallPriority, line: Line) async throws -> StreamPermit {
     try await enter(host, priority, line)
@@ -112,7 +112,7 @@ final class AdmissionGate: Sendable {
     waiter?.resume(returning: false)
   }
 
-  /// Leaves the queue after a wait has ended or never started. Returns whether the waiter has been admitted in the
+  /// Leaves the queue after a wait that failed or never started. Returns whether the waiter was admitted in the
   /// meantime.
   private func giveUp(_ ticket: Admission.Ticket, _ host: Origin) -> Bool {
     let now = clock.now
@@ -160,7 +160,7 @@ final class AdmissionGate: Sendable {
 }
 
 /// Permission to keep one stream open at a host: a body that the caller reads, or one that the app produces while it is
-/// sent. Released when its last reference is.
+/// being sent. The permit is released with its last reference.
 final class StreamPermit: Sendable {
   private let gate: AdmissionGate
   private let host: Origin

@@ -2,7 +2,7 @@
 struct HostAdmission {
   var running = 0
   var meter = RateMeter()
-  /// The time at which the host is checked again. It has no token until then.
+  /// The time at which the host is checked again. The host has no token until then.
   var wakesAt: Duration?
   /// The queue for each priority. Empty until a call waits.
   private var lines: [WaitingLine] = []
@@ -32,7 +32,7 @@ struct HostAdmission {
     return false
   }
 
-  /// The first waiter in a queue, if it is still the announced waiter.
+  /// Returns the first waiter in a queue if it is still the announced one.
   func candidate(_ ticket: Admission.Ticket, _ level: Int) -> WaitingLine.Waiter? {
     guard waiting > 0, announced[level] == ticket, let first = lines[level].first, first.ticket == ticket else {
       return nil
@@ -101,7 +101,7 @@ struct HostTable {
 struct RateMeter {
   private var fullAt: Duration = .zero
 
-  /// The time at which the next token is available. Not in the future if one is available now.
+  /// Returns the time at which the next token is available. The time is not in the future if one is available now.
   func nextToken(_ limit: RateLimit) -> Duration {
     limit.isNone ? .zero : fullAt - limit.reserve
   }
@@ -111,8 +111,8 @@ struct RateMeter {
     if !limit.isNone { fullAt = max(fullAt, now) + limit.interval }
   }
 
-  /// Switches to another limit. Keeps the number of missing tokens, up to one burst. No tokens are missing if either
-  /// limit is off.
+  /// Switches to another limit. Keeps the number of missing tokens, up to one burst. If either limit is off, no tokens
+  /// are missing.
   mutating func change(from old: RateLimit, to new: RateLimit, at now: Duration) {
     guard old != new else { return }
     guard !old.isNone, !new.isNone, fullAt > now else {

@@ -1,4 +1,4 @@
-/// Named queues. Each runs one call at a time, first come, first served.
+/// Named queues, each of which runs one call at a time, first come, first served.
 final class SerialQueues: Sendable {
   private typealias Ticket = Admission.Ticket
 
@@ -11,7 +11,7 @@ final class SerialQueues: Sendable {
   private struct Holding {
     let queues: ObjectIdentifier
     let name: String
-    /// Ends when the call leaves the queue. An unstructured task that the call started may outlive it.
+    /// Ends when the call leaves the queue. An unstructured task that the call started may outlive the call.
     let turn: Flag
   }
 
@@ -22,9 +22,9 @@ final class SerialQueues: Sendable {
 
   /// Runs `body` with exclusive access to `queue`, or immediately if `queue` is `.none`.
   ///
-  /// Calls `onWait` when a wait begins and when it ends. Throws any error thrown by `body`, `CancellationError` if
-  /// cancelled while waiting, or ``TaskError`` with code `.reentrantQueue` if the surrounding call already holds the
-  /// queue, because waiting would be a deadlock.
+  /// Calls `onWait` when a wait begins and when it ends. Throws any error thrown by `body`, or `CancellationError` if
+  /// cancelled while waiting. If the surrounding call already holds the queue, throws ``TaskError`` with code
+  /// `.reentrantQueue`, because waiting would deadlock.
   @inline(__always)  // calls without a queue should not pay for this
   func withExclusiveAccess<Result>(
     _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
@@ -57,7 +57,7 @@ final class SerialQueues: Sendable {
     guard Self.heldNow.contains(where: { $0.queues == ObjectIdentifier(self) && $0.name == name }) else { return }
     throw TaskError(
       .reentrantQueue,
-      "a surrounding call holds the serial queue '\(name)': start this one with manager.start or Task.detached",
+      "waiting for the serial queue '\(name)' would deadlock because a surrounding call holds it: start this call with manager.start or Task.detached",
       phase: .waiting)
   }
 
@@ -96,7 +96,7 @@ final class SerialQueues: Sendable {
 
   private func abandon(_ ticket: Ticket, _ name: String) {
     decide(false) { state in
-      // An already admitted waiter isn't removed here; it leaves the queue on its own.
+      // A waiter that was already admitted isn't removed here. It leaves the queue on its own.
       state.lines[name]?.remove(ticket) == true ? ticket : nil
     }
   }

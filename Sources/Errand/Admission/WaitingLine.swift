@@ -1,5 +1,5 @@
-/// Waiters at one priority, first come, first served. A waiter that gives up leaves a gap that is skipped later, so
-/// removing it is cheap however long the queue is.
+/// Waiters at one priority, first come, first served. A waiter that gives up leaves a gap, which is skipped later, so
+/// that removal is cheap even in a long queue.
 struct WaitingLine {
   struct Waiter {
     let ticket: Admission.Ticket
@@ -13,7 +13,7 @@ struct WaitingLine {
 
   var first: Waiter? { count == 0 ? nil : waiters[head] }
 
-  /// Appends a waiter. Tickets must be increasing.
+  /// Appends a waiter. Every ticket must be greater than the previous one.
   mutating func append(_ ticket: Admission.Ticket, since: Duration) {
     waiters.append(Waiter(ticket: ticket, since: since))
     count += 1
@@ -24,7 +24,7 @@ struct WaitingLine {
     take(at: head)
   }
 
-  /// Removes a waiter anywhere in the queue. Returns `false` if it is not in the queue.
+  /// Removes a waiter from anywhere in the queue. Returns `false` if the waiter is not in the queue.
   mutating func remove(_ ticket: Admission.Ticket) -> Bool {
     var low = head
     var high = waiters.count

@@ -1,4 +1,4 @@
-/// Runs a batch of tasks in a ``TaskWindow`` and keeps their outcomes for the readers.
+/// Runs a batch of tasks, limited by a ``TaskWindow``, and stores their outcomes until they are read.
 final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>: Sendable {
   struct Completion: Sendable {
     /// The task's position in the source, starting at 0.
@@ -11,7 +11,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
 
   private struct State {
     var window: Window
-    /// The source loop, while it waits for room in the window.
+    /// The loop that reads the source, if it is waiting for room in the window.
     var taker: Waiter<Void>?
     var readers: [Int: Waiter<Void>] = [:]
     var nextReader = 0
@@ -46,7 +46,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
 
   // MARK: Running
 
-  /// Takes tasks from the source when there is room, and runs them. Returns when all tasks have ended.
+  /// Takes tasks from the source while the window has room, and runs them. Returns when all tasks have ended.
   @concurrent func run(_ source: TaskSource<Described, Failure>) async {
     let limit = state.withLock { $0.window.limit }
     await withTaskGroup(of: Void.self) { group in
@@ -76,8 +76,8 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
     }
   }
 
-  /// Ends the batch after a cancellation. `source` is `nil` if it is already exhausted. The reader learns about the
-  /// cancellation from at least one task, or from the returned error.
+  /// Ends the batch after a cancellation. Makes sure that at least one result is a `CancellationError`, or returns the
+  /// error if no tasks are left. `source` is `nil` if it is already exhausted.
   private func cut(_ source: TaskSource<Described, Failure>?) async throws(Failure) -> Failure? {
     let isReported = state.withLock { state in
       let isReported = state.cancelled > 0 || state.window.isClosed
@@ -105,7 +105,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
   private func finish(_ outcome: Completion, isFailed: Bool) {
     let reader = state.withLock { state in
       state.window.finish(outcome.place, outcome, isFailed: isFailed)
-      // If a task cancelled itself, the batch was not cancelled.
+      // A task can also cancel itself. Count it only if the batch was cancelled.
       if Task.isCancelled, case .failure(let error) = outcome.result, error is CancellationError {
         state.cancelled += 1
       }
@@ -122,7 +122,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
     for reader in readers { reader.resume() }
   }
 
-  /// Waits for room in the window. Returns `false` if no more tasks are taken.
+  /// Waits for room in the window. Returns `false` if no more tasks should be started.
   private func waitForRoom() async -> Bool {
     if state.withLock({ $0.window.hasRoom }) { return true }
     await answer { waiter in
@@ -143,15 +143,15 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
 
   // MARK: Reading
 
-  /// Returns the next outcome, or `nil` at the end. Throws the source's error. If the reader is cancelled, the tasks
-  /// are cancelled, end immediately, and their outcomes are still returned.
+  /// Returns the next outcome, or `nil` at the end. Throws the source's error. Cancelling the reader cancels the tasks,
+  /// which end immediately. Their outcomes are still returned.
   func next() async throws(Failure) -> Completion? {
     while true {
       let (step, taker, readers) = state.withLock { state -> (Window.Step, Waiter<Void>?, [Waiter<Void>]) in
         let step = state.window.next()
         switch step {
         case .wait: return (step, nil, [])
-        // There may be another outcome, or the end: wake another reader.
+        // Wake another reader, because there may be another outcome or the batch may be over.
         case .outcome: return (step, state.takerToWake(), state.readers.popFirst().map { [$0.value] } ?? [])
         case .failure, .over: return (step, state.takerToWake(), state.allReaders())
         }
@@ -189,7 +189,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
       state.nextReader += 1
       return state.nextReader
     }
-    // `onCancel` is not needed: a cancelled reader cancels the tasks, and their outcomes wake it.
+    // `onCancel` is not needed: cancelling a reader cancels the tasks, and their outcomes wake the reader.
     await answer { waiter in
       state.withLock { state -> Void? in
         guard !state.window.hasStep else { return () }
@@ -199,7 +199,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
     }
   }
 
-  /// Closes the batch to readers: discards the results and wakes the waiting readers.
+  /// Discards the unread outcomes and wakes the waiting readers. From then on, no outcomes are returned.
   func close() {
     let (taker, readers) = state.withLock { state in
       state.window.close()
@@ -210,12 +210,12 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
   }
 }
 
-/// A batch's source: a synchronous or an asynchronous sequence.
+/// The source of a batch: a synchronous or asynchronous sequence.
 struct TaskSource<Described: Sendable, Failure: Error> {
   /// Returns the next task, or `nil` at the end. Does not run on the caller's actor, because `next(isolation:)`
-  /// requires newer systems.
+  /// requires newer OS versions.
   let next: @concurrent () async throws(Failure) -> Described?
-  /// The number of tasks according to the sequence, or 0 if unknown.
+  /// The sequence's `underestimatedCount`. 0 for an asynchronous sequence.
   let expected: Int
 
   init<Tasks: Sequence>(_ tasks: Tasks) where Tasks.Element == Described, Failure == Never {

@@ -1,4 +1,5 @@
-/// Runs many tasks. A ``TaskManager`` runs each task on its own server, and a ``Server`` runs all tasks on itself.
+/// A type that runs many tasks. A ``TaskManager`` runs each task on the task's own server, and a ``Server`` runs every
+/// task on itself.
 public protocol BatchRunner: Sendable {
   /// The server that runs all tasks. `nil` if each task runs on its own server.
   var batchServer: Server? { get }
@@ -21,12 +22,12 @@ extension BatchRunner {
   ///       await results.reduce(0) { $0 + ((try? $1.result.get())?.total ?? 0) }
   ///     }
   ///
-  /// All tasks have ended when this method returns. `body` can stop reading early, by leaving its loop or by throwing,
-  /// which cancels the remaining tasks. Tasks are taken from the sequence lazily, at most twice `limit` ahead of the
-  /// results that have been read, so memory use does not depend on the number of tasks.
+  /// All tasks have ended when this method returns. If `body` stops reading early, by leaving its loop or by throwing,
+  /// the remaining tasks are cancelled. Tasks are taken from the sequence lazily, so memory use does not depend on the
+  /// number of tasks.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
   ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
@@ -40,16 +41,15 @@ extension BatchRunner {
     try await scoped(TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order), body)
   }
 
-  /// The results of many tasks, up to `limit` of which run concurrently.
+  /// Runs many tasks, up to `limit` concurrently, and returns their results as an asynchronous sequence.
   ///
   ///     for await (task, result) in shop.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
   ///
-  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, it receives at least one of the tasks in
-  /// flight as `.failure(CancellationError())`. To wait until all tasks have ended, use
-  /// `withResults(of:limit:order:_:)`.
+  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, the result of at least one task in flight
+  /// is `.failure(CancellationError())`. To wait until all tasks have ended, use `withResults(of:limit:order:_:)`.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
   ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
@@ -67,7 +67,7 @@ extension BatchRunner {
   /// The first failure cancels the other tasks. All tasks have ended when this method throws.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
   /// - Throws: The error of the first task to fail, or `CancellationError` if the surrounding Swift task is cancelled.
@@ -81,15 +81,15 @@ extension BatchRunner {
 extension BatchRunner {
   /// Runs many tasks from an asynchronous sequence, up to `limit` concurrently, and passes their results to a closure.
   ///
-  /// Use it for tasks that are read from a file or a database, or that are discovered while other tasks run. All tasks
-  /// have ended when this method returns.
+  /// Use this method for tasks that are read from a file or a database, or that are discovered while other tasks run.
+  /// All tasks have ended when this method returns.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
   ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
-  ///   - body: Reads the results. If `tasks` throws, its error follows the last result.
+  ///   - body: Reads the results. If `tasks` throws, the results end with its error.
   /// - Returns: The result of `body`.
   /// - Throws: Any error thrown by `body`, or `CancellationError` if cancelled before all results were read.
   public func withResults<Tasks: AsyncSequence & SendableMetatype, Value: Sendable>(
@@ -99,17 +99,17 @@ extension BatchRunner {
     try await scoped(TaskResults(of: TaskSource(tasks), on: batchServer, limit: limit, order: order), body)
   }
 
-  /// The results of many tasks from an asynchronous sequence, up to `limit` of which run concurrently.
+  /// Runs many tasks from an asynchronous sequence, up to `limit` concurrently, and returns their results.
   ///
-  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, it receives at least one of the tasks in
-  /// flight as `.failure(CancellationError())`.
+  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, the result of at least one task in flight
+  /// is `.failure(CancellationError())`.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8. Up to twice as many can be running
   ///     or have unread results.
   ///   - order: The order of the results. Defaults to `.finished`.
-  /// - Returns: The results. If `tasks` throws, its error follows the last result.
+  /// - Returns: The results. If `tasks` throws, the results end with its error.
   public func results<Tasks: AsyncSequence & SendableMetatype>(
     of tasks: sending Tasks, limit: Int = 8, order: ResultOrder = .finished
   ) -> TaskResults<Tasks.Element, any Error> where Tasks.Element: PayloadDownloadingTask {
@@ -123,7 +123,7 @@ extension BatchRunner {
   /// throws.
   ///
   /// - Parameters:
-  ///   - tasks: The tasks, taken one by one.
+  ///   - tasks: The tasks to run. They are taken from the sequence one by one.
   ///   - limit: The maximum number of tasks that run concurrently. Defaults to 8.
   /// - Returns: The payloads, in the order of the tasks.
   /// - Throws: The first error thrown by a task or by `tasks`, or `CancellationError` if the surrounding Swift task is

@@ -2,8 +2,9 @@ public import ErrandFoundation
 
 /// The events of a server-sent event stream, across reconnections. Created by ``ServerTask/events(until:upTo:)``.
 ///
-/// When a connection ends, the stream reconnects with `Last-Event-ID` (HTML Standard §9.2.3), after the server's delay
-/// or three seconds. Each connection is its own call, with the task's retries, limits and hooks.
+/// When a connection ends, the stream reconnects with `Last-Event-ID` (HTML Standard §9.2.3). The delay is three
+/// seconds, unless the server sets a different delay. Each connection is a separate call, with the task's retries,
+/// limits and hooks.
 public struct ServerSentEvents: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = ServerSentEvent
@@ -28,7 +29,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var parser: EventStreamParser
     private var events: ArraySlice<ServerSentEvent> = []
     private var chunks: HTTPResponseBody.AsyncIterator?
-    /// The current connection's origins, including redirects.
+    /// The origins of the current connection's URL and of its redirects.
     private var origins: Set<Origin> = []
     /// The origins of the connection that sent the last event ID.
     private var numberedBy: Set<Origin> = []
@@ -37,11 +38,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var hasEnded = false
     /// Whether there was an earlier connection.
     private var isAgain = false
-    /// The current or most recent connection's call.
+    /// The call of the current or most recent connection.
     private var origin = EventOrigin()
     /// The number of consecutive connections without data.
     private var idleConnections = 0
-    /// Whether the current connection has received data. A comment counts.
+    /// Whether the current connection has received data. Comments count as data.
     private var isAlive = false
 
     init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
@@ -50,8 +51,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       parser = EventStreamParser(limit: limit)
     }
 
-    /// Returns the next event. Returns `nil` after the server has ended the stream with a 204, with the terminator, or
-    /// by closing a connection after which the stream must not reconnect.
+    /// Returns the next event, or `nil` when the stream has ended. The server ends a stream by responding with 204, by
+    /// sending the terminator, or by closing a connection after which the stream must not reconnect.
     ///
     /// - Throws: ``TaskError`` if a connection fails permanently or is not an event stream, or with code
     ///   `.bodyTooLarge` if an event is too long; `CancellationError` if the surrounding Swift task is cancelled.
@@ -83,11 +84,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       events = []
     }
 
-    /// Ends the stream. Returns the error for the reader, with the call's details.
+    /// Ends the stream, and returns the error to throw, with the call's details.
     private mutating func ended(by error: any Error) -> any Error {
       end()
       guard let limit = error as? HTTPBodyLimitError else { return origin.explained(error) }
-      let tooLong = TaskError(.bodyTooLarge, "a line or an event has \(limit)", phase: .receiving)
+      let tooLong = TaskError(
+        .bodyTooLarge, "a line or event exceeds the limit of \(limit.limit) bytes: raise it with upTo:",
+        phase: .receiving)
       return origin.explained(tooLong)
     }
 
@@ -108,7 +111,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       try await disconnected(nil)
     }
 
-    /// The limits for the reconnection delay set by the server.
+    /// The limits of the reconnection delay that the server can set.
     private static let (shortestWait, longestWait) = (Duration.milliseconds(100), Duration.seconds(600))
 
     /// Waits until the next connection is due, or ends the stream if it must not reconnect.
@@ -132,8 +135,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       }
     }
 
-    /// The error if the stream ended without the terminator, or after too many connections without data. `nil` for a
-    /// normal end.
+    /// Returns an error if the stream ended without the terminator, or after too many connections without data. Returns
+    /// `nil` if the stream ended normally.
     private func earlyEnd(isExpected: Bool) -> TaskError? {
       if let terminator {
         return TaskError(
@@ -142,7 +145,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       if isExpected { return nil }
       return TaskError(
         .connectionLost,
-        "the server closed \(idleConnections) connections in a row without sending anything: respond with 204 to end the stream",
+        "the server closed \(idleConnections) connections in a row without sending data: to end the stream, it must respond with 204",
         phase: .receiving)
     }
 
@@ -157,11 +160,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         $0.headers.setDefault("no-store", for: .cacheControl)
         $0.headers.setDefault("no-cache", for: .pragma)
         if !id.isEmpty { $0.headers[.lastEventID] = id }
-        // The request can be resent, so each attempt of this call can be retried too.
+        // A stream reconnects only if its request can be resent, so the attempts of this call can be retried too.
         if isAgain, $0.idempotency == .automatic { $0.idempotency = .safeToRepeat }
       }
       if !id.isEmpty { plan.eventOrigins = numberedBy }
-      origin = EventOrigin()  // errors from here on do not belong to the previous call
+      origin = EventOrigin()  // later errors do not belong to the previous call
       do {
         let (response, call) = try await Call.perform(plan, .stream) { outcome in
           try outcome.call.handOver(outcome.response)
@@ -170,7 +173,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         origin = EventOrigin { call.explained($0) }
         guard response.status != .noContent else { return end() }
         try Self.check(response, plan)
-        // If a redirect changed the POST to a GET, reconnecting would still send a POST.
+        // Reconnecting sends a POST again, even if a redirect changed the first POST to a GET.
         if !isAgain { mayRepeat = call.mayBeRepeated && !call.state.withLock { $0.hasSentOnceOnly } }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
@@ -183,12 +186,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private static func check(_ response: HTTPResponse, _ plan: TaskPlan) throws {
       if response.status != .ok, plan.acceptedStatuses.areUsual {
         response.body.cancel()
-        let reason = "\(response.status): only 200 is an event stream; accept others with .accepting(_:)"
+        let reason = "\(response.status): expected 200 for an event stream; to accept others, use .accepting(_:)"
         throw TaskError(.badStatus, reason, phase: .finishing).with(response, Data(), plan.server.configuration)
       }
       guard response.mediaType?.essence != "text/event-stream" else { return }
       response.body.cancel()
-      let type = response.headers[.contentType]?.shortened ?? "no content type"
+      let type = response.headers[.contentType]?.shortened ?? "a response without Content-Type"
       throw TaskError(
         .badResponse, "\(response.status): expected an event stream, got \(type)", phase: .finishing)
     }
@@ -200,24 +203,24 @@ extension ServerTask {
   ///
   ///     for try await event in Prices().events() { show(try event.decoded(Price.self)) }
   ///
-  /// When a connection ends or breaks, the stream reconnects with `Last-Event-ID`. The delay is three seconds, unless
-  /// the server sets a different delay, which is limited to between 0.1 seconds and ten minutes. The stream reconnects
-  /// only if the request can be resent or the server sends event IDs. The maximum number of consecutive connections
-  /// without data is the retry policy's number of attempts. With ``RetryPolicy/never`` there is only one connection.
+  /// When a connection ends or fails, the stream reconnects with `Last-Event-ID`. The delay is three seconds, unless
+  /// the server sets a delay, which can be from 0.1 seconds to ten minutes. The stream reconnects only if the request
+  /// can be resent or the server sends event IDs. The retry policy's number of attempts limits how many consecutive
+  /// connections can end without data. With ``RetryPolicy/never`` there is only one connection.
   ///
-  /// A connection without data for ``Timeouts/idle`` counts as broken. If that limit is not set, the task's `timeout`
+  /// A connection fails if it receives no data for ``Timeouts/idle``. If that timeout is not set, the task's `timeout`
   /// applies, or else ``ServerConfiguration/defaultTimeout``, which is 30 seconds by default. Comments count as data. A
   /// slow reader applies backpressure to the server. Leaving the loop early ends the transfer.
   ///
   /// - Parameters:
-  ///   - terminator: The data of an event that ends the stream, such as `[DONE]`. The loop does not receive it. A
-  ///     stream that ends permanently without it throws ``TaskError`` with code `.truncatedBody`.
-  ///   - limit: The maximum number of bytes of a line, and of an event's data. Defaults to 1 MiB.
+  ///   - terminator: The data of an event that ends the stream, such as `[DONE]`. The loop does not receive that event.
+  ///     If the stream ends permanently without it, the loop throws ``TaskError`` with code `.truncatedBody`.
+  ///   - limit: The maximum number of bytes in a line, and in the data of an event. Defaults to 1 MiB.
   public func events(until terminator: String? = nil, upTo limit: Int = 1 << 20) -> ServerSentEvents {
     ServerSentEvents(plan, until: terminator, upTo: limit)
   }
 
-  /// The events with their data decoded, by default from JSON.
+  /// Runs the task and returns the decoded data of the events as they arrive. Decodes JSON by default.
   public func events<Value: Decodable & Sendable>(
     of type: Value.Type, decoder: any PayloadDecoder = JSONDecoder(), until terminator: String? = nil,
     upTo limit: Int = 1 << 20

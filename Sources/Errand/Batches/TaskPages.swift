@@ -1,11 +1,12 @@
 public import ErrandFoundation
 
-/// The pages of a paginated resource, each requested by its own call. Created by ``PayloadDownloadingTask/pages()``.
+/// The pages of a paginated resource. Each page is requested by a separate call. Created by
+/// ``PayloadDownloadingTask/pages()``.
 public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
   /// A page's payload and response.
   public typealias Element = TaskResponse<Described.DownloadPayload>
 
-  /// Returns the reference to the page after the given one, or `nil` after the last.
+  /// Returns the link to the page after the given one, or `nil` after the last.
   typealias Next = @Sendable (Element) throws -> String?
 
   private let plan: TaskPlan
@@ -64,8 +65,8 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
         let shown = plan.server.configuration.redaction(field)[.link] ?? ""
         throw refusal(
           page.response,
-          "the next page is unknown: the Link header cannot be parsed (RFC 8288 §3): '\(shown.shortened)'; "
-            + "use pages(following:) to read it yourself")
+          "cannot find the next page: the Link header cannot be parsed (RFC 8288 §3): '\(shown.shortened)'; "
+            + "to parse it yourself, use pages(following:)")
       }
     }
 
@@ -75,7 +76,7 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       let redaction = plan.server.configuration.redaction
       guard let url = LinkedURL.resolved(reference, against: page.url) else {
         let shown = redaction(address: reference).shortened
-        throw refusal(page, "the next page is not requested: '\(shown)' is not a URL")
+        throw refusal(page, "the next page was not requested: '\(shown)' is not a valid URL")
       }
       let shown = redaction(url).shortened
       let sources = page.redirects.map(\.url) + [page.url]
@@ -83,10 +84,10 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
       do {
         linked = try LinkedURL(url, from: sources)
       } catch {
-        throw refusal(page, "the next page '\(shown)' is not requested: \(error.reason)")
+        throw refusal(page, "the next page '\(shown)' was not requested: \(error.reason)")
       }
       guard sources.allSatisfy({ Origin($0) == Origin(url) }) else {
-        throw refusal(page, "the next page is on another origin, '\(shown)'")
+        throw refusal(page, "the next page '\(shown)' was not requested: it is on another origin")
       }
       guard known.insert(Self.mark(of: url)).inserted else {
         throw refusal(page, "pagination loop: the server returned '\(shown)' twice")
@@ -108,25 +109,27 @@ public struct TaskPages<Described: PayloadDownloadingTask>: AsyncSequence, Senda
 }
 
 extension PayloadDownloadingTask {
-  /// The pages of a paginated resource with `Link` fields (`rel="next"`, RFC 8288), like GitHub's API.
+  /// Returns the pages of a paginated resource whose responses link to the next page in a `Link` field (`rel="next"`,
+  /// RFC 8288), as in GitHub's API.
   ///
   ///     for try await page in ListWidgets().pages() { all += page.payload }
   ///
-  /// Each page is its own call, with the first call's settings and a different URL. A page is requested only when the
-  /// loop reaches it. If you know the pages in advance, `server.results(of:)` can request several concurrently.
+  /// Each page is requested by a separate call, with the first call's settings and a different URL. A page is requested
+  /// only when the loop reaches it. If you know the pages in advance, `server.results(of:)` can request several
+  /// concurrently.
   ///
-  /// A page without such a link is the last. If a page's `Link` field can't be parsed, the loop throws instead of
-  /// ending.
+  /// A page without a link to the next page is the last. If a page's `Link` field can't be parsed, the loop throws
+  /// instead of ending.
   public func pages() -> TaskPages<Self> {
     TaskPages(plan) { page in try Link.next(in: page.response) }
   }
 
-  /// The pages of a paginated resource that links to the next page in its payload, or in any other way.
+  /// Returns the pages of a paginated resource. A closure finds the link to each next page, for example in the payload.
   ///
   ///     let pages = ListWidgets().pages { $0.payload.next.flatMap { URL(string: $0) } }
   ///
   /// - Parameter next: Returns the URL of the next page, absolute or relative to the given page, or `nil` after the
-  ///   last. Throw an error if you can't read the link, because `nil` ends the loop.
+  ///   last. If the closure can't read the link, it should throw an error, because `nil` ends the loop.
   public func pages(
     following next: @escaping @Sendable (TaskResponse<DownloadPayload>) throws -> URL?
   ) -> TaskPages<Self> {

@@ -1,9 +1,9 @@
-/// The results of many tasks, each with its task.
+/// The results of many tasks, each paired with its task.
 ///
 /// Results arrive as the tasks finish or in the order of the tasks; see ``ResultOrder``. With several readers, each
-/// result goes to only one reader. A task's error is part of its result. An error thrown by the source ends the
-/// results: no more tasks are started, the results of the running tasks arrive, and then the error is thrown. `Failure`
-/// is the type of that error; it is `Never` for a synchronous sequence.
+/// result goes to only one reader. A task's error is part of its result. If the source throws, no more tasks are
+/// started, and the error is thrown after the results of the running tasks. `Failure` is the type of that error. It is
+/// `Never` for a synchronous sequence.
 public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: AsyncSequence, Sendable {
   /// A task as declared, without modifiers, and its result.
   public typealias Element = (task: Described.Unmodified, result: Result<Described.DownloadPayload, any Error>)
@@ -28,9 +28,9 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
   public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
     let results: TaskResults
 
-    /// Returns the next result, or `nil` after the last. If the surrounding Swift task is cancelled, at least one of
-    /// the running tasks arrives as `.failure(CancellationError())`, followed by `nil`. Throws any error thrown by the
-    /// source.
+    /// Returns the next result, or `nil` after the last. If the surrounding Swift task is cancelled, the running tasks
+    /// are cancelled too, and the result of at least one of the tasks is `.failure(CancellationError())`. Throws any
+    /// error thrown by the source.
     public mutating func next() async throws(Failure) -> Element? {
       let outcome = await withTaskCancellationHandler {
         await results.coordinator.nextResult()
@@ -49,17 +49,17 @@ public struct TaskResults<Described: PayloadDownloadingTask, Failure: Error>: As
 public enum ResultOrder: Sendable {
   /// As the tasks finish. No result waits for a slow task.
   case finished
-  /// In the order of the tasks. Early results wait for the ones before them and take up space in the window, so a slow
-  /// task delays the others when the window is full.
+  /// In the order of the tasks. A result waits for the results of all earlier tasks and takes up space in the window,
+  /// so a slow task delays the others when the window is full.
   case submitted
 }
 
-/// Runs the tasks until the last reference to their results is released.
+/// Cancels the tasks when the last reference to their results is released.
 final class TaskResultsDriver: Sendable {
   private let work: Task<Void, Never>
   private let onRelease: @Sendable () -> Void
 
-  /// Creates a driver. `onRelease` is called when nothing can read the results anymore.
+  /// Creates a driver. `onRelease` is called when the results can no longer be read.
   init(_ work: Task<Void, Never>, onRelease: @escaping @Sendable () -> Void) {
     self.work = work
     self.onRelease = onRelease
@@ -72,9 +72,9 @@ final class TaskResultsDriver: Sendable {
 
   func cancel() { work.cancel() }
 
-  /// Runs `body`, which reads the results. Cancellation cancels the tasks. All tasks have ended when this method
-  /// returns. Rethrows errors from `body`, and throws `CancellationError` if `body` missed results because of a
-  /// cancellation.
+  /// Runs `body`, which reads the results. Cancelling the surrounding Swift task cancels the tasks. All tasks have
+  /// ended when this method returns. Rethrows errors from `body`, and throws `CancellationError` if `body` missed
+  /// results because of a cancellation.
   func scoped<Described, Failure, Value: Sendable>(
     _ coordinator: BatchCoordinator<Described, Failure>, _ body: () async throws -> Value
   ) async throws -> Value {
@@ -85,7 +85,7 @@ final class TaskResultsDriver: Sendable {
       result = .failure(error)
     }
     if Task.isCancelled {
-      work.cancel()  // the cancellation may have come after the handler was removed
+      work.cancel()  // the cancellation may have arrived after the handler was removed
       await work.value  // sets `coordinator.isCut`
     }
     let isCut = coordinator.isCut

@@ -1,12 +1,12 @@
-/// Decides how far a batch of tasks can run ahead of its reader, and in which order results are read. Pure.
+/// Limits how far a batch of tasks can run ahead of its reader, and orders the results.
 ///
-/// The owner runs at most `limit` tasks concurrently. At most twice as many tasks can be running or unread, so memory
-/// use does not depend on the number of tasks.
+/// The owner runs at most `limit` tasks concurrently. Up to twice as many tasks can be running or have unread results,
+/// so memory use does not depend on the number of tasks.
 struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
   enum Step: Sendable {
     case outcome(Outcome)
     case wait
-    /// The source has failed. Reported once.
+    /// The source has failed. Returned only once.
     case failure(Failure)
     case over
   }
@@ -64,13 +64,13 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
     if !isClosed { held[turn] = outcome }
   }
 
-  /// Ends the source, which has been exhausted or has failed.
+  /// Records that the source is exhausted or has failed.
   mutating func endSource(_ failure: Failure? = nil) {
     isSourceOver = true
     self.failure = failure ?? self.failure
   }
 
-  /// Closes the window to readers and discards all outcomes.
+  /// Closes the window: discards all outcomes, and `next()` returns `.over` from then on.
   mutating func close() {
     isClosed = true
     held = [:]
@@ -106,7 +106,7 @@ struct TaskWindow<Outcome: Sendable, Failure: Error>: Sendable {
 ///       print(results.progress)  // 120 of 200 finished, 8 under way, 1 failed
 ///     }
 ///
-/// The progress counts tasks, not bytes. It is a snapshot: read it again for newer numbers.
+/// The progress counts tasks, not bytes. It is a snapshot: read it again to get current numbers.
 public struct TaskBatchProgress: Hashable, Sendable, CustomStringConvertible {
   /// The number of tasks started.
   public let started: Int

@@ -4,16 +4,16 @@ package import ErrandFoundation
 struct Answer: Sendable {
   let call: Call
   var response: HTTPResponse
-  /// Whether the call accepts the status. Other statuses may be retried, and never replace a file.
+  /// Whether the call accepts the status. A response with any other status may be retried, and never replaces a file.
   let isSuccess: Bool
-  /// The bytes of the body. Empty if they were discarded, written to a file or left to a reader.
+  /// The bytes of the body. Empty if the body was discarded, written to a file or left for the caller to read.
   var data = Data()
   var size = 0
-  /// The bytes shown by echo and recording if the body is not kept.
+  /// The bytes to echo and record if the body is not kept.
   var shown: Data?
-  /// Whether the body has been read. `false` if the caller reads it, or if a step has answered.
+  /// Whether the body has been read. `false` if the caller reads it, or if a step answered the request.
   var isRead = false
-  /// The attempt, if it hasn't ended because its status is not accepted and its body is unread.
+  /// An attempt that has not ended yet, because its status is not accepted and its body is unread.
   var unfinished: Attempt?
   /// Whether the `verify` hooks have accepted the head.
   var isVerified = false
@@ -37,13 +37,13 @@ struct Answer: Sendable {
       || (statuses.isInherited && !call.snapshot.configuration.reportBadHTTPStatusAsError)
   }
 
-  /// Whether the body is the entire representation. A 304 refers to another copy, and a part must have been requested
-  /// (RFC 9110 §15.3.7: a 206 answers a request with `Range`).
+  /// Whether the body is the requested content. A 304 has no body, and a 206 must match the request's `Range` (RFC 9110
+  /// §15.3.7).
   var isWhole: Bool {
     switch response.status {
     case .notModified: false
     case .partialContent: response.unexpected == nil && call.state.withLock { $0.unexpected } == nil
-    // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the part.
+    // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the requested part.
     case .ok: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: the response has no body, which is not the same as an empty file.
     case .noContent, 205: !call.delivery.isFile
@@ -53,7 +53,7 @@ struct Answer: Sendable {
 }
 
 extension Answer {
-  /// Whether a part was requested but the server sent the entire body, which may have any size.
+  /// Whether a part was requested but the server sent the entire body, which may be of any size.
   var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
@@ -64,7 +64,7 @@ extension AttemptResult {
 
   func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
 
-  /// Keeps the better of two results, and discards the other one's response.
+  /// Keeps the better of two results, and discards the response of the other.
   mutating func replace(with other: AttemptResult, if isBetter: Bool) {
     (isBetter ? self : other).discard()
     if isBetter { self = other }
@@ -72,7 +72,7 @@ extension AttemptResult {
 }
 
 extension Call {
-  /// The task's decoder, or the server's decoder for the media type.
+  /// Returns the task's decoder, or the server's decoder for the media type.
   func decoder(for mediaType: @autoclosure () -> MediaType?) -> any PayloadDecoder {
     guard plan.decoder.isInherited else { return plan.decoder }
     // Don't copy the configuration, which would retain all its references.
@@ -128,7 +128,7 @@ package enum BodyDestination: Sendable {
     if case .file = self { true } else { false }
   }
 
-  /// Whether the body stays in the call's own memory.
+  /// Whether the body is read into memory or discarded, rather than written to a file or streamed.
   var isInMemory: Bool {
     switch self {
     case .discarded, .memory: true
@@ -153,7 +153,7 @@ extension HTTPResponse {
   /// The timeline of the call that returned this response. Empty if the response did not come from a call.
   public var record: FlightRecord { (call as? Call)?.flightRecord ?? FlightRecord() }
 
-  /// The durations and attempts so far of the call that returned this response. Complete for a stream once its body has
-  /// been read or released.
+  /// The metrics of the call that returned this response. For a stream, they are complete once the body has been read
+  /// or released.
   public var metrics: TaskMetrics { record.metrics }
 }

@@ -7,7 +7,7 @@ extension Call {
     if plan.hasLimits, let problem = plan.timeouts.problem(timeout: plan.timeout, named: "timeout") { throw problem }
     guard snapshot.configuration.disabled else { return }
     throw TaskError(
-      .disabled, "the server at '\(snapshot.configuration.remote.name)' is disabled, so nothing is sent",
+      .disabled, "the server at '\(snapshot.configuration.remote.name)' is disabled; the request was not sent",
       phase: .preparing)
   }
 
@@ -56,7 +56,7 @@ extension Call {
     }
   }
 
-  /// Returns the compressed body. `nil` if it is below the threshold of the task or the server, or already compressed.
+  /// Returns the compressed body, or `nil` if the body is smaller than the threshold or already compressed.
   private func compressed(_ body: HTTPBody, _ headers: HTTPHeaders) throws -> HTTPBody? {
     guard let threshold = plan.gzipUploadThreshold ?? snapshot.configuration.gzipUploadThreshold, !body.isEmpty,
       !headers.contains(.contentEncoding), try body.checkedLength().map({ $0 >= threshold }) ?? (threshold < .max)
@@ -64,8 +64,8 @@ extension Call {
     return try body.gzipped()
   }
 
-  /// Encodes the task's parameters into the body if the method sends them there and the body is empty, otherwise into
-  /// the query.
+  /// Encodes the task's parameters into the body if the method sends them there and the body is empty, and otherwise
+  /// into the query.
   private func place(
     _ parameters: any Encodable & Sendable, in url: inout URL, or body: inout HTTPBody, _ encoder: any BodyEncoder
   ) async throws {
@@ -93,11 +93,11 @@ extension Call {
       let agent = await provider()
       headers[.userAgent] = agent.isEmpty ? nil : agent
     }
-    // A call in a serial queue or with a handle may have been planned a long time ago.
+    // The plan of a call in a serial queue or with a handle may be old.
     let isStale = isAgain || plan.serialQueue.name != nil || plan.control != nil
     let own = isStale ? try plan.presentHeaders : plan.headers
     headers.replace(with: own)
-    // The body's media type overrides the server's. One set by the task takes precedence.
+    // The body's media type overrides the server's, but not one that the task sets.
     if let type = body.mediaType, !type.isStated(by: own) { headers[.contentType] = type.rawValue }
     if plan.idempotency == .key, let idempotencyKey { headers.setDefault(idempotencyKey, for: .idempotencyKey) }
     return headers
@@ -119,7 +119,8 @@ extension Call {
     return options
   }
 
-  /// Removes the credentials that a preflight added: in header fields, in the URL and for challenges.
+  /// Returns the request without the credentials that a preflight added to its header fields or URL, or to answer
+  /// challenges.
   private func withoutSecrets(_ request: HTTPRequest, of before: HTTPRequest) -> HTTPRequest {
     let redaction = snapshot.configuration.redaction
     var request = request
@@ -137,12 +138,12 @@ extension Call {
     if !request.body.isInMemory, request.options.timeouts == timeouts { request.options.timeouts = streamTimeouts }
   }
 
-  /// Returns the request, without the server's own header fields if it now goes to another origin.
+  /// Returns the request, without the server's own header fields if it is sent to a different origin.
   func strippingServerHeaders(_ request: HTTPRequest) -> HTTPRequest {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
   }
 
-  /// Sets which parts of a request may be recorded if a step created it from scratch.
+  /// Returns the request. If a step created it from scratch, sets which of its parts may be recorded.
   func showing(_ request: HTTPRequest) -> HTTPRequest {
     guard request.options.showing == nil else { return request }
     var request = request
@@ -163,7 +164,7 @@ extension Call {
     return request
   }
 
-  /// Returns the request's origin. Throws if the request must not or can't be sent.
+  /// Returns the request's origin. Throws if the request can't be sent or must not be sent.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
     if case .file = delivery, request.method == .head {
@@ -184,7 +185,7 @@ extension Call {
 }
 
 extension MediaType {
-  /// Whether the task's `Content-Type` can describe a body of this type. A multipart type needs the body's boundary.
+  /// Whether the task's `Content-Type` can be used for a body of this type. A multipart type must include the boundary.
   fileprivate func isStated(by headers: HTTPHeaders) -> Bool {
     guard let stated = headers[.contentType].map({ MediaType($0) }) else { return false }
     return !essence.hasPrefix("multipart/") || stated.parameter("boundary") != nil
@@ -195,8 +196,8 @@ extension MediaType {
 extension HTTPRequest {
   func isRepeatable(_ idempotency: Idempotency) -> Bool { idempotency.allowsRepetition(of: method, headers) }
 
-  /// Returns this request with the changes that steps made from `before` to `after`, compared part by part and field by
-  /// field. Everything else is unchanged.
+  /// Returns this request with the changes that steps made between `before` and `after`. Each part and header field is
+  /// compared separately. Everything else is unchanged.
   func applying(changesFrom before: HTTPRequest, to after: HTTPRequest) -> HTTPRequest {
     var request = self
     if before.method != after.method { request.method = after.method }
@@ -205,7 +206,7 @@ extension HTTPRequest {
     request.options = options.applying(changesFrom: before.options, to: after.options)
     guard before.headers != after.headers else { return request }
     request.headers = headers.applying(changesFrom: before.headers, to: after.headers)
-    // `Content-Length` belongs to the previous body.
+    // `Content-Length` describes the previous body.
     if before.body.isSame(as: after.body) { request.headers.remove(.contentLength) }
     return request
   }

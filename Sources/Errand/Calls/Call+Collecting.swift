@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension Call {
-  /// Reads the rest of an attempt's body as the delivery requires, and returns the transfer timings. The outcome's body
-  /// can be read again.
+  /// Reads the rest of an attempt's body as the delivery requires, and returns the transfer timings. Afterwards, the
+  /// outcome's body can be read again.
   func collect(_ outcome: inout Answer) async throws -> TransferTimings? {
     if let failure = outcome.response.body.failure { throw failure }
     if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
@@ -52,7 +52,8 @@ extension Call {
     }
   }
 
-  /// Returns the outcome of the per-call steps. Its body is still unread, unless it is in the call's file.
+  /// Returns the outcome of the per-call steps. Its body is still unread, unless it has been written to the call's
+  /// file.
   func outcome(ofSteps response: HTTPResponse) throws -> Answer {
     try checkCancellation()
     var outcome = Answer(self, response)
@@ -126,6 +127,6 @@ extension HTTPResponse {
     guard status == .partialContent, let stated = sizeOfPart, stated != size else { return }
     throw TaskError(
       size < stated ? .truncatedBody : .badResponse,
-      "the part has \(size) bytes, but \(stated) according to its Content-Range", phase: .receiving)
+      "the part has \(size) bytes, but its Content-Range specifies \(stated)", phase: .receiving)
   }
 }

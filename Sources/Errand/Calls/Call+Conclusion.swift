@@ -11,7 +11,7 @@ extension Call {
     try refuseStandIn(outcome)
     if !outcome.isVerified { try verify(outcome.response) }
     if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
-    if !outcome.isRead { try await read(&outcome) }  // answered by a step
+    if !outcome.isRead { try await read(&outcome) }  // a step answered the request
     if let written = outcome.response.body.written {
       try checkCancellation()
       outcome.file = try written.publish(publish)
@@ -26,7 +26,7 @@ extension Call {
       return value
     } catch {
       var head = outcome.response
-      (head.body, head.call) = (HTTPResponseBody(), nil)  // `maker` would retain the call
+      (head.body, head.call) = (HTTPResponseBody(), nil)  // the response would retain the call
       let isCancelled = error is CancellationError || Task.isCancelled
       state.withLock { [head] in $0.failedAnswer = (head, isCancelled) }
       throw error
@@ -40,7 +40,7 @@ extension Call {
       try await plan.task.postProcess(response: outcome.response)
       return try await finish(outcome)
     } catch {
-      outcome.response.body.cancel()  // ends the attempt before the call
+      outcome.response.body.cancel()  // ends the attempt before the call ends
       throw error
     }
   }
@@ -63,7 +63,7 @@ extension Call {
     try snapshot.configuration.verify?(plan.task, response)
   }
 
-  /// Throws if a call that needs the entire body got a response without it, such as a 304 or an unrequested part.
+  /// Throws if a call that needs the entire body received a response without it, such as a 304 or an unrequested part.
   private func refuseStandIn(_ outcome: Answer) throws {
     guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
@@ -72,13 +72,13 @@ extension Call {
     let (code, reason): (TaskError.Code, String) =
       switch response.status {
       case .notModified: (.notModified, unexpected ?? HTTPResponse.currentCopy)
-      case .partialContent: (.badStatus, unexpected ?? "the server sent a part")
+      case .partialContent: (.badStatus, unexpected ?? "the server sent only a part")
       case .ok:
         (
           .badStatus,
-          "the server sent the whole content instead of \(plan.range?.description ?? "a part"): it does not support Range, so download the whole content, or stream it"
+          "the server sent the entire content instead of \(plan.range?.description ?? "a part") because it does not support Range: request the entire content, or use stream()"
         )
-      default: (.badStatus, "the response has no body for the file, which is unchanged")
+      default: (.badStatus, "the response has no body, so the file was not changed")
       }
     var error = TaskError(code, "\(response.status): \(reason)", phase: .finishing)
     error.status = response.status
@@ -86,7 +86,7 @@ extension Call {
     throw error
   }
 
-  /// The redaction for body text in error messages; `nil` if the task's recording style excludes bodies.
+  /// The redaction for body text in error messages. `nil` if the task's recording style excludes bodies.
   var shownRedaction: Redaction? {
     plan.recordingStyle.contains(.download) ? snapshot.configuration.redaction : nil
   }
@@ -107,7 +107,8 @@ extension Call {
     return error
   }
 
-  /// A payload's description. `nil` if Swift would generate it, because secrets in it can't be redacted by name.
+  /// Returns a payload's description, or `nil` if Swift would generate it. Secrets in a generated description can't be
+  /// redacted by name.
   private static func words(of payload: any Sendable) -> String? {
     switch Mirror(reflecting: payload).displayStyle {
     case .collection, .dictionary, .set, .optional, .tuple: nil
@@ -115,7 +116,7 @@ extension Call {
     }
   }
 
-  /// The decoded error payload; `nil` if no type is set, the body is empty or decoding fails.
+  /// Returns the decoded error payload, or `nil` if no type is set, the body is empty or decoding fails.
   private func errorPayload(_ body: Data, _ mediaType: MediaType?) -> (any Sendable)? {
     guard let type = plan.errorPayload ?? snapshot.configuration.errorPayload, !body.isEmpty else { return nil }
     func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) -> (any Sendable)? {
@@ -168,10 +169,10 @@ extension TaskError {
     var reason = "\(response.status)"
     if response.status.isRedirect {
       if let target = response.headers[.location] {
-        reason += " is not followed to '\(redaction(address: target).shortened)'"
+        reason += ": the redirect to '\(redaction(address: target).shortened)' was not followed"
         if let refusal = policy?.refusal { reason += ": \(refusal)" }
       } else {
-        reason += " is not followed: it has no Location"
+        reason += ": the redirect has no Location"
       }
     }
     if showsFields, let demand = response.demand { reason += ": \(redaction(text: demand).shortened)" }
@@ -192,15 +193,15 @@ extension TaskError {
 }
 
 extension HTTPResponse {
-  static let currentCopy = "the response has no body because the copy named in the request is still current"
+  static let currentCopy = "the response has no body because the version named in the request's condition is current"
 
-  /// The header field that lists what the server would accept, as text, if any.
+  /// A message about what the server would accept, taken from its header fields. `nil` if they don't say.
   fileprivate var demand: String? {
     switch status.code {
     case 401:
       let ways = headers.challenges.map { way in way["error"].map { "\(way.scheme) (\($0))" } ?? way.scheme }
       return ways.isEmpty ? nil : "the server expects \(ways.joined(separator: " or "))"
-    case 405: return headers["Allow"].map { "the URL allows \($0)" }
+    case 405: return headers["Allow"].map { "the allowed methods are \($0)" }
     case 416: return headers[.contentRange].map { "Content-Range is \($0)" }
     default: return nil
     }
@@ -208,13 +209,13 @@ extension HTTPResponse {
 }
 
 extension Redaction {
-  /// The server's error message on one line: a problem's title and detail (RFC 9457), an HTML page's title, or the
-  /// first 200 characters of text.
+  /// Returns the server's error message on one line: a problem's title and detail (RFC 9457), an HTML page's title, or
+  /// the first 200 characters of text.
   func summary(of body: Data, type: MediaType?) -> String {
     guard !hidesBody(of: type) else { return "" }
-    // In UTF-16 or UTF-32, the key paths to redact can't be found.
+    // In UTF-16 or UTF-32, the key paths to redact can't be found. A problem that can't be decoded is treated as text.
     if type?.essence == MediaType.problem.rawValue, places.isEmpty || !body.contains(0),
-      let problem = try? JSONDecoder().decode(ProblemDetails.self, from: hidingPlaces(in: body))  // or it is plain text
+      let problem = try? JSONDecoder().decode(ProblemDetails.self, from: hidingPlaces(in: body))
     {
       let words = [problem.title, problem.detail].compactMap { $0 }.joined(separator: ": ")
       if !words.isEmpty { return line(inFull(text: words), count: 500) }
@@ -228,7 +229,7 @@ extension Redaction {
     places.isEmpty ? body : Data(inFull(body: String(decoding: body, as: UTF8.self), .json).utf8)
   }
 
-  /// The contents of the `<title>` element; `nil` if it is blank or not within the first 4 KiB.
+  /// Returns the contents of the `<title>` element, or `nil` if it is blank or not within the first 4 KiB.
   private static func title(ofPage page: Data) -> Data? {
     let bytes = page.prefix(4 << 10)
     let small = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }

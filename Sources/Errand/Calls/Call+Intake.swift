@@ -1,19 +1,19 @@
 import ErrandFoundation
 
-/// How a response's body is read before its slot is released.
+/// How a response's body is read before the slot is released.
 enum Intake {
   case data
-  /// Into memory, up to the size limit for error bodies. Errors while reading are ignored.
+  /// Reads the body into memory, up to the size limit for error bodies. Errors while reading are ignored.
   case excerpt
   case discard
-  /// Into a temporary file that later replaces the destination.
+  /// Writes the body to a temporary file that later replaces the destination.
   case file(FilePlace)
   /// The body is not read here, because the caller reads it.
   case head
 }
 
 extension Call {
-  /// Whether the app has per-attempt steps, which see and may change responses.
+  /// Whether the app has per-attempt steps, which can read and change responses.
   var hasAppSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
 
   private func intake(of response: HTTPResponse) -> Intake {
@@ -30,7 +30,8 @@ extension Call {
   /// Whether steps or a cache need bodies that the caller discards.
   private var isBodyWanted: Bool { hasAppSteps || rules.caching != nil }
 
-  /// Reads a response's body, unless the caller reads it. An error is stored in the body and thrown to its reader.
+  /// Reads a response's body, unless the caller will read it. If reading fails, the error is stored in the body and
+  /// thrown to its reader.
   func takeIn(
     _ response: inout HTTPResponse, method: HTTPMethod, _ progress: ProgressCounter?, _ permit: StreamPermit?
   ) async {
@@ -52,7 +53,7 @@ extension Call {
       case .discard:
         response.body = HTTPResponseBody(try await drain(response.body))
       case .file(let place):
-        if !hasAppSteps { try verify(response) }  // otherwise after the steps
+        if !hasAppSteps { try verify(response) }  // otherwise, the head is verified after the steps
         response.body = HTTPResponseBody(try await write(response, to: place))
       }
     } catch {
@@ -72,15 +73,16 @@ extension Call {
   /// such bodies arrive with the head. If a body is larger or slower, a new connection is cheaper.
   private static let beginning = (bytes: 16 << 10, time: Duration.seconds(1))
 
-  /// Reads the beginning of a response that leads to another request, and discards the rest.
+  /// Reads the start of the body of a response that will be followed by another request, such as a redirect, and
+  /// discards the rest.
   func beginning(of response: HTTPResponse, to method: HTTPMethod?) async -> Data {
     let body = response.body
     defer { body.cancel() }
-    // RFC 9110 §9.3.2: `Content-Length` in the response to a HEAD describes a body that is not sent.
+    // RFC 9110 §9.3.2: `Content-Length` in the response to a HEAD request describes a body that is not sent.
     let announced = method == .head ? 0 : response.headers.number(.contentLength) ?? 0
     guard !body.isInMemory, announced <= Self.beginning.bytes else { return Data() }
     let data = Lock(Data())
-    // Errors are ignored: an incomplete beginning is enough.
+    // Errors are ignored, because an incomplete body is enough.
     try? await manager.clock.limiting(Self.beginning.time, .idle, phase: .receiving) {
       while data.withLock({ $0.count }) < Self.beginning.bytes, let chunk = try await body.next() {
         data.withLock { $0.append(chunk) }
@@ -92,7 +94,7 @@ extension Call {
 
 final class DiscardedBody: HTTPBodySource {
   let size: Int
-  /// The bytes shown by echo and recording.
+  /// The bytes to echo and record.
   let shown: Data?
   let trailers: HTTPHeaders
   let timings: TransferTimings?

@@ -1,5 +1,6 @@
 extension Call {
-  /// Runs a call from its plan to its result. The numbers match those in the guide "How a task travels".
+  /// Runs a call from its plan to its result. The numbers in the comments match those in the guide "How a task
+  /// travels".
   @concurrent static func perform<Value: Sendable>(
     _ plan: consuming TaskPlan, _ delivery: BodyDestination, finish: @escaping @Sendable (Answer) async throws -> Value
   ) async throws -> Value {
@@ -7,9 +8,9 @@ extension Call {
     return try await call.perform(finish: finish)
   }
 
-  /// Runs a call that is already visible to `cancelAll()` and handles.
+  /// Runs the call and returns its result.
   func perform<Value: Sendable>(finish: @escaping @Sendable (Answer) async throws -> Value) async throws -> Value {
-    try await run { call in  // in the call's Swift task; at its end: 10. events, recording, `didComplete` or `didFail`
+    try await run { call in  // in the call's Swift task; afterwards: 10. events, recording, `didComplete` or `didFail`
       try await call.begin()  // 1. `willStart`
       return try await call.inQueue {  // 2. serial queue, pause
         let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
@@ -32,7 +33,7 @@ extension Call {
     }
   }
 
-  /// 6. Makes attempts until one succeeds, or the policy, the deadline or the budget forbids a retry.
+  /// 6. Makes attempts until one succeeds, or the policy, the deadline or the retry budget prevents another one.
   func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Answer {
     var request = first
     var payment: RetryPayment?  // for the next attempt; refunded if nothing is sent
@@ -58,7 +59,7 @@ extension Call {
   }
 
   /// Waits for the retry delay. Returns `false` if the failure is not retried.
-  @inline(never)  // inlined, the failure path would double every call's stack
+  @inline(never)  // inlining the failure path would double every call's stack
   private func waitsForRetry(
     after error: TaskError, _ result: AttemptResult, of attempt: Attempt, _ request: HTTPRequest,
     _ payment: inout RetryPayment?

@@ -1,5 +1,5 @@
 extension Call {
-  /// Returns the error of an attempt if a retry might succeed, otherwise `nil`.
+  /// Returns an attempt's error if a retry might succeed, otherwise `nil`.
   @inline(never)
   func retryableError(of result: AttemptResult) -> TaskError? {
     let error: TaskError
@@ -36,14 +36,14 @@ extension Call {
     return nil
   }
 
-  /// The attempt's record if it has not ended yet, because the caller may still read its body.
+  /// Returns the record of an attempt that has not ended yet, because the caller may still read its body.
   private func unfinished(_ result: AttemptResult) -> [AttemptRecord] {
     guard case .success(let outcome) = result, let record = outcome.unfinished?.record(upTo: outcome.response)
     else { return [] }
     return [record]
   }
 
-  /// Returns the reason not to retry a request although the policy allows it, or `nil`.
+  /// Returns the reason why a request can't be retried although the policy allows it, or `nil` if it can.
   private func obstacle(
     to request: HTTPRequest, of attempt: Attempt, after error: TaskError, delay: Duration,
     _ payment: inout RetryPayment?
@@ -52,9 +52,9 @@ extension Call {
     guard error.wasNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
     if !error.wasNotSent, let method = attempt.onceOnly { return Self.onceOnly(method) }
     if let remaining, delay >= remaining {
-      return "the call's deadline ends before the delay of \(delay.formattedSeconds)"
+      return "the call's deadline expires during the retry delay of \(delay.formattedSeconds)"
     }
-    // An unsent request puts no load on the server. A payment whose retry was not sent is still valid.
+    // An unsent request puts no load on the server. If the previous retry was not sent, its payment is still valid.
     guard !error.wasNotSent, payment == nil, let host = Origin(request.url) else { return nil }
     payment = manager.retries.pay(for: host)
     return payment == nil ? Self.exhausted(host) : nil
@@ -62,7 +62,7 @@ extension Call {
 
   static func onceOnly(_ method: HTTPMethod) -> String {
     method.isIdempotent
-      ? "the \(method) must not be sent twice (see the task's idempotency)"
+      ? "this \(method) request must not be sent twice (see the task's idempotency)"
       : "\(method) is not idempotent (allow it with .idempotency(.key))"
   }
 
@@ -72,9 +72,9 @@ extension Call {
     state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
   }
 
-  static func exhausted(_ host: Origin) -> String { "the retry budget of \(host.host) is exhausted" }
+  static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is exhausted" }
 
-  /// Waits before a retry. Records the end of the wait even if it throws.
+  /// Waits before a retry. Records the end of the wait even if waiting throws.
   func wait(_ delay: Duration, after error: TaskError) async throws {
     let reason = error.shownReason(snapshot.configuration.redaction).onOneLine
     if callsHooks { await plan.task.willRetry(after: delay, attempts: trace.flightRecord.attempts) }

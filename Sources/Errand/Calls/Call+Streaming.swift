@@ -1,5 +1,5 @@
 extension Call {
-  /// Runs a call whose body the caller reads.
+  /// Runs a call and returns its response, whose body the caller reads.
   static func stream(_ plan: consuming TaskPlan) async throws -> HTTPResponse {
     try await perform(plan, .stream) { outcome in
       try outcome.call.handOver(outcome.response)
@@ -30,7 +30,7 @@ extension Call {
   }
 }
 
-/// The body that the caller reads. Cancelling the call ends it.
+/// The body that the caller reads. Cancelling the call makes the body fail.
 struct HandedOverBody: Cancellable {
   let call: Call
   weak let body: HTTPResponseBody?

@@ -7,9 +7,9 @@ final class Call: Sendable {
   let delivery: BodyDestination
   let trace: CallTrace
   let number: Int
-  /// The call's limits. The task's limits override the server's.
+  /// The call's time limits. The task's limits override the server's.
   let timeouts: Timeouts
-  /// The record for echo, recording and log details; `nil` if nothing needs it.
+  /// The record for echo, recording and log details. `nil` if none of them is enabled.
   private let exchange: Lock<ExchangeRecord>?
   let recorder: TaskRecorder?
   let isEchoed: Bool
@@ -18,7 +18,7 @@ final class Call: Sendable {
   let state = Lock(CallState())
   let cookieJar: CookieJar?
   let rules: CallRules
-  /// The `Idempotency-Key` of all attempts, from the task's headers or generated randomly. `nil` if the call doesn't
+  /// The `Idempotency-Key` for all attempts, from the task's headers or generated randomly. `nil` if the call doesn't
   /// send one.
   let idempotencyKey: String?
 
@@ -80,7 +80,7 @@ final class Call: Sendable {
 
   var retryPolicy: RetryPolicy { plan.retryPolicy(under: snapshot.configuration) }
 
-  /// The limits for reading a body from, or writing it to, a file or a stream.
+  /// The time limits that apply if a body is a file or a stream.
   var streamTimeouts: Timeouts { Timeouts.ofStreams(plan.timeout, plan.timeouts, snapshot.configuration) }
 
   /// Whether the last request can be resent.
@@ -99,10 +99,10 @@ final class Call: Sendable {
       let value = try await inOwnTask(body)
       // A streamed body reports its cancellation to its reader.
       if delivery.isStream ? Task.isCancelled : isCancelled {
-        cancel()  // ends the body and its attempt before the call
+        cancel()  // ends the body and its attempt before the call ends
         throw CancellationError()
       }
-      if delivery.isStream { return value }  // it ends with its body
+      if delivery.isStream { return value }  // the call ends with its body
       await end(.succeeded(nil))
       return value
     } catch {
@@ -138,7 +138,7 @@ final class Call: Sendable {
     return Task.immediate { try await body() }
   }
 
-  /// Calls `willStart` and checks the settings. Runs even if the call is already cancelled.
+  /// Calls `willStart` and checks the settings. Runs even if the call has already been cancelled.
   func begin() async throws {
     if callsHooks { await plan.task.willStart() }
     if let backgroundActivity = snapshot.configuration.backgroundActivity {
@@ -151,7 +151,8 @@ final class Call: Sendable {
 
   // MARK: Notes
 
-  /// Records the built request. A step or a cache may answer it, or it may fail, before an attempt sends it.
+  /// Records the built request. A step or the cache may answer the request, or the call may fail, before an attempt
+  /// sends it.
   func noteBuilt(_ request: HTTPRequest) {
     state.withLock { $0.built = (request.method, request.url) }
   }
@@ -221,8 +222,8 @@ final class Call: Sendable {
     return .timeout(.call, after: timeouts.call ?? .zero, phase: phase)
   }
 
-  /// The error thrown to the caller: a timeout if the deadline has passed, otherwise `error`, with details if it is a
-  /// `TaskError`.
+  /// Returns the error to throw to the caller: a timeout if the deadline has passed, otherwise `error`. Adds the call's
+  /// details to a `TaskError`.
   func explained(_ error: any Error) -> any Error {
     if let phase = state.withLock({ $0.life.expired }), let limit = timeouts.call {
       return completed(.timeout(.call, after: limit, phase: phase))
@@ -238,16 +239,18 @@ final class Call: Sendable {
     return error
   }
 
-  /// Describes any error on one line, redacted and without the request.
+  /// Returns an error's description on one line, redacted and without the request.
   func words(of error: any Error) -> String {
     ((error as? TaskError)?.explanation ?? snapshot.configuration.redaction(text: "\(error)")).onOneLine
   }
 
-  /// Attributes an error to this call. If another call threw it, its reason names that call's request.
+  /// Attributes an error to this call. If another call threw the error, the reason names that call's request.
   private func own(_ error: inout TaskError) {
     if let other = error.call, other.number != number {
       error.isOfAnotherCall = true
-      if !other.request.isEmpty { error.reason = "\(other.request), which this call depends on: \(error.reason)" }
+      if !other.request.isEmpty {
+        error.reason = "\(other.request), which this call depends on, failed: \(error.reason)"
+      }
     }
     let shown = state.withLock { $0.shown }
     error.call = (number, trace.isHidden ? "" : title(of: shown))
@@ -271,7 +274,7 @@ final class Call: Sendable {
     error.url = shown.url.map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
-    if error.attemptCount != nil { error.attemptCount = nil }  // attempts of a nested transfer
+    if error.attemptCount != nil { error.attemptCount = nil }  // the count belongs to a nested transfer
     // The error may come from another call. This call has not sent anything before its first attempt.
     let wasNotSent = !wasSent && (method == nil || error.wasNotSent)
     if error.wasNotSent != wasNotSent { error.wasNotSent = wasNotSent }
@@ -329,7 +332,7 @@ final class Call: Sendable {
 
   private func startDeadline(_ limit: Duration) {
     let deadline = Task { [weak self, clock = manager.clock] in
-      guard (try? await clock.sleep(for: limit)) != nil else { return }  // the call ended first
+      guard (try? await clock.sleep(untilLimit: limit)) != nil else { return }  // the call ended first
       guard let self else { return }
       cancel(.deadline(TaskError.Phase(at: trace.flightRecord)))
     }

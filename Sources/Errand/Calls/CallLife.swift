@@ -1,4 +1,4 @@
-/// A call's life cycle. A pure value: the owner performs the returned actions outside the lock.
+/// A call's life cycle. It has no side effects: the owner performs the returned actions outside the lock.
 struct CallLife {
   enum Cause {
     /// The caller, the manager or a handle cancelled the call.
@@ -7,7 +7,7 @@ struct CallLife {
   }
 
   private enum State {
-    /// The call's Swift task is running; `nil` until it has started.
+    /// The call's Swift task is running. `nil` until the task has started.
     case running((any Cancellable)?)
     case streaming(any Cancellable)
     case cancelled(Cause)
@@ -16,7 +16,7 @@ struct CallLife {
 
   private var state = State.running(nil)
 
-  /// The reason for the cancellation; `nil` if the call was not cancelled.
+  /// The reason for the cancellation. `nil` if the call was not cancelled.
   var cause: Cause? {
     switch state {
     case .cancelled(let cause): cause
@@ -29,14 +29,14 @@ struct CallLife {
     if case .deadline(let phase) = cause { phase } else { nil }
   }
 
-  /// Records the call's Swift task. Returns whether the task may continue; if not, the caller must cancel it.
+  /// Records the call's Swift task. If this returns `false`, the caller must cancel the task.
   mutating func begin(_ work: any Cancellable) -> Bool {
     guard case .running = state else { return false }
     state = .running(work)
     return true
   }
 
-  /// Cancels the call. Returns what to cancel: its Swift task, or the body that the caller reads.
+  /// Cancels the call. Returns the object to cancel: the call's Swift task, or the body that the caller reads.
   mutating func cancel(_ cause: Cause) -> (any Cancellable)? {
     switch state {
     case .running(let work):
@@ -56,7 +56,8 @@ struct CallLife {
     return true
   }
 
-  /// Ends the call. Returns whether this is the first time, and what the call held, which is released outside the lock.
+  /// Ends the call. Returns whether this is the first time, and the object that the call held, which must be released
+  /// outside the lock.
   mutating func end() -> (isFirst: Bool, held: (any Cancellable)?) {
     defer { state = .ended(cause) }
     switch state {

@@ -1,4 +1,4 @@
-/// The calls in progress, so that they can be cancelled from outside.
+/// The running calls and work. The manager cancels them through this registry.
 final class CallRegistry: ActivitySource {
   /// Work that makes several calls in sequence. It can also be cancelled between two calls.
   struct Work: Sendable {
@@ -44,7 +44,7 @@ final class CallRegistry: ActivitySource {
   func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
 
   /// Cancels all calls and work whose plan matches, and returns how many were cancelled. Work counts once, however many
-  /// calls it makes. Calls that belong to their waiters are left to them. Internal calls are not counted.
+  /// calls it makes. Calls that belong to their waiters are not cancelled. Internal calls are not counted.
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {
     let (all, works) = state.withLock { (Array($0.calls.values), $0.works) }

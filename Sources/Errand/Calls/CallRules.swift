@@ -9,7 +9,7 @@ struct CallRules: Sendable {
   let progress: (@Sendable (TransferProgress) -> Void)?
   let authentication: Authentication?
 
-  // A function, not an initializer, which would copy the plan and the snapshot on every call.
+  // This is a function because an initializer would copy the plan and the snapshot on every call.
   static func of(
     _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination, _ trace: CallTrace
   ) -> CallRules {

@@ -3,11 +3,11 @@ import ErrandFoundation
 struct CallState {
   var life = CallLife()
   var deadline: Task<Void, Never>?
-  /// The header fields that the server set in any build of the request.
+  /// The header fields that the server's configuration added in any build of the request.
   var serverHeaders = HTTPHeaders()
   /// The reason why the last failure was not retried, and the policy's maximum number of attempts.
   var refusal: (reason: String, mostAttempts: Int?)?
-  /// The record entries of the shared calls that this call joined, one array for each.
+  /// The record entries of the shared calls that this call joined, with one array per shared call.
   var shared: [[FlightRecord.Entry]] = []
   var wasPerhapsSent = false
   /// Whether a non-repeatable request was sent. A step can turn a repeatable request into a non-repeatable one.
@@ -17,14 +17,14 @@ struct CallState {
   /// The built request's method and URL. `nil` until the request is built.
   var built: (method: HTTPMethod, url: URL)?
   var response: HTTPResponse?
-  /// The head of an accepted response that failed, or was cancelled, while being processed.
+  /// The head of an accepted response whose processing failed or was cancelled.
   var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
   var bytesSent = 0
   /// The reason why the last 206 or 304 does not answer its request. Stored here because a step may replace the
   /// response.
   var unexpected: String?
   private var lastAttempt = 0
-  /// Allows the device to sleep again: the closure returned by `backgroundActivity`.
+  /// The closure returned by `backgroundActivity`. It allows the device to sleep again.
   var release: (@Sendable () -> Void)?
   /// Whether the request is conditional on the current version of the call's file.
   var hasCurrentFile = false
@@ -42,14 +42,14 @@ struct CallState {
     return nextAttempt()
   }
 
-  /// Increments and returns the number of attempts, hedges included.
+  /// Increments and returns the number of attempts, including hedges.
   mutating func nextAttempt() -> Int {
     lastAttempt += 1
     return lastAttempt
   }
 
-  /// Records the header fields that the server set in a build of the request. A step may send any build, and these
-  /// fields must not be sent to another origin.
+  /// Records the header fields that the server's configuration added in a build of the request. A step may send the
+  /// request of any build, and these fields must not be sent to another origin.
   mutating func note(serverHeaders headers: HTTPHeaders) {
     guard !serverHeaders.isEmpty else { return serverHeaders = headers }
     for field in headers where !serverHeaders.fields.contains(field) { serverHeaders.add(field.value, for: field.name) }

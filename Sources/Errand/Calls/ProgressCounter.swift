@@ -6,7 +6,7 @@ struct ProgressCounter {
   let clock: CallClock
   let notify: @Sendable (TransferProgress) -> Void
 
-  /// Bodies in memory are counted in chunks of this many bytes.
+  /// The size, in bytes, of the chunks in which in-memory bodies are counted.
   private static let pieceSize = 64 << 10
 
   init(of attempt: Int, clock: CallClock, notify: @escaping @Sendable (TransferProgress) -> Void) {
@@ -44,7 +44,7 @@ struct ProgressCounter {
   private func counted(_ body: HTTPBody, by reporter: ProgressReporter) -> HTTPBody {
     guard !body.isEmpty else { return body }
     let length: Int64?
-    do { length = try body.length() } catch { return body }  // the transport reports why it can't be read
+    do { length = try body.length() } catch { return body }  // the transport reports why the body can't be read
     return .composed(
       length: length, isReplayable: body.isReplayable, type: body.mediaType, trailers: body.trailers,
       isInMemory: body.isInMemory, isProduced: body.isProduced
@@ -70,7 +70,7 @@ private final class ProgressReporter: Sendable {
     /// `nil` before the body is read, and after its end has been reported.
     var meter: ProgressMeter?
     var length: Int64?
-    /// The number of bytes that the sender has, or is about to have, received, and how many of them have been counted.
+    /// The number of bytes handed to the sender, including the current chunk, and how many of them have been counted.
     var handed: Int64 = 0
     var counted: Int64 = 0
   }
@@ -85,8 +85,8 @@ private final class ProgressReporter: Sendable {
     self.counter = counter
   }
 
-  /// Starts counting a body from its start, and returns the number of this reading. Earlier readings are ignored from
-  /// now on.
+  /// Starts counting a body from its first byte, and returns the number of this reading. Earlier readings are then
+  /// ignored.
   func begin(_ meter: ProgressMeter, length: Int64?) -> Int {
     state.withLock { state in
       state = State(reading: state.reading + 1, meter: meter, length: length)
@@ -108,8 +108,8 @@ private final class ProgressReporter: Sendable {
 
   func finish(_ reading: Int = 0) { end { $0.reading == reading } }
 
-  /// Reports the end of a body whose last bytes have been handed over but possibly not counted yet, because the
-  /// response may arrive first.
+  /// Reports the end of a body if all of its bytes have been handed over. Some of them may not have been counted yet,
+  /// because the response may arrive first.
   func finishWhereHandedOver() { end { $0.length == $0.handed } }
 
   private func end(where hasEnded: (State) -> Bool) {
@@ -121,7 +121,7 @@ private final class ProgressReporter: Sendable {
     }
   }
 
-  /// Reports the progress that `change` returns. Reports are serialized, so no report follows the one for the end.
+  /// Reports the progress that `change` returns. Reports are serialized, so no report follows the final one.
   private func notify(_ change: (inout State, Duration) -> TransferProgress?) {
     let now = counter.clock.now
     reporting.withLock { _ in

@@ -1,6 +1,6 @@
 /// The state machine of one host's circuit breaker.
 struct Circuit {
-  /// Permission to send an attempt, returned together with the attempt's result.
+  /// Permission to send an attempt. It is returned together with the attempt's result.
   struct Permit: Equatable {
     let generation: Int
     let isProbe: Bool
@@ -8,27 +8,27 @@ struct Circuit {
 
   enum Decision: Equatable {
     case permit(Permit)
-    /// Refused for this time, which is zero while probes are running.
+    /// The attempt is refused. The duration is the time until a probe is allowed, or zero while probes are running.
     case refuse(Duration)
   }
 
   enum Result {
     case success
     case failure
-    /// Does not reveal anything about the host's health.
+    /// The result says nothing about the host's health.
     case unknown
   }
 
   private enum Phase {
     case closed
     case open(until: Duration)
-    /// Half open, with the number of running probes. A probe last began or ended at `since`.
+    /// Half open, with the number of running probes. `since` is the last time a probe started or ended.
     case halfOpen(probes: Int, since: Duration)
   }
 
   private var phase = Phase.closed
   private var windows = CircuitWindows()
-  /// Incremented with every change of phase, so that results from earlier phases are ignored.
+  /// Incremented on every phase change, so that results from earlier phases are ignored.
   private var generation = 0
 
   mutating func enter(at now: Duration, _ settings: CircuitBreaker) -> Decision {
@@ -73,7 +73,7 @@ struct Circuit {
     }
   }
 
-  /// How long a circuit is kept after it could have sent a probe, if the host is not called.
+  /// How long a circuit is kept after a probe becomes possible, if no attempt is made to reach the host.
   static let memory: Duration = .seconds(3600)
 
   /// Whether the circuit can be removed without losing information.
@@ -92,8 +92,8 @@ struct Circuit {
   }
 }
 
-/// The attempts at a host, with one window per configured length, because servers that share a manager can have
-/// different windows. Every attempt counts in every window.
+/// The attempts to reach a host. There is one window per configured length, because servers that share a manager can
+/// configure different lengths. Every attempt is counted in every window.
 struct CircuitWindows {
   /// The maximum number of windows. If it is exceeded, the oldest window is removed.
   static let most = 8
@@ -123,7 +123,7 @@ struct CircuitWindows {
   func areOver(at now: Duration) -> Bool { windows.allSatisfy { $0.window.isOver(at: now) } }
 }
 
-/// The attempts in a sliding window: calls and failures in ten slices. The oldest slice is dropped as time passes.
+/// The calls and failures in a sliding window, counted in ten slices. The oldest slice is dropped as time passes.
 struct CircuitWindow {
   private static let slices = 10
   /// With shorter slices, the slice number could overflow.
@@ -157,7 +157,7 @@ struct CircuitWindow {
     add(Slice(calls: 1, failures: isFailure ? 1 : 0), at: Int(now / sliceLength))
   }
 
-  /// Adds to the slice with this number. Older attempts count in the newest slice.
+  /// Adds to the slice with this number. Attempts older than the newest slice are added to the newest slice.
   private mutating func add(_ slice: Slice, at number: Int) {
     if slices.isEmpty || number - newest >= Self.slices {
       slices = [Slice()]

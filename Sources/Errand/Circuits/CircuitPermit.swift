@@ -1,5 +1,5 @@
-/// Permission to send an attempt to a host with a circuit breaker. It ends once, with the attempt's result, or without
-/// a result when the last reference is released.
+/// Permission to send an attempt to a host with a circuit breaker. The permission ends once: with the attempt's result,
+/// or without a result when the last reference is released.
 final class CircuitPermit: Sendable {
   private let registry: CircuitRegistry
   private let host: Origin

@@ -28,7 +28,7 @@ final class CircuitRegistry: Sendable {
     }
   }
 
-  /// Throws like ``permit(for:_:)`` while the circuit is open, but does not acquire a permit.
+  /// Throws the same error as ``permit(for:_:)`` while the circuit is open, but does not acquire a permit.
   func check(_ host: Origin) throws {
     guard case .open(let time) = circuit(of: host) else { return }
     throw Self.refusal(of: host, for: time)
@@ -49,7 +49,8 @@ final class CircuitRegistry: Sendable {
   private static func refusal(of host: Origin, for time: Duration) -> TaskError {
     let until = time > .zero ? "for another \(time.formattedSeconds)" : "until the current probe succeeds"
     return TaskError(
-      .circuitOpen, "the circuit breaker of \(host) is open: nothing is sent to it \(until)", phase: .waiting,
+      .circuitOpen, "the circuit breaker of \(host) is open: no requests are sent to the host \(until)",
+      phase: .waiting,
       wasNotSent: true)
   }
 }

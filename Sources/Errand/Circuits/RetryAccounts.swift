@@ -1,10 +1,11 @@
 /// The remaining ``RetryBudget`` of every host.
 ///
-/// Budgets are counted in thousandths, so that five times a fifth is one. Hosts with a full budget are not stored, so a
-/// healthy host costs nothing.
+/// Budgets are counted in thousandths, so that five deposits of 0.2 add up to exactly one retry. Hosts with a full
+/// budget are not stored, so a healthy host costs nothing.
 struct RetryAccounts {
   private static let whole = 1000
-  /// The maximum number of stored hosts. Without it, hosts that fail and are never called again would stay forever.
+  /// The maximum number of stored hosts. Without this limit, hosts that failed and are never called again would be
+  /// stored forever.
   static let mostHosts = 1024
 
   /// The maximum capacity, which is more than any host uses up.
@@ -43,7 +44,7 @@ struct RetryAccounts {
     return true
   }
 
-  /// Removes the half of the hosts that used the least.
+  /// Removes the half of the hosts that have used the least of their budget.
   private mutating func forgetFullest() {
     let middle = used.values.sorted()[used.count / 2]
     used = used.filter { $0.value > middle }

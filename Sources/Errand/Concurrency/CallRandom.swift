@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A manager's source of random numbers, which uses any generator. Thread-safe.
+/// A thread-safe source of random numbers. Wraps any `RandomNumberGenerator`.
 ///
 /// Every random number in the library (jitter, keys) comes from this type, so a seeded generator makes runs
 /// reproducible.
@@ -31,10 +31,10 @@ public struct CallRandom: Sendable {
 }
 
 #if os(Linux)
-  /// The system's generator. Fetches many numbers together, because each fetch is a system call.
+  /// The system's generator. Fetches numbers in batches, because each fetch is a system call.
   private struct SystemGenerator: RandomNumberGenerator, Sendable {
     private var numbers: [UInt64] = []
-    /// The maximum that `getentropy` returns in one call: 256 bytes.
+    /// The number of values in a batch. `getentropy` returns at most 256 bytes per call.
     private static let count = 32
 
     mutating func next() -> UInt64 {

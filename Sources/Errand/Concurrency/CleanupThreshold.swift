@@ -1,5 +1,5 @@
 /// The size above which a table removes stale entries. A sweep sets it to twice the number of remaining entries, so the
-/// cost per entry does not depend on the size of the table.
+/// amortized cost per entry is constant.
 struct CleanupThreshold {
   private static let least = 64
   private var count = Self.least

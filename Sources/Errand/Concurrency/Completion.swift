@@ -8,7 +8,7 @@ final class Completion: Sendable {
     var ended = 0
     var waiters: [(ticket: Int, goal: Int, waiter: Waiter<Void>)] = []
     var lastTicket = 0
-    /// The tickets whose tasks were cancelled before they started to wait.
+    /// The tickets of tasks that were cancelled before they started to wait.
     var cancelled: Set<Int> = []
   }
 
@@ -22,7 +22,7 @@ final class Completion: Sendable {
 
   func begin(_ count: Int = 1) { state.withLock { $0.begun += count } }
 
-  /// Records that work has finished, in the order in which the work was started.
+  /// Records that work has finished. Work must finish in the order in which it started.
   func end(_ count: Int = 1) {
     let waiters = state.withLock { state -> [Waiter<Void>] in
       state.ended += count

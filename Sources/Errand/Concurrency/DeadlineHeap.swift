@@ -6,8 +6,8 @@
     var deadline: UInt64 { get }
   }
 
-  /// A binary heap ordered by deadline. Reads the first element in constant time. Other operations take logarithmic
-  /// time.
+  /// A binary heap ordered by deadline. Reading the first element takes constant time. Other operations take
+  /// logarithmic time.
   struct DeadlineHeap<Element: Timed> {
     private(set) var elements: [Element] = []
 

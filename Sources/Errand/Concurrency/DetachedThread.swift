@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Threads for blocking work, which must not run on Swift's own threads.
+/// Threads for blocking work, which must not run on Swift's cooperative thread pool.
 package enum DetachedThread {
   private final class Work: Sendable {
     let name: String
@@ -20,7 +20,7 @@ package enum DetachedThread {
       #if canImport(Darwin)
         pthread_setname_np(name)
       #elseif os(Linux)
-        // glibc has a function for this, but Swift's overlay omits it.
+        // glibc has `pthread_setname_np`, but Swift's overlay doesn't expose it.
         let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         _ = name.withCString { write(descriptor, $0, min(15, strlen($0))) }
@@ -29,7 +29,7 @@ package enum DetachedThread {
     }
   }
 
-  /// A thread's stack size. The default in musl, 128 KiB, is too small for a TLS handshake.
+  /// A thread's stack size. musl's default, 128 KiB, is too small for a TLS handshake.
   private static let stackSize = 1 << 20
 
   /// Runs `body` on a new thread. Returns `false` if the system can't create a thread.
@@ -58,7 +58,7 @@ package enum DetachedThread {
     #endif
   }
 
-  /// The start function of every thread. The pointer is only optional because of the C signature.
+  /// The start function of every thread. The pointer is optional only because the C signature requires it.
   private static func run(_ work: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
     return nil

@@ -1,5 +1,5 @@
-/// A shared flag that marks the end of something. A class, because generic code boxes a bare lock and looks up its
-/// metadata.
+/// A shared flag that is set once, when something ends. It is a class because generic code would box a bare lock and
+/// look up its metadata.
 final class Flag: Sendable {
   private let state = Lock(false)
 

@@ -15,11 +15,12 @@
 
 /// A value protected by a mutex.
 ///
-/// This is the library's only lock. Never call other code while holding it: read, unlock, then act.
+/// This is the library's only lock type. Never call other code while holding a lock: read, unlock, then act.
 ///
-/// It is a `Synchronization.Mutex`, which is stored inline and makes no call if uncontended. There are two exceptions,
-/// in which it is an `os_unfair_lock` or a pthread mutex, on the heap: Apple platforms only have `Mutex` in later
-/// versions than the library requires, and the thread sanitizer on Linux does not recognize it and reports false races.
+/// It wraps a `Synchronization.Mutex`, which is stored inline and locks without a system call if uncontended. In two
+/// cases, it wraps a heap-allocated `os_unfair_lock` or pthread mutex instead: on Apple platforms, because the library
+/// also supports versions without `Mutex`, and with the thread sanitizer on Linux, which doesn't recognize `Mutex` and
+/// reports false races.
 ///
 /// Safety of `@unchecked Sendable`: the value is only accessed in ``withLock(_:)``, which holds the lock.
 package struct Lock<Value>: ~Copyable, @unchecked Sendable {

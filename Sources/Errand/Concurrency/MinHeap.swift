@@ -1,4 +1,4 @@
-/// A binary heap. Reads the smallest element in constant time. Adds and removes elements in logarithmic time.
+/// A binary heap. Reading the smallest element takes constant time. Inserting and removing take logarithmic time.
 struct MinHeap<Element: Comparable> {
   private var elements: [Element] = []
 

@@ -15,7 +15,7 @@ package final class PauseGate: Sendable {
 
   package var changes: Int { state.withLock { $0.changes } }
 
-  /// Whether the gate is closed, or has changed since `changes` was read.
+  /// Whether the gate is closed, or has been opened or closed since `changes` was read.
   package func wasClosed(since changes: Int) -> Bool { state.withLock { $0.isClosed || $0.changes != changes } }
 
   package func close() {

@@ -1,12 +1,12 @@
-/// A task that waits for an answer. Its owner resumes it exactly once.
-package typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
+/// A task that waits for an answer. It must be resumed exactly once.
+package typealias Waiter<Value> = UnsafeContinuation<Value, Never>
 
-/// Waits for an answer, or for the cancellation of the surrounding task. All waits in the library use this function.
+/// Waits for an answer. Calls `cancel` if the surrounding task is cancelled in the meantime.
 ///
 ///     let isAdmitted = await answer { waiter in
 ///       state.withLock { $0.line.keep(waiter, ticket) }  // the answer, if already known
 ///     } onCancel: {
-///       abandon(ticket)  // resumes the waiter, or lets `keep` answer
+///       abandon(ticket)  // resumes the waiter, or lets `keep` return the answer
 ///     }
 ///
 /// - Parameters:
@@ -14,9 +14,9 @@ package typealias Waiter<Answer> = UnsafeContinuation<Answer, Never>
 ///     exactly once, even after a cancellation.
 ///   - cancel: Causes the waiter to be resumed. Called at most once, from any thread, possibly before `keep`.
 @inline(__always)
-package func answer<Answer: Sendable>(
-  _ keep: (Waiter<Answer>) -> Answer?, onCancel cancel: @Sendable () -> Void
-) async -> Answer {
+package func answer<Value: Sendable>(
+  _ keep: (Waiter<Value>) -> Value?, onCancel cancel: @Sendable () -> Void
+) async -> Value {
   await withTaskCancellationHandler {
     await withUnsafeContinuation { waiter in
       if let answer = keep(waiter) { waiter.resume(returning: answer) }
@@ -26,9 +26,9 @@ package func answer<Answer: Sendable>(
   }
 }
 
-/// Waits for an answer, regardless of cancellation. The owner must always resume the waiter.
+/// Waits for an answer, regardless of cancellation. The waiter must always be resumed.
 @inline(__always)
-package func answer<Answer: Sendable>(_ keep: (Waiter<Answer>) -> Answer?) async -> Answer {
+package func answer<Value: Sendable>(_ keep: (Waiter<Value>) -> Value?) async -> Value {
   await withUnsafeContinuation { waiter in
     if let answer = keep(waiter) { waiter.resume(returning: answer) }
   }

@@ -1,4 +1,4 @@
-/// Statuses after which the same request may succeed if it is retried a little later.
+/// A set of HTTP statuses after which a retry of the same request may succeed.
 public struct RetryableStatuses: Sendable, ExpressibleByArrayLiteral {
   private let codes: Set<HTTPStatus>
 
@@ -8,7 +8,7 @@ public struct RetryableStatuses: Sendable, ExpressibleByArrayLiteral {
   /// Creates a set of statuses.
   public init(arrayLiteral elements: HTTPStatus...) { codes = Set(elements) }
 
-  /// 408, 429, 502, 503 and 504. Does not contain 500, because the server may have done part of the work.
+  /// The statuses 408, 429, 502, 503 and 504. 500 is not included because the server may have done part of the work.
   public static let standard: RetryableStatuses = [
     .requestTimeout, .tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout,
   ]

@@ -11,19 +11,19 @@ extension TaskError {
 
     private init(own name: String) { (self.name, isOwn) = (name, true) }
 
-    /// Whether two codes have the same name.
+    /// Returns whether two codes have the same name.
     public static func == (left: Code, right: Code) -> Bool { left.name == right.name }
 
     /// Hashes the name.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-    /// The name.
+    /// Same as ``name``.
     public var description: String { name }
 
-    /// Matches a ``TaskError`` with this code, as in `catch TaskError.Code.badStatus`.
+    /// Returns whether `error` is a ``TaskError`` with this code. Allows `catch TaskError.Code.badStatus`.
     public static func ~= (code: Code, error: any Error) -> Bool { (error as? TaskError)?.code == code }
 
-    // Before anything is sent.
+    // Before the request is sent.
 
     /// The server is `disabled`.
     public static let disabled = Code(own: "disabled")
@@ -33,7 +33,7 @@ extension TaskError {
     public static let unknownRemote = Code(own: "unknownRemote")
     /// A URL is malformed.
     public static let badURL = Code(own: "badURL")
-    /// The request uses plain HTTP to a host for which it is not allowed.
+    /// The request uses plain HTTP, which is not allowed for its host.
     public static let insecureScheme = Code(own: "insecureScheme")
     /// A time limit is zero or less.
     public static let badLimit = Code(own: "badLimit")
@@ -41,11 +41,11 @@ extension TaskError {
     public static let badRequest = Code(own: "badRequest")
     /// A payload could not be encoded.
     public static let encodingFailed = Code(own: "encodingFailed")
-    /// A body's file or stream could not be read.
+    /// The file or stream of a request body could not be read.
     public static let unreadableBody = Code(own: "unreadableBody")
-    /// The body can only be read once, but would have to be resent.
+    /// The request had to be resent, but its body can only be read once.
     public static let bodyNotReplayable = Code(own: "bodyNotReplayable")
-    /// The response body was read again after its loop was left early, which cancelled the transfer.
+    /// The response body was read again after a loop over it ended early, which cancelled the transfer.
     public static let bodyConsumed = Code(own: "bodyConsumed")
     /// The body was shorter or longer than its declared length.
     public static let bodyLengthMismatch = Code(own: "bodyLengthMismatch")
@@ -56,7 +56,7 @@ extension TaskError {
 
     /// The host has failed too often, and its circuit breaker is open.
     public static let circuitOpen = Code(own: "circuitOpen")
-    /// A step can't be inserted because the step that it should be next to does not exist.
+    /// A step can't be added before or after a step that does not exist.
     public static let unknownStep = Code(own: "unknownStep")
 
     // While sending and receiving.
@@ -75,9 +75,9 @@ extension TaskError {
     public static let secureConnectionFailed = Code(own: "secureConnectionFailed")
     /// The server's certificate is not trusted.
     public static let untrustedServer = Code(own: "untrustedServer")
-    /// None of the registered pins matched.
+    /// The server's key doesn't match any of the registered pins.
     public static let pinMismatch = Code(own: "pinMismatch")
-    /// No token is available: the refresh was refused, or did not return a token.
+    /// No token is available: the token refresh was refused, or did not return a token.
     public static let authenticationFailed = Code(own: "authenticationFailed")
     /// No token can be obtained: the user must sign in again.
     public static let signInRequired = Code(own: "signInRequired")
@@ -87,25 +87,25 @@ extension TaskError {
     public static let proxyRefused = Code(own: "proxyRefused")
     /// A time limit was exceeded; see ``TaskError/timer``.
     public static let timedOut = Code(own: "timedOut")
-    /// The server's response is not HTTP.
+    /// The response is not valid HTTP.
     public static let badResponse = Code(own: "badResponse")
-    /// The body ended before its declared length.
+    /// The response body is shorter than its declared length.
     public static let truncatedBody = Code(own: "truncatedBody")
     /// The body is larger than allowed.
     public static let bodyTooLarge = Code(own: "bodyTooLarge")
-    /// The transport does not support the request, or is not available.
+    /// The transport is not available, or does not support the request.
     public static let transportUnavailable = Code(own: "transportUnavailable")
 
-    // After the response.
+    // After the response arrived.
 
-    /// The status is not accepted.
+    /// The status of the response is not accepted.
     public static let badStatus = Code(own: "badStatus")
-    /// The response was 304, but the call needs a body. Either the request refers to a valid copy that is not cached,
-    /// or it does not refer to a copy and the server's response is wrong.
+    /// The response was 304, but the call needs a body. Either the request has a condition, such as `If-None-Match`,
+    /// and no cached response, or it has no condition and the server's response is wrong.
     public static let notModified = Code(own: "notModified")
     /// The redirects form a loop, or exceed the policy's limit.
     public static let tooManyRedirects = Code(own: "tooManyRedirects")
-    /// The redirect has no usable target, or leads from https to http.
+    /// The redirect has no valid target, or goes from https to http.
     public static let badRedirect = Code(own: "badRedirect")
     /// The cache has no usable response, and no request is allowed.
     public static let notCached = Code(own: "notCached")
@@ -115,7 +115,7 @@ extension TaskError {
     public static let decodingFailed = Code(own: "decodingFailed")
     /// The complete file does not have the expected digest.
     public static let digestMismatch = Code(own: "digestMismatch")
-    /// The transfer is already running, in this process or another.
+    /// The transfer is already running in this process or another.
     public static let transferInUse = Code(own: "transferInUse")
     /// A file could not be written.
     public static let fileNotWritable = Code(own: "fileNotWritable")
@@ -133,21 +133,21 @@ extension TaskError {
     case waiting = "while waiting for a slot"
     /// Waiting for the next attempt.
     case delaying = "while waiting to retry"
-    /// Resolving the name, connecting, and the TLS handshake.
+    /// Resolving the host name, connecting, and the TLS handshake.
     case connecting = "while connecting"
     /// Sending the request.
     case sending = "while sending the request"
-    /// Waiting for the response's head.
+    /// Waiting for the response head.
     case awaitingResponse = "while waiting for the response"
-    /// Receiving the body.
+    /// Receiving the response body.
     case receiving = "while receiving the body"
     /// Checking, decoding or storing the response.
-    case finishing = "after the response"
+    case finishing = "while processing the response"
   }
 }
 
 extension TaskError.Phase {
-  /// Returns the phase of a call after its last recorded moment.
+  /// Creates the phase that a call is in after the last moment of `record`.
   init(at record: FlightRecord) {
     switch record.entries.last?.moment {
     case .callStarted, .delayEnded, .turnWaitEnded, nil: self = .preparing

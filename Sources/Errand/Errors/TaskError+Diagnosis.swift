@@ -1,10 +1,10 @@
 extension TaskError {
-  /// The most likely cause, with advice. `nil` for custom codes.
+  /// The most likely cause of the failure, with advice. `nil` for custom codes.
   public var diagnosis: Diagnosis? { cause.map { Diagnosis($0) } }
 
   package var cause: Diagnosis.Cause? { Self.causes[code] ?? narrowedCause }
 
-  /// The codes that have a single cause.
+  /// The cause of each code that has only one.
   private static let causes: [Code: Diagnosis.Cause] = [
     .disabled: .disabled, .noRemote: .noRemote, .unknownRemote: .unknownRemote, .badURL: .badURL,
     .insecureScheme: .insecureScheme, .badLimit: .badLimit, .badRequest: .badRequest, .unknownStep: .badRequest,
@@ -26,7 +26,7 @@ extension TaskError {
   private var narrowedCause: Diagnosis.Cause? {
     switch code {
     case .cannotConnect: connectCause
-    // In the preparing phase, the transport lacks a feature required by the settings.
+    // The phase is `.preparing` if the transport lacks a feature that the settings require.
     case .secureConnectionFailed where says(Self.certificatesReason): .unusableCertificates
     case .secureConnectionFailed where phase == .preparing: .transportUnavailable
     case .secureConnectionFailed: isAnsweredInPlain ? .plainServer : .tlsRefused
@@ -41,20 +41,20 @@ extension TaskError {
   }
 
   /// The end of the reason if the body is empty.
-  static let emptyBodyReason = "the body is empty, which only an optional payload allows"
-  /// The start of the reason if the transport's own certificates can't be used.
-  static let certificatesReason = "the transport's own certificates cannot be used"
+  static let emptyBodyReason = "the body is empty, but the payload is not optional"
+  /// The start of the reason if the certificates in the transport's settings can't be used.
+  static let certificatesReason = "the certificates set for the transport cannot be used"
 
   private func says(_ words: String) -> Bool { reason.lowercased().contains(words.lowercased()) }
 
-  // Match entire phrases: the reason also contains the host, which may be route.example or expired.example.
+  // Match whole phrases, because the reason also contains the host name, such as expired.example.
 
   private var connectCause: Diagnosis.Cause {
     if says("no route to host") || says("is unreachable") { return .unreachable }
     return says("the proxy returned") ? .badGateway : .connectionRefused
   }
 
-  // The messages from OpenSSL, GnuTLS and Secure Transport if the first byte is not TLS.
+  // The messages of OpenSSL, GnuTLS and Secure Transport if the server's first bytes are not TLS.
   private var isAnsweredInPlain: Bool {
     ["wrong version number", "unexpected TLS packet", "packet length too long", "http request", "record overflow"]
       .contains { says($0) }
@@ -89,7 +89,7 @@ extension TaskError {
     if reason.hasSuffix(Self.emptyBodyReason) { return .emptyBody }
     let essence = headers.mediaType?.essence
     if essence == "text/html" || essence == "application/xhtml+xml" { return .pageForData }
-    // For data in the wrong format, the JSON and property list decoders don't report anything more specific.
+    // The JSON and property list decoders identify data in the wrong format only by this message.
     if case DecodingError.dataCorrupted(let context)? = underlying, context.codingPath.isEmpty,
       context.debugDescription.hasPrefix("The given data was not")
     {

@@ -1,8 +1,8 @@
 extension TaskError {
-  /// Whether no call has added its request or task to the error yet.
+  /// Whether the error has no request and no task yet.
   var isUnattributed: Bool { url == nil && task == nil }
 
-  /// Sets the name of the setting that the limit came from, if it differs from the limit's own setting.
+  /// Names `setting` in the reason as the setting that the exceeded limit came from.
   mutating func attributeLimit(to setting: String) {
     guard let timer, let name = reason.firstRange(of: timer.words) else { return }
     reason.replaceSubrange(name, with: "the time limit '\(setting)'\(timer.part)")
@@ -21,9 +21,9 @@ extension Timeouts.Timer {
   /// The part of the call that the limit applies to. Empty for an attempt or a call.
   fileprivate var part: String {
     switch self {
-    case .queue: " (for the wait for a slot)"
-    case .connect: " (for the connection)"
-    case .firstByte: " (for the head of the response)"
+    case .queue: " (for waiting for a slot)"
+    case .connect: " (for connecting)"
+    case .firstByte: " (for the response head)"
     case .idle: " (for pauses in the body)"
     case .attempt, .call: ""
     }

@@ -1,5 +1,5 @@
 extension TaskError {
-  /// Converts an error that occurred while reading or sending a body. Cancellations and other errors are returned
+  /// Converts an error from reading or sending a body to a ``TaskError``. Returns cancellations and other errors
   /// unchanged.
   package static func ofTransfer(_ error: any Error) -> any Error {
     switch error {
@@ -14,13 +14,13 @@ extension TaskError {
         wasNotSent: true)
     case is HTTPBodyConsumedError:
       TaskError(
-        .bodyConsumed, "the rest of the body was discarded when a loop over it ended early, which ended the transfer",
+        .bodyConsumed, "the body cannot be read again: a loop over it ended early, which cancelled the transfer",
         phase: .receiving, underlying: error)
     default: error
     }
   }
 
-  /// Converts an error from a body that is read while it is sent. Clears `wasNotSent`, which may describe a
+  /// Converts an error that a request body throws during the upload. Clears `wasNotSent`, because it may describe a
   /// request made by the body's source.
   package static func ofUpload(_ error: any Error) -> any Error {
     guard var error = ofTransfer(error) as? TaskError else { return error }

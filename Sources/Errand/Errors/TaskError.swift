@@ -1,8 +1,8 @@
 public import ErrandFoundation
 
-/// The library's error type. It contains the failure, where and when it happened, and the history of the call.
+/// The error that a failed call throws. It contains the kind of failure, its phase, and the history of the call.
 ///
-/// `description` is a single line that explains the failure, with secrets redacted. A cancelled call always throws
+/// `description` explains the failure on one line, with secrets redacted. A cancelled call always throws
 /// `CancellationError` instead.
 public struct TaskError: Error, Sendable {
   private struct Details: Sendable {
@@ -39,7 +39,7 @@ public struct TaskError: Error, Sendable {
     init(_ details: Details) { self.details = details }
   }
 
-  // Boxed so that throwing functions don't reserve space for all details.
+  // Boxed so that throwing functions don't reserve stack space for all details.
   private var box: Box
 
   private var details: Details {
@@ -53,7 +53,7 @@ public struct TaskError: Error, Sendable {
   ///   - code: The kind of failure.
   ///   - reason: A description of the failure.
   ///   - phase: The phase of the call.
-  ///   - underlying: The error that caused it. Defaults to `nil`.
+  ///   - underlying: The error that caused this one. Defaults to `nil`.
   ///   - wasNotSent: Whether the request is known not to have reached the server. Defaults to `false`.
   @inline(never)
   public init(
@@ -63,11 +63,11 @@ public struct TaskError: Error, Sendable {
       Details(code: code, reason: reason, phase: phase, wasNotSent: wasNotSent, underlying: underlying))
   }
 
-  /// Creates an error about a response, for steps and hooks. It has the status and the header fields of the response.
+  /// Creates an error about a response, with its status and header fields. For steps and hooks.
   ///
   ///     func verify(_ response: HTTPResponse) throws {
   ///       guard response.headers["X-Stock"] != "0" else {
-  ///         throw TaskError(.badResponse, "it is sold out", response: response)
+  ///         throw TaskError(.badResponse, "the item is sold out", response: response)
   ///       }
   ///     }
   ///
@@ -99,12 +99,12 @@ public struct TaskError: Error, Sendable {
     return error
   }
 
-  /// Returns the reason with secrets redacted. With a custom code, the reason can contain secrets anywhere.
+  /// Returns the reason with secrets redacted. The reason of a custom code can contain secrets outside URLs.
   func shownReason(_ redaction: Redaction) -> String {
     code.isOwn ? redaction.hidingInURLs(of: reason) : redaction(text: reason)
   }
 
-  /// Returns this error with `limit` as the exceeded limit. The current limit was what remained of `limit`.
+  /// Returns a copy that reports `limit` as the exceeded limit, instead of the time that was left of it.
   func relimited(to limit: Duration) -> TaskError {
     var error = self
     if let left = error.limit, let place = reason.firstRange(of: left.formattedSeconds) {
@@ -144,19 +144,19 @@ public struct TaskError: Error, Sendable {
     set { details.url = newValue }
   }
 
-  /// The status, if a response was received.
+  /// The response's status. `nil` if there was no response.
   public package(set) var status: HTTPStatus? {
     get { box.details.status }
     set { details.status = newValue }
   }
 
-  /// The response's header fields, with secrets redacted. Empty without a response.
+  /// The response's header fields, with secrets redacted. Empty if there was no response.
   public package(set) var headers: HTTPHeaders {
     get { box.details.headers }
     set { details.headers = newValue }
   }
 
-  /// The response's body, up to the configured limit. Empty without a response.
+  /// The response's body, up to the configured limit. Empty if there was no response.
   public package(set) var body: Data {
     get { box.details.body }
     set { details.body = newValue }
@@ -168,7 +168,7 @@ public struct TaskError: Error, Sendable {
   /// The duration of the time limit that was exceeded, if any.
   public var limit: Duration? { box.details.limit }
 
-  /// Whether the request is known not to have reached the server. If so, any method can be retried.
+  /// Whether the request is known not to have reached the server. If `true`, it can be retried with any method.
   public package(set) var wasNotSent: Bool {
     get { box.details.wasNotSent }
     set { details.wasNotSent = newValue }
@@ -189,9 +189,9 @@ public struct TaskError: Error, Sendable {
     set { details.elapsed = newValue }
   }
 
-  /// The reason why the call was not retried although the retry policy allowed it: the budget was used up, the request
-  /// can't be resent, the deadline was too close, or the delay in `Retry-After` was too long. `nil` if the policy
-  /// itself gave up.
+  /// The reason why the call was not retried although the retry policy allowed it: the retry budget was exhausted, the
+  /// request can't be resent, the deadline was too close, or the delay in `Retry-After` was too long. `nil` if the
+  /// policy itself didn't allow a retry.
   public package(set) var retryRefusal: String? {
     get { box.details.retryRefusal }
     set { details.retryRefusal = newValue }
@@ -203,7 +203,8 @@ public struct TaskError: Error, Sendable {
     set { details.mostAttempts = newValue }
   }
 
-  /// The number of a transfer's attempts, which are separate calls. `nil` if the attempts are in the record.
+  /// The number of attempts of a transfer, which makes a separate call for each. `nil` if the record contains the
+  /// attempts.
   package var attemptCount: Int? {
     get { box.details.attemptCount }
     set { details.attemptCount = newValue }
@@ -214,14 +215,14 @@ public struct TaskError: Error, Sendable {
     set { details.timings = newValue }
   }
 
-  /// The number and request text of the call that failed. `nil` before a call has failed. The text is empty if hidden.
+  /// The number and the request text of the call that failed, if any. The text is empty if the task hides it.
   var call: (number: Int, request: String)? {
     get { box.details.call }
     set { details.call = newValue }
   }
 
-  /// Whether the error comes from another call, made by a hook or step. If so, its code, status and body are that
-  /// call's.
+  /// Whether the error comes from another call that a hook or step made. If `true`, the code, status and body are from
+  /// that call.
   public internal(set) var isOfAnotherCall: Bool {
     get { box.details.isOfAnotherCall }
     set { details.isOfAnotherCall = newValue }
@@ -233,13 +234,14 @@ public struct TaskError: Error, Sendable {
     set { details.awaitedSource = newValue }
   }
 
-  /// Whether no token could be obtained. The token's source has already retried.
+  /// Whether no token could be obtained. The token source has already retried.
   var isTokenFailure: Bool {
     get { box.details.isTokenFailure }
     set { details.isTokenFailure = newValue }
   }
 
-  /// Requests new credentials from the app after the proxy rejected the current ones. `nil` if the app can't be asked.
+  /// Requests a new credential from the app after the proxy rejected the current one. Set only if the proxy has a
+  /// `renewCredential`.
   var proxyRenewal: CredentialRenewal? {
     get { box.details.proxyRenewal }
     set { details.proxyRenewal = newValue }
@@ -253,19 +255,21 @@ public struct TaskError: Error, Sendable {
 
   /// Returns the error response's payload, or `nil` if the body can't be decoded.
   ///
-  /// If its type matches, returns the `ErrorPayload` of the task or server. Otherwise, decodes the body as JSON.
+  /// If `Payload` is the `ErrorPayload` of the task or server, returns the decoded value. Otherwise, decodes the body
+  /// as JSON.
   public func payload<Payload: Decodable & Sendable>(as type: Payload.Type = Payload.self) -> Payload? {
     if let payload = payload as? Payload { return payload }
     return body.isEmpty ? nil : try? JSONDecoder().decode(type, from: body)
   }
 
-  /// Returns a fixed name for an error, suitable for metrics: the code's name, or the name of another error's type.
+  /// Returns a fixed name for an error, suitable for metrics: the name of the code, or of the type if the error is not
+  /// a ``TaskError``.
   package static func typeName(of error: any Error) -> String {
     if error is CancellationError { return "cancelled" }
     return (error as? TaskError)?.code.name ?? "\(Swift.type(of: error))"
   }
 
-  /// The duration and attempts until the failure, with the timings of the last transfer.
+  /// The duration and the number of attempts, with the timings of the last transfer.
   public var metrics: TaskMetrics { record.metrics }
 
   /// The attempts that were made, including the last.
@@ -277,9 +281,10 @@ public struct TaskError: Error, Sendable {
   /// Whether the remote could not be reached.
   public var isOffline: Bool { code == .cannotResolveHost || code == .cannotConnect || code == .offline }
 
-  /// Whether the same request may succeed if it is retried a little later: transport errors, time limits except those
-  /// of the queue and the call, and the statuses 408, 429, 502, 503 and 504. Whether it *can* be resent also depends on
-  /// the method.
+  /// Whether the same request may succeed if it is retried a little later.
+  ///
+  /// `true` for transport errors, for time limits except those for the queue and the call, and for the statuses 408,
+  /// 429, 502, 503 and 504. Whether the request *can* be resent also depends on its method.
   public var isRetryable: Bool {
     switch code {
     case .timedOut: timer != .call && timer != .queue
@@ -297,9 +302,11 @@ public struct TaskError: Error, Sendable {
 }
 
 extension TaskError: CustomStringConvertible, LocalizedError {
-  /// A single line with the method and the URL (its first 200 characters), or the task if the call failed before its
-  /// request was created. It continues with the reason, an explanation if the reason is only a status, the number of
-  /// attempts, and the reason why the call was not retried.
+  /// A description of the failure on one line, with secrets redacted.
+  ///
+  /// It starts with the method and the first 200 characters of the URL, or with the task if the call failed before its
+  /// request was created. The reason follows, with an explanation if it is only a status, then the number of attempts,
+  /// and why the call was not retried.
   public var description: String {
     var parts: [String] = []
     if let method, let url {
@@ -312,7 +319,7 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     if let retryRefusal {
       parts.append("gave up after \(count) \(mostAttempts.map { "of \($0) " } ?? "")attempts: \(retryRefusal)")
     } else if count > 1 {
-      // For a transfer, only the attempts since the last progress count.
+      // A transfer counts only the attempts since its last progress, so the elapsed time doesn't apply to them.
       parts.append("after \(count) attempts\(attemptCount == nil ? " in \(elapsed.formattedSeconds)" : "")")
     }
     return parts.joined(separator: ": ").onOneLine
@@ -328,7 +335,7 @@ extension TaskError: CustomStringConvertible, LocalizedError {
     return isBare || isOfTLS ? diagnosis?.cause : nil
   }
 
-  /// Returns ``description``.
+  /// Same as ``description``.
   public var errorDescription: String? { description }
 }
 

@@ -1,11 +1,11 @@
 /// A call's span in a trace; see ``TraceContext``.
 public final class CallSpan: Sendable {
-  /// The context inside the call, which applies to its hooks, its steps, and the calls that they make.
+  /// The trace context of the call's hooks and steps, and of the calls that they make.
   public let context: TraceContext
-  /// The parent span. `nil` if the call starts the trace.
+  /// The parent span. `nil` if this call started the trace.
   public let parent: SpanID?
 
-  /// Data needed by spans that the flight record does not contain.
+  /// Data that spans need but the flight record doesn't contain.
   package struct Notes: Sendable {
     package fileprivate(set) var lines: [RequestLine] = []
     package fileprivate(set) var connections: [Connection] = []
@@ -24,7 +24,7 @@ public final class CallSpan: Sendable {
     self.parent = parent
   }
 
-  /// Returns an attempt's span, which the request sends as the parent.
+  /// Returns the span ID of an attempt, which the request sends as its parent ID.
   public func attempt(_ number: Int) -> SpanID { context.spanID.part(number) }
 
   package var notes: Notes { kept.withLock { $0 } }
@@ -37,7 +37,7 @@ public final class CallSpan: Sendable {
 
   package func note(_ connection: Connection) { kept.withLock { $0.connections.append(connection) } }
 
-  /// Creates the span for a call that starts here. Returns `nil` outside of a trace, unless an observer starts one.
+  /// Creates the span of a call. Outside a trace, returns `nil` unless `sampling` allows new traces.
   @inline(__always)
   package static func here(_ sampling: TraceSampling, _ random: CallRandom) -> CallSpan? {
     let parent = TraceContext.current
@@ -60,7 +60,7 @@ public final class CallSpan: Sendable {
 
 /// The fraction of new traces that an observer records.
 public struct TraceSampling: Sendable, Hashable {
-  /// From 0 to 1. Negative if no traces are started.
+  /// A fraction from 0 to 1. Negative if no traces are started.
   private let share: Double
 
   /// Starts no traces.
@@ -68,7 +68,7 @@ public struct TraceSampling: Sendable, Hashable {
   /// Records every trace.
   public static let all = TraceSampling(share: 1)
 
-  /// Records a fraction of the traces, from 0 to 1, selected by trace ID.
+  /// Records the given fraction of traces, from 0 to 1, selected by trace ID.
   public static func share(_ share: Double) -> TraceSampling { TraceSampling(share: min(1, max(0, share))) }
 
   package func union(_ other: TraceSampling) -> TraceSampling { share < other.share ? other : self }

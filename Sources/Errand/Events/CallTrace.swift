@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// Keeps a call's flight record, and notifies the observers and the log.
+/// Keeps a call's flight record, notifies its observers, and writes its log lines.
 package final class CallTrace: Sendable {
   package let call: Int
-  /// The name of the task's type. Empty without observers and log.
+  /// The name of the task's type. Empty if nothing is observed or logged.
   private let task: String
-  /// Whether an observer or the log receives anything before the call ends.
+  /// Whether anything is observed or logged before the call ends.
   private let isEager: Bool
   private let clock: CallClock
   private let start: Duration
@@ -16,9 +16,9 @@ package final class CallTrace: Sendable {
   package let span: CallSpan?
   private let record: Lock<FlightRecord>
   private let logged = Lock(Duration.zero)
-  /// Whether an observer or the log receives moments that the record does not contain.
+  /// Whether observers or the log receive moments that are not in the flight record.
   package let isObserved: Bool
-  /// Whether the span collects data that the record does not contain.
+  /// Whether the span collects data that is not in the flight record.
   package let keepsNotes: Bool
   /// Whether the URL is hidden from observers and the log.
   package let isHidden: Bool
@@ -51,7 +51,7 @@ package final class CallTrace: Sendable {
 
   package var elapsed: Duration { clock.now - start }
 
-  /// Records a moment, by default at the current time. Returns its time.
+  /// Records a moment and returns its time, which defaults to the current time.
   @discardableResult
   package func note(_ moment: consuming CallMoment, at time: Duration? = nil) -> Duration {
     let time = time ?? elapsed
@@ -69,7 +69,7 @@ package final class CallTrace: Sendable {
     emit(moment, at: time)
   }
 
-  /// Reports a moment that the record does not contain.
+  /// Reports a moment without adding it to the flight record.
   package func emit(
     _ moment: CallMoment, at time: Duration, errorType: String? = nil, record: FlightRecord? = nil
   ) {
@@ -81,7 +81,7 @@ package final class CallTrace: Sendable {
     if logStyle.includes(moment) { write(moment, at: time) }
   }
 
-  /// Writes a log line. Log times never go backwards: a moment that is reported late includes its own time.
+  /// Writes a log line. Times in the log never go backwards, so a moment that is logged late also shows its own time.
   private func write(_ moment: CallMoment, at time: Duration) {
     let latest = logged.withLock { latest in
       latest = max(latest, time)
@@ -98,7 +98,7 @@ package final class CallTrace: Sendable {
     for observer in observers where observer.wantsProgress { observer.notify(event) }
   }
 
-  /// Ends the call and returns its record. Only observers receive the record with its title.
+  /// Ends the call and returns its record. The title is only set in the record that observers receive.
   package func end(
     _ outcome: CallOutcome, _ cause: Diagnosis.Cause? = nil, errorType: @autoclosure () -> String? = nil,
     title: @autoclosure () -> String = ""

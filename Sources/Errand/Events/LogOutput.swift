@@ -2,17 +2,17 @@ import ErrandFoundation
 
 /// An output for human-readable text, such as echoes and log lines.
 public struct LogOutput: Sendable {
-  /// Whether the output is a terminal, in which echoes are coloured.
+  /// Whether the output is a terminal. Echoes on a terminal are coloured.
   public let isTerminal: Bool
   private let put: @Sendable (String) -> Void
 
-  /// Creates an output that calls `put` with each text, from any thread.
+  /// Creates an output that passes each text to `put`, which can be called from any thread.
   public init(isTerminal: Bool = false, _ put: @escaping @Sendable (String) -> Void) {
     self.isTerminal = isTerminal
     self.put = put
   }
 
-  /// Writes a text.
+  /// Writes text to the output.
   public func write(_ text: String) { put(text) }
 
   /// Standard output.

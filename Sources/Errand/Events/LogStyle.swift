@@ -1,10 +1,10 @@
-/// The level of detail in a server's log, which has one line per moment of a call.
+/// How much a server logs. Each moment of a call is logged as one line.
 public enum LogStyle: Int, Sendable, Hashable, Comparable, CaseIterable {
-  /// Nothing.
+  /// Logs nothing.
   case none
-  /// The start and the end of every call.
+  /// Logs the start and the end of every call.
   case short
-  /// Every moment of every call.
+  /// Logs every moment of every call.
   case steps
 
   /// Orders styles by the amount of output.

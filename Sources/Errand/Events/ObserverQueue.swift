@@ -2,7 +2,7 @@ import Dispatch
 
 /// Delivers events to one observer, in order. Uses a dispatch queue unless the observer requests inline delivery.
 ///
-/// Does not use a Swift task, because a blocking observer would occupy one of the few threads that run the calls.
+/// Does not use a Swift task, because a blocking observer would occupy one of the few threads that run calls.
 package final class ObserverQueue: Sendable {
   private struct State {
     var events: [TaskEvent] = []

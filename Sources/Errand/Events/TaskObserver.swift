@@ -1,18 +1,18 @@
 /// Observes a server's calls. Each call's events arrive in order.
 ///
-/// Install observers in ``ServerConfiguration/observers``. Without observers, events cost nothing.
+/// Install observers in ``ServerConfiguration/observers``. Without observers, events have no cost.
 public protocol TaskObserver: Sendable {
   /// How events are delivered. Defaults to ``ObserverDelivery/queued``.
   var delivery: ObserverDelivery { get }
 
-  /// The moments to observe. Defaults to ``ObserverInterest/all``. Moments that no observer requests are not created.
+  /// The moments to observe. Defaults to ``ObserverInterest/all``. Moments that no observer needs are not created.
   var interest: ObserverInterest { get }
 
   /// Whether the observer receives the progress of bodies (``CallMoment/progressed(_:)``). Defaults to `false`, because
   /// counting bytes has a cost.
   var wantsProgress: Bool { get }
 
-  /// The fraction of calls outside of a ``TraceContext`` that start a recorded trace. Defaults to
+  /// The fraction of calls made outside a ``TraceContext`` that start a recorded trace. Defaults to
   /// ``TraceSampling/none``.
   var traceSampling: TraceSampling { get }
 
@@ -21,26 +21,26 @@ public protocol TaskObserver: Sendable {
 }
 
 extension TaskObserver {
-  /// ``ObserverDelivery/queued``.
+  /// Defaults to ``ObserverDelivery/queued``.
   public var delivery: ObserverDelivery { .queued }
 
-  /// All moments.
+  /// Defaults to all moments.
   public var interest: ObserverInterest { .all }
 
-  /// ``TraceSampling/none``.
+  /// Defaults to ``TraceSampling/none``.
   public var traceSampling: TraceSampling { .none }
 
-  /// `false`.
+  /// Defaults to `false`.
   public var wantsProgress: Bool { false }
 }
 
 /// The moments of a call that an observer receives.
 public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable {
-  /// The end: ``CallMoment/callEnded(_:)``.
+  /// Only the end of a call: ``CallMoment/callEnded(_:)``.
   case ends = 1
-  /// The start and the end.
+  /// The start and the end of a call.
   case calls
-  /// All moments. Progress is only included if ``TaskObserver/wantsProgress`` is true.
+  /// All moments. Progress is included only if ``TaskObserver/wantsProgress`` is `true`.
   case all
 
   /// Orders interests by the number of moments.
@@ -56,10 +56,10 @@ public enum ObserverInterest: Int, Sendable, Hashable, Comparable, CaseIterable 
 
 /// How events are delivered to an observer.
 public enum ObserverDelivery: Sendable, Hashable {
-  /// On the observer's own queue, shortly afterwards. Calls never wait for the observer. Up to 1,000 events are queued.
-  /// Beyond that, each new event replaces the most recent one in the queue, and ``TaskEvent/missed`` is the number of
-  /// dropped events.
+  /// Asynchronously, on the observer's own queue. Calls never wait for the observer. Up to 1,000 events are queued.
+  /// Beyond that, each new event replaces the most recent one in the queue, and ``TaskEvent/missed`` counts the dropped
+  /// events.
   case queued
-  /// Immediately. The call continues when the observer returns. For observers that do very little work.
+  /// Immediately. The call waits until the observer returns. Use this for observers that do very little work.
   case inline
 }

@@ -1,4 +1,4 @@
-/// A user name and password. The description contains neither.
+/// A user name and password. Neither appears in the description.
 public struct Credential: Sendable, Hashable, CustomStringConvertible {
   /// The user name.
   public let user: String
@@ -11,7 +11,7 @@ public struct Credential: Sendable, Hashable, CustomStringConvertible {
     self.password = password
   }
 
-  /// Whether the user names and passwords have the same bytes.
+  /// Whether both the user names and the passwords have the same bytes.
   public static func == (left: Credential, right: Credential) -> Bool {
     left.user.hasSameBytes(as: right.user) && left.password.hasSameBytes(as: right.password)
   }
@@ -20,5 +20,5 @@ public struct Credential: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "Credential(<redacted>)" }
 }
 
-/// Asks the app for a credential that replaces a rejected one. Returns `nil` if the app has no other credential.
+/// Asks the app for a credential to replace a rejected one. Returns `nil` if the app has no other credential.
 typealias CredentialRenewal = @Sendable () async -> Credential?

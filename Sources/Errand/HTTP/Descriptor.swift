@@ -1,10 +1,12 @@
 package import ErrandFoundation
 
-/// Wrappers for system calls on file descriptors, which handle interrupted calls and partial writes.
+/// Wrappers for system calls on file descriptors. They handle interrupted calls and partial writes.
 ///
-/// If a call fails, they return `nil` or `false` and set `errno`. Reading at the end of a file returns empty data.
+/// If a system call fails, they return `nil` or `false` and set `errno`. Reading at the end of a file returns empty
+/// data.
 package enum Descriptor {
-  /// Opens a regular file for reading, or returns `nil`. Opening a pipe or device could block without a way to cancel.
+  /// Opens a regular file for reading. Returns `nil` if the file can't be opened or isn't a regular file: a pipe or a
+  /// device could block without a way to cancel.
   static func opened(_ path: String) -> Int32? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -57,7 +59,7 @@ package enum Descriptor {
     count(putting: bytes, into: descriptor) == bytes.count
   }
 
-  /// Writes the bytes and returns how many were written. Sets `errno` if some weren't.
+  /// Writes the bytes and returns how many were written. Sets `errno` if any bytes were not written.
   static func count(putting bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Int {
     var rest = bytes
     while !rest.isEmpty {
@@ -69,7 +71,7 @@ package enum Descriptor {
     return bytes.count - rest.count
   }
 
-  /// Writes at a position, independently of other writes.
+  /// Writes the data at a position, independently of other writes.
   static func put(_ data: Data, into descriptor: Int32, at position: Int64) -> Bool {
     var (rest, position) = (data, position)
     while !rest.isEmpty {
@@ -91,7 +93,7 @@ package enum Descriptor {
     return length < 0 ? nil : chunk.prefix(length)
   }
 
-  /// Closes the descriptor, for types with their own `close` method.
+  /// Closes the descriptor. Used by types that have their own `close` method.
   @discardableResult
   package static func release(_ descriptor: Int32) -> Int32 { close(descriptor) }
 }

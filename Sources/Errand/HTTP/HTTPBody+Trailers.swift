@@ -1,5 +1,5 @@
 extension HTTPBody {
-  /// The names of the trailer fields, for transports. Empty for most bodies.
+  /// The names of the trailer fields. Used by transports. Empty for most bodies.
   public var trailerNames: [HTTPHeaderName] { trailers?.names ?? [] }
 
   package struct Trailers: Sendable {
@@ -8,7 +8,7 @@ extension HTTPBody {
 
     package var announcement: String { names.map(\.rawName).joined(separator: ", ") }
 
-    /// The first name that isn't allowed in trailers, or `nil` if all names are.
+    /// The first name that isn't allowed in trailers, or `nil` if all names are allowed.
     package var forbidden: HTTPHeaderName? { names.first { !$0.isValid || Self.ofHead.contains($0) } }
 
     // RFC 9110 §6.5.1: fields for framing, routing, request modifiers, authentication, response control and the content
@@ -31,9 +31,10 @@ extension HTTPBody {
   /// libcurl can send trailers. `URLSession` can't send trailers and rejects the body. Few servers read trailers.
   ///
   /// - Parameters:
-  ///   - names: The names, which are announced in `Trailer`. A name that must be known before the body, such as
-  ///     `Content-Type` or `Authorization`, fails the call.
-  ///   - make: Returns the fields after the body has been sent. Called for each attempt. Can omit announced fields.
+  ///   - names: The names, which are announced in the `Trailer` field. The call fails if one of the fields must be sent
+  ///     before the body, such as `Content-Type` or `Authorization`.
+  ///   - make: Returns the fields. Called in each attempt, after the body has been sent. Announced fields can be
+  ///     omitted.
   public func trailers(
     _ names: [HTTPHeaderName], _ make: @escaping @Sendable () async throws -> HTTPHeaders
   ) -> HTTPBody {

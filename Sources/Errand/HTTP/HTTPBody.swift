@@ -2,11 +2,11 @@ public import ErrandFoundation
 
 /// The body of a request: empty, bytes, a file, or a stream of chunks.
 ///
-/// Bytes and files are replayable: they can be sent again. A stream is replayable if it is created from a closure that
-/// makes a new sequence each time. A body that isn't replayable is never sent twice, and never replaced by an empty
-/// body.
+/// Bytes and files are replayable, which means that they can be sent again. A stream is replayable if it is created
+/// from a closure that returns a new sequence each time. A body that isn't replayable is never sent twice, and never
+/// replaced by an empty body.
 public struct HTTPBody: Sendable {
-  /// Passes each chunk to `sink`, in order, waiting until it is accepted.
+  /// Passes each chunk to `sink`, in order, and waits until the chunk is accepted.
   package typealias Source = @Sendable (_ sink: @Sendable (Data) async throws -> Void) async throws -> Void
 
   package enum Storage: Sendable {
@@ -16,7 +16,7 @@ public struct HTTPBody: Sendable {
     case stream(Source)
   }
 
-  /// A class, because streams can't be compared by their bytes.
+  /// A class, so that streams can be compared by identity. Their bytes can't be compared.
   private final class Identity: Sendable {
     let trailers: Trailers?
     let isInMemory: Bool
@@ -64,10 +64,10 @@ public struct HTTPBody: Sendable {
   public static func text(_ text: String) -> HTTPBody { bytes(Data(text.utf8), type: .plainText) }
 
   /// Creates a body from the contents of a file, which is opened and read for each attempt. The media type defaults to
-  /// that of the file extension.
+  /// the type for the file extension.
   ///
   /// If the system doesn't know the size of a file, such as `/proc/version`, the file is read to its end and sent
-  /// without a length. If the size changes while the file is sent, the call fails with `.bodyLengthMismatch`.
+  /// without a length. If the size changes while the file is being sent, the call fails with `.bodyLengthMismatch`.
   public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody {
     HTTPBody(.file(url), type: type ?? MediaType(fileExtension: url.pathExtension))
   }
@@ -75,9 +75,9 @@ public struct HTTPBody: Sendable {
   /// Creates a replayable stream. `make` is called for each attempt.
   ///
   /// - Parameters:
-  ///   - length: The total number of bytes, if known. Sent as `Content-Length`. A stream that is shorter or longer is
-  ///     an error. Without a length, the body is sent in chunks.
-  ///   - make: Makes the sequence of chunks.
+  ///   - length: The total number of bytes, if known. Sent as `Content-Length`. If the stream is shorter or longer, the
+  ///     call fails. Without a length, the body is sent in chunks.
+  ///   - make: Returns the sequence of chunks.
   public static func stream<Chunks: AsyncSequence & Sendable>(
     length: Int64? = nil, _ make: @escaping @Sendable () throws -> Chunks
   ) -> HTTPBody where Chunks.Element == Data {
@@ -121,7 +121,7 @@ public struct HTTPBody: Sendable {
     if case .empty = storage { true } else { false }
   }
 
-  /// Whether the app's code produces the body while it is sent.
+  /// Whether the app's code produces the body while it is being sent.
   package var isProduced: Bool { identity?.isProduced ?? false }
 
   /// Whether all bytes are available before sending starts.
@@ -151,8 +151,8 @@ public struct HTTPBody: Sendable {
   /// The length in bytes, or 0 if it is unknown.
   var knownLength: Int { (try? length()).flatMap { $0 }.map { Int($0) } ?? 0 }
 
-  /// Returns the length in bytes: the specified length, the number of bytes in memory, or the size of the file. `nil`
-  /// if the length is unknown, as for files in `/proc`.
+  /// Returns the length in bytes: the specified length, the number of bytes in memory, or the size of the file. Returns
+  /// `nil` if the length is unknown, as for files in `/proc`.
   ///
   /// Throws an error if the file can't be read.
   public func length() throws -> Int64? {
@@ -163,8 +163,8 @@ public struct HTTPBody: Sendable {
     }
   }
 
-  /// The size of a file, or `nil` if the system doesn't know it: files in `/proc` report a size of zero but have
-  /// content.
+  /// Returns the size of a file, or `nil` if the system doesn't know it. Files in `/proc` report a size of zero,
+  /// although they have content.
   static func length(of file: URL) throws -> Int64? {
     let descriptor = try open(file)
     defer { close(descriptor) }
@@ -194,7 +194,9 @@ public struct HTTPBody: Sendable {
 
   static func open(_ url: URL) throws -> Int32 {
     // The path of a non-file URL doesn't refer to a local file.
-    guard url.isFileURL else { throw Failure.unreadable(path: "the \(url.scheme ?? "") URL of '\(url.path)'") }
+    guard url.isFileURL else {
+      throw Failure.unreadable(path: "the \(url.scheme ?? "") URL with the path '\(url.path)'")
+    }
     guard let descriptor = Descriptor.opened(url.path) else { throw Failure.unreadable(path: url.path) }
     return descriptor
   }

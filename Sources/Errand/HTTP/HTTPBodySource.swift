@@ -2,24 +2,25 @@ public import ErrandFoundation
 
 /// The source of a response body, supplied by a transport with the response head.
 ///
-/// A source has one reader, which reads one chunk at a time. Between reads, it applies backpressure to the sender.
+/// A source has one reader, which reads one chunk at a time. Between reads, the source applies backpressure to the
+/// sender.
 public protocol HTTPBodySource: AnyObject, Sendable {
   /// Returns the next chunk, which is never empty, or `nil` at the end.
   ///
-  /// Throws the error of the transfer, or `CancellationError` if the current task is cancelled.
+  /// Throws the transfer's error, or `CancellationError` if the current task is cancelled.
   func next() async throws -> Data?
 
-  /// Reads the rest of the body. Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes.
+  /// Reads the rest of the body. Throws ``HTTPBodyLimitError`` if the rest is longer than `limit` bytes.
   func collect(upTo limit: Int) async throws -> Data
 
   /// Ends reading and immediately releases the connection or file behind the source. The body isn't read after this
-  /// call. Can be called several times.
+  /// call. This method can be called several times.
   func cancel()
 
   /// The trailer fields. Empty until the end of the body.
   var trailers: HTTPHeaders { get }
 
-  /// The timings of the transfer. `nil` until the end of the body, or if nothing was measured.
+  /// The timings of the transfer. `nil` until the end of the body, and if nothing was measured.
   var timings: TransferTimings? { get }
 }
 
@@ -44,7 +45,7 @@ extension HTTPBodySource {
   public var timings: TransferTimings? { nil }
 }
 
-/// The error thrown when reading a body again after leaving a loop over it early.
+/// The error thrown when a body is read again after a loop over it was left early.
 public struct HTTPBodyConsumedError: Error, Sendable {
   /// Creates the error.
   public init() {}
@@ -61,5 +62,5 @@ public struct HTTPBodyLimitError: Error, Sendable {
 
 extension HTTPBodyLimitError: CustomStringConvertible {
   /// The limit, and how to raise it.
-  public var description: String { "the body exceeds the limit of \(limit) bytes: raise it with upTo:" }
+  public var description: String { "the body exceeds the limit of \(limit) bytes: pass a higher limit (upTo:)" }
 }

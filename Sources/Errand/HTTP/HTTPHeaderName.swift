@@ -1,4 +1,4 @@
-/// The name of a header field. Comparison ignores case, and the original case is sent.
+/// The name of a header field. Comparisons ignore case, and the name is sent in its original case.
 public struct HTTPHeaderName: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The name as it was written.
   public let rawName: String
@@ -68,75 +68,75 @@ extension HTTPHeaderName: Hashable {
 }
 
 extension HTTPHeaderName {
-  /// Accept.
+  /// The `Accept` header field.
   public static let accept: HTTPHeaderName = "Accept"
-  /// Accept-Encoding.
+  /// The `Accept-Encoding` header field.
   public static let acceptEncoding: HTTPHeaderName = "Accept-Encoding"
-  /// Accept-Language.
+  /// The `Accept-Language` header field.
   public static let acceptLanguage: HTTPHeaderName = "Accept-Language"
-  /// Authorization.
+  /// The `Authorization` header field.
   public static let authorization: HTTPHeaderName = "Authorization"
-  /// Cache-Control.
+  /// The `Cache-Control` header field.
   public static let cacheControl: HTTPHeaderName = "Cache-Control"
-  /// Connection.
+  /// The `Connection` header field.
   public static let connection: HTTPHeaderName = "Connection"
-  /// Content-Digest (RFC 9530).
+  /// The `Content-Digest` header field (RFC 9530).
   public static let contentDigest: HTTPHeaderName = "Content-Digest"
-  /// Content-Disposition (RFC 6266).
+  /// The `Content-Disposition` header field (RFC 6266).
   public static let contentDisposition: HTTPHeaderName = "Content-Disposition"
-  /// Content-Encoding.
+  /// The `Content-Encoding` header field.
   public static let contentEncoding: HTTPHeaderName = "Content-Encoding"
-  /// Content-Length.
+  /// The `Content-Length` header field.
   public static let contentLength: HTTPHeaderName = "Content-Length"
-  /// Content-Range.
+  /// The `Content-Range` header field.
   public static let contentRange: HTTPHeaderName = "Content-Range"
   static let contentTransferEncoding: HTTPHeaderName = "Content-Transfer-Encoding"
-  /// Content-Type.
+  /// The `Content-Type` header field.
   public static let contentType: HTTPHeaderName = "Content-Type"
-  /// Cookie.
+  /// The `Cookie` header field.
   public static let cookie: HTTPHeaderName = "Cookie"
-  /// Date.
+  /// The `Date` header field.
   public static let date: HTTPHeaderName = "Date"
-  /// ETag.
+  /// The `ETag` header field.
   public static let eTag: HTTPHeaderName = "ETag"
-  /// Expect.
+  /// The `Expect` header field.
   public static let expect: HTTPHeaderName = "Expect"
-  /// Host.
+  /// The `Host` header field.
   public static let host: HTTPHeaderName = "Host"
-  /// Idempotency-Key: identifies a request across retries.
+  /// The `Idempotency-Key` header field, which identifies a request across retries.
   public static let idempotencyKey: HTTPHeaderName = "Idempotency-Key"
-  /// If-Modified-Since.
+  /// The `If-Modified-Since` header field.
   public static let ifModifiedSince: HTTPHeaderName = "If-Modified-Since"
-  /// If-None-Match.
+  /// The `If-None-Match` header field.
   public static let ifNoneMatch: HTTPHeaderName = "If-None-Match"
-  /// If-Range.
+  /// The `If-Range` header field.
   public static let ifRange: HTTPHeaderName = "If-Range"
-  /// Last-Event-ID (HTML Standard §9.2.4).
+  /// The `Last-Event-ID` header field (HTML Standard §9.2.4).
   public static let lastEventID: HTTPHeaderName = "Last-Event-ID"
-  /// Last-Modified.
+  /// The `Last-Modified` header field.
   public static let lastModified: HTTPHeaderName = "Last-Modified"
-  /// Link.
+  /// The `Link` header field.
   public static let link: HTTPHeaderName = "Link"
-  /// Location.
+  /// The `Location` header field.
   public static let location: HTTPHeaderName = "Location"
-  /// Proxy-Authenticate.
+  /// The `Proxy-Authenticate` header field.
   public static let proxyAuthenticate: HTTPHeaderName = "Proxy-Authenticate"
-  /// Proxy-Authorization.
+  /// The `Proxy-Authorization` header field.
   public static let proxyAuthorization: HTTPHeaderName = "Proxy-Authorization"
-  /// Range.
+  /// The `Range` header field.
   public static let range: HTTPHeaderName = "Range"
-  /// Repr-Digest (RFC 9530).
+  /// The `Repr-Digest` header field (RFC 9530).
   public static let reprDigest: HTTPHeaderName = "Repr-Digest"
-  /// Retry-After.
+  /// The `Retry-After` header field.
   public static let retryAfter: HTTPHeaderName = "Retry-After"
-  /// Set-Cookie.
+  /// The `Set-Cookie` header field.
   public static let setCookie: HTTPHeaderName = "Set-Cookie"
-  /// Transfer-Encoding.
+  /// The `Transfer-Encoding` header field.
   public static let transferEncoding: HTTPHeaderName = "Transfer-Encoding"
-  /// User-Agent.
+  /// The `User-Agent` header field.
   public static let userAgent: HTTPHeaderName = "User-Agent"
-  /// Vary.
+  /// The `Vary` header field.
   public static let vary: HTTPHeaderName = "Vary"
-  /// WWW-Authenticate.
+  /// The `WWW-Authenticate` header field.
   public static let wwwAuthenticate: HTTPHeaderName = "WWW-Authenticate"
 }

@@ -1,8 +1,8 @@
 /// The header fields of a message, in order. A name can have several values.
 ///
 ///     var headers: HTTPHeaders = ["Accept": "application/json"]
-///     headers[.ifNoneMatch] = "\"abc\""          // replaces what was there
-///     headers.add("a=1", for: .setCookie)         // keeps what was there
+///     headers[.ifNoneMatch] = "\"abc\""          // replaces existing values
+///     headers.add("a=1", for: .setCookie)         // keeps existing values
 public struct HTTPHeaders: Sendable, Hashable {
   /// A single field line.
   public struct Field: Sendable, Hashable {
@@ -32,11 +32,11 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Creates an empty header.
   public init() { fields = [] }
 
-  /// Creates a header from fields, keeping order and duplicates.
+  /// Creates a header from fields, keeping their order and any duplicates.
   public init(_ fields: [Field]) { self.fields = fields }
 
-  /// The value of a field. Several lines are joined with `, ` (RFC 9110 §5.3). Setting a value replaces all lines, at
-  /// the position of the first. Setting `nil` removes them.
+  /// The value of a field. Several lines are joined with `, ` (RFC 9110 §5.3). Setting a value replaces the first line
+  /// and removes the others. Setting `nil` removes all lines.
   ///
   /// `Set-Cookie` can't be joined: use ``values(for:)`` to read it.
   public subscript(_ name: HTTPHeaderName) -> String? {
@@ -58,7 +58,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   mutating func removeFraming() { fields.removeAll { $0.name.isOfFraming } }
 
-  /// All values of a field, in order.
+  /// Returns all values of a field, in order.
   public func values(for name: HTTPHeaderName) -> [String] {
     fields.filter { $0.name == name }.map(\.value)
   }
@@ -76,7 +76,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Removes all lines of a field.
   public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 
-  /// Merges `others` into these fields. If a name is in both, only the lines of `others` are kept.
+  /// Merges `others` into these fields. If a name is in both, only the lines in `others` are kept.
   public mutating func replace(with others: HTTPHeaders) {
     guard !others.isEmpty else { return }
     guard !isEmpty else { return fields = others.fields }
@@ -89,7 +89,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.append(contentsOf: others.fields)
   }
 
-  /// Applies the changes between `before` and `after`, replacing all lines of each changed name.
+  /// Returns these fields with the changes between `before` and `after` applied. Replaces all lines of each changed
+  /// name.
   func applying(changesFrom before: HTTPHeaders, to after: HTTPHeaders) -> HTTPHeaders {
     var result = self
     var changed = HTTPHeaders()
@@ -106,8 +107,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     if !contains(name) { fields.append(Field(name, value)) }
   }
 
-  /// The first field that can't be sent, or `nil` if all fields can. A name must be a token. A value must not contain a
-  /// line break, which could inject another field, or a NUL (RFC 9110 §5.5).
+  /// The first field that can't be sent, or `nil` if all fields can be sent. A name must be a token. A value must not
+  /// contain a line break, which could inject another field, or a NUL (RFC 9110 §5.5).
   public var firstInvalid: Field? {
     fields.first { field in
       !field.name.isValid || !field.value.hasOnlyBytes { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
@@ -117,7 +118,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   package var size: Int { fields.reduce(0) { $0 + $1.size } }
 
   private func firstIndex(of name: HTTPHeaderName) -> Int? {
-    // Access `fields` by index to avoid copying each field. Most names already differ in length.
+    // Access `fields` by index to avoid copying each field. Most names differ in length, so comparing them is cheap.
     for index in fields.indices where fields[index].name == name { return index }
     return nil
   }
@@ -141,7 +142,7 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-  /// Creates a header from a literal, in order. Names can repeat.
+  /// Creates a header from a literal, in order. Names can be repeated.
   public init(dictionaryLiteral elements: (HTTPHeaderName, String)...) {
     fields = elements.map { Field($0, $1) }
   }

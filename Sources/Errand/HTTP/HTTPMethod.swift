@@ -17,31 +17,31 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
   /// The name of the method, or `automatic`.
   public var description: String { self == .automatic ? "automatic" : rawValue }
 
-  /// No explicit method: GET without a body, POST with a body.
+  /// No explicit method. Requests are sent as GET without a body and as POST with a body.
   public static let automatic = HTTPMethod("")
 
-  /// CONNECT. Reserved for proxies: requests with this method are rejected.
+  /// The CONNECT method. It is reserved for proxies, so requests with this method are rejected.
   public static let connect = HTTPMethod("CONNECT")
-  /// DELETE.
+  /// The DELETE method.
   public static let delete = HTTPMethod("DELETE")
-  /// GET.
+  /// The GET method.
   public static let get = HTTPMethod("GET")
-  /// HEAD.
+  /// The HEAD method.
   public static let head = HTTPMethod("HEAD")
-  /// OPTIONS.
+  /// The OPTIONS method.
   public static let options = HTTPMethod("OPTIONS")
-  /// PATCH (RFC 5789).
+  /// The PATCH method (RFC 5789).
   public static let patch = HTTPMethod("PATCH")
-  /// POST.
+  /// The POST method.
   public static let post = HTTPMethod("POST")
-  /// PUT.
+  /// The PUT method.
   public static let put = HTTPMethod("PUT")
-  /// QUERY: safe and idempotent, with a body.
+  /// The QUERY method, which is safe and idempotent, and has a body.
   public static let query = HTTPMethod("QUERY")
-  /// TRACE.
+  /// The TRACE method.
   public static let trace = HTTPMethod("TRACE")
 
-  /// Whether the method is safe: it only reads (RFC 9110 §9.2.1).
+  /// Whether the method is safe, which means that it only reads (RFC 9110 §9.2.1).
   public var isSafe: Bool {
     self == .get || self == .head || self == .options || self == .trace || self == .query
   }
@@ -49,8 +49,8 @@ public struct HTTPMethod: RawRepresentable, Codable, Hashable, Sendable, Express
   /// Whether sending the request twice has the same effect as sending it once (RFC 9110 §9.2.2).
   public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 
-  /// Whether parameters are sent in the body, as for methods with defined content semantics (RFC 9110 §9.3) and for
-  /// unknown methods.
+  /// Whether parameters are sent in the body. This applies to methods for which content has defined semantics (RFC 9110
+  /// §9.3), and to unknown methods.
   var sendsParametersInBody: Bool {
     switch self {
     case .automatic, .get, .head, .delete, .options, .trace, .connect: false

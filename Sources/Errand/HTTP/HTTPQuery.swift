@@ -1,10 +1,10 @@
-/// The query of a URL: ordered names and values, escaped when they are written.
+/// The query of a URL, as ordered names and values. They are escaped when the URL is built.
 ///
 ///     var query: HTTPQuery { ["q": text, "page": "\(page)"] }
 ///
-/// All bytes outside the unreserved set of RFC 3986 §2.3 are percent-encoded, including `+`, `&` and `=`, so values
-/// arrive unchanged. Names can repeat, and order is kept. Entries with a `nil` value are omitted. For a name without a
-/// value, use an ``Item``.
+/// All bytes outside the unreserved set in RFC 3986 §2.3 are percent-encoded, including `+`, `&` and `=`, so values
+/// arrive unchanged. Names can be repeated, and their order is kept. Entries with a `nil` value are omitted. For a name
+/// without a value, use an ``Item``.
 public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// A `name=value` pair. If the value is `nil`, only `name` is written.
   public struct Item: Sendable, Hashable {
@@ -20,7 +20,7 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// The items in order.
+  /// The items, in order.
   public var items: [Item]
 
   /// Creates an empty query.
@@ -40,8 +40,8 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// Creates a query from a literal, in order. Entries with a `nil` value are omitted.
   public init(dictionaryLiteral elements: (String, String?)...) { self.init(elements) }
 
-  /// The value of the first item with a name. Setting a value replaces all items with that name, at the position of the
-  /// first. Setting `nil` removes them.
+  /// The value of the first item with this name. Setting a value replaces that item and removes the others. Setting
+  /// `nil` removes all items with this name.
   public subscript(_ name: String) -> String? {
     get { items.first { $0.name == name }?.value }
     set {
@@ -51,7 +51,7 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
   }
 
-  /// The values of all items with a name, in order.
+  /// Returns the values of all items with this name, in order.
   public func values(for name: String) -> [String] { items.filter { $0.name == name }.compactMap(\.value) }
 
   /// Whether the query has no items.
@@ -62,7 +62,7 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     if let value { items.append(Item(name, value)) }
   }
 
-  /// The query as written in a URL, without the question mark.
+  /// The query as it appears in a URL, without the question mark.
   public var encoded: String {
     items.map { item in
       let name = Self.escaped(item.name)

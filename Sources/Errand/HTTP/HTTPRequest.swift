@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// An HTTP request: method, absolute URL, header fields and body.
+/// An HTTP request with a method, an absolute URL, header fields and a body.
 public struct HTTPRequest: Sendable {
   private struct Parts: Sendable {
     var method: HTTPMethod
@@ -16,7 +16,7 @@ public struct HTTPRequest: Sendable {
     init(_ parts: Parts) { self.parts = parts }
   }
 
-  // Boxed, because requests are passed around often and rarely changed.
+  // Boxed, because requests are often passed around and rarely changed.
   private var storage: Storage
 
   private var parts: Parts {

@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// An HTTP response: its head, and its body as a stream.
+/// An HTTP response. Its body is a stream.
 public struct HTTPResponse: Sendable {
   /// The status.
   public var status: HTTPStatus
@@ -10,7 +10,7 @@ public struct HTTPResponse: Sendable {
   public var version: HTTPVersion?
   /// The URL of the response, after redirects.
   public var url: URL
-  /// Whether the connection had already carried an exchange.
+  /// Whether the connection had already been used for another exchange.
   public var isConnectionReused: Bool
   /// Whether the call's hooks verified the head before a copy was stored.
   package var isVerified = false
@@ -55,13 +55,13 @@ public struct HTTPResponse: Sendable {
     set { extras = Extras(newValue, unexpected, cachedAt) }
   }
 
-  /// The date at which a stored response was received, or `nil` if the response isn't from the cache.
+  /// The date when a stored response was received, or `nil` if the response isn't from the cache.
   var cachedAt: Date? {
     get { extras?.cachedAt }
     set { extras = Extras(redirects, unexpected, newValue) }
   }
 
-  /// The reason why a 206 or 304 doesn't match its request, or `nil`.
+  /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.
   var unexpected: String? {
     get { extras?.unexpected }
     set { extras = Extras(redirects, newValue, cachedAt) }
@@ -69,7 +69,7 @@ public struct HTTPResponse: Sendable {
 
   /// The media type in `Content-Type`, or `nil` if the field is missing or invalid.
   ///
-  /// If the field is sent several times, the last valid type is used, as in browsers.
+  /// If the server sent the field several times, the last valid type is used, as in browsers.
   public var mediaType: MediaType? { headers.mediaType }
 }
 
@@ -84,6 +84,6 @@ public enum HTTPVersion: String, Codable, Sendable, Hashable {
   /// HTTP/3.
   case http3 = "HTTP/3"
 
-  /// Whether connections are multiplexed, with framed bodies.
+  /// Whether connections are multiplexed and bodies are framed.
   var hasStreams: Bool { self == .http2 || self == .http3 }
 }

@@ -13,7 +13,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   package enum Ending: Sendable {
     case complete
     case failed(any Error)
-    /// The rest was discarded.
+    /// The rest of the body was discarded.
     case dropped
 
     var error: (any Error)? {
@@ -48,7 +48,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     /// The timings, available after the source is released.
     var timings: TransferTimings?
     var ending: Ending?
-    /// Whether a reader left before the end.
+    /// Whether a reader left the loop before the end.
     var isReleased = false
     /// The actions to run at the end. `nil` after they have run.
     var onEnd: EndActions? = EndActions()
@@ -57,7 +57,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var explain: (@Sendable (any Error) -> any Error)?
     var onChunk: (@Sendable (Int) -> Void)?
 
-    /// Removes and returns the actions to run. Returns `nil` if none are left. After that, no actions are stored.
+    /// Removes and returns the actions to run. Returns `nil` if none are left. Once it has returned `nil`, no more
+    /// actions are stored.
     mutating func takeActions() -> (EndActions, (any HTTPBodySource)?)? {
       guard let actions = onEnd, !actions.isEmpty else {
         onEnd = nil
@@ -84,9 +85,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Returns the next chunk, or `nil` at the end.
   ///
-  /// Throws the error of the transfer, `CancellationError` if the call or the current task is cancelled, and
-  /// ``HTTPBodyConsumedError`` if a loop over the body was left early (for a stream, a `TaskError` with code
-  /// `.bodyConsumed`).
+  /// Throws the transfer's error, or `CancellationError` if the call or the current task is cancelled. If a loop over
+  /// the body was left early, throws ``HTTPBodyConsumedError`` or, if a call streams the body, a `TaskError` with code
+  /// `.bodyConsumed`.
   public func next() async throws -> Data? {
     do {
       let chunk: Data?
@@ -100,7 +101,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Reads the rest of the body.
   ///
-  /// Throws ``HTTPBodyLimitError`` if it is longer than `limit` bytes, and the errors of ``next()``.
+  /// Throws ``HTTPBodyLimitError`` if the rest is longer than `limit` bytes, or any error that ``next()`` throws.
   public func collect(upTo limit: Int = .max) async throws -> Data {
     do {
       let data: Data
@@ -120,7 +121,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     let data = try await collect(upTo: limit)
     let source = source
     let (trailers, timings) = (source?.trailers, source?.timings)
-    // The local reference prevents releasing the source under the lock.
+    // The local reference keeps the source from being released while the lock is held.
     state.withLock { state in
       state.source = nil
       state.buffered = data
@@ -130,7 +131,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return data
   }
 
-  /// Ends the transfer, if it is still running.
+  /// Ends the transfer if it is still running.
   public func cancel() {
     source?.cancel()
     end(.dropped)
@@ -171,14 +172,14 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return source?.trailers ?? kept
   }
 
-  /// The timings of the transfer. `nil` until the end of the body, or for a body without a transfer.
+  /// The timings of the transfer. `nil` until the end of the body, and for a body that wasn't transferred.
   public var timings: TransferTimings? {
     let (source, kept) = state.withLock { ($0.source, $0.timings) }
     return source?.timings ?? kept
   }
 
-  /// Calls `action` once when the body ends or is released, after all actions added earlier. If those have already run,
-  /// calls it immediately.
+  /// Calls `action` once when the body ends or is released, after all actions added earlier. If they have already run,
+  /// calls `action` immediately.
   package func onEnd(_ action: @escaping EndAction) {
     let (past, source) = state.withLock { state -> (Ending?, (any HTTPBodySource)?) in
       guard state.onEnd == nil else {
@@ -195,7 +196,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     state.withLock { $0.explain = explain }
   }
 
-  /// Adds information about the call to an error in the content of the body.
+  /// Returns an error about the body's content, with information about the call added.
   package func explained(_ error: any Error) -> any Error { state.withLock { $0.explain }?(error) ?? error }
 
   package func onChunk(_ action: @escaping @Sendable (Int) -> Void) { state.withLock { $0.onChunk = action } }
@@ -208,7 +209,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       state.ending = ending
       return state.takeActions()
     }
-    // Run actions added during this loop last: a call must not end before its attempt.
+    // Actions added during this loop run last, because a call must not end before its attempt.
     while let (actions, source) = next {
       actions.run(ending, source)
       next = state.withLock { $0.takeActions() }
@@ -224,7 +225,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// An iterator over a body. Ends the transfer if it is released before the end.
+  /// An iterator over a body. If the iterator is released before the end, it ends the transfer.
   public final class AsyncIterator: AsyncIteratorProtocol {
     private let body: HTTPResponseBody
 

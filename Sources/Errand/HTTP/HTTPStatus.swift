@@ -9,9 +9,9 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
   /// Creates a status from its code.
   public init(integerLiteral value: Int) { code = value }
 
-  /// The class of a status: its first digit.
+  /// The class of a status, which is its first digit.
   public enum Kind: Int, Sendable {
-    /// 1xx: the final response follows.
+    /// 1xx: an interim response, before the final one.
     case informational = 1
     /// 2xx.
     case success
@@ -26,7 +26,7 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
   /// The class of the status, or `nil` for a code outside 100 to 599.
   public var kind: Kind? { Kind(rawValue: code / 100) }
 
-  /// Whether a call treats the status as a success by default: 2xx, or 304, the response to a conditional request.
+  /// Whether a call treats the status as success by default: 2xx, or 304 for a conditional request.
   public var isAccepted: Bool { kind == .success || code == 304 }
 
   /// The code and its reason phrase, such as `404 Not Found`.
@@ -34,10 +34,10 @@ public struct HTTPStatus: Hashable, Sendable, ExpressibleByIntegerLiteral, Custo
     Self.descriptions.indices.contains(code) ? Self.descriptions[code] : String(code)
   }
 
-  /// Precomputed, because the record of a call uses descriptions several times.
+  /// Precomputed, because each call's record uses descriptions several times.
   private static let descriptions = (0..<600).map { code in phrases[code].map { "\(code) \($0)" } ?? String(code) }
 
-  /// The reason phrase from RFC 9110. Empty for other codes.
+  /// The standard reason phrase. Empty if the code has none.
   public var phrase: String { Self.phrases[code] ?? "" }
 
   private static let phrases: [Int: String] = [
@@ -71,58 +71,58 @@ extension HTTPStatus: Codable {
 }
 
 extension HTTPStatus {
-  /// 200.
+  /// 200 OK.
   public static let ok: HTTPStatus = 200
-  /// 201.
+  /// 201 Created.
   public static let created: HTTPStatus = 201
-  /// 202: the request will be processed later.
+  /// 202 Accepted: the request will be processed later.
   public static let accepted: HTTPStatus = 202
-  /// 204.
+  /// 204 No Content.
   public static let noContent: HTTPStatus = 204
-  /// 206: a part of the requested content.
+  /// 206 Partial Content: a part of the requested content.
   public static let partialContent: HTTPStatus = 206
-  /// 301.
+  /// 301 Moved Permanently.
   public static let movedPermanently: HTTPStatus = 301
-  /// 302.
+  /// 302 Found.
   public static let found: HTTPStatus = 302
-  /// 303: the result is at another URL, to be fetched with GET.
+  /// 303 See Other: the result is at another URL, to be fetched with GET.
   public static let seeOther: HTTPStatus = 303
-  /// 304: the client's stored copy is still valid.
+  /// 304 Not Modified: the client's stored copy is still valid.
   public static let notModified: HTTPStatus = 304
-  /// 307: resend the same request to another URL.
+  /// 307 Temporary Redirect: resend the same request to another URL.
   public static let temporaryRedirect: HTTPStatus = 307
-  /// 308: resend the same request to another URL, now and in the future.
+  /// 308 Permanent Redirect: resend the same request to another URL, now and in the future.
   public static let permanentRedirect: HTTPStatus = 308
-  /// 400.
+  /// 400 Bad Request.
   public static let badRequest: HTTPStatus = 400
-  /// 401: credentials are missing or were rejected.
+  /// 401 Unauthorized: credentials are missing or were rejected.
   public static let unauthorized: HTTPStatus = 401
-  /// 403: the request is rejected regardless of credentials.
+  /// 403 Forbidden: the request is rejected regardless of credentials.
   public static let forbidden: HTTPStatus = 403
-  /// 404.
+  /// 404 Not Found.
   public static let notFound: HTTPStatus = 404
-  /// 407: the proxy requires credentials.
+  /// 407 Proxy Authentication Required: the proxy requires credentials.
   public static let proxyAuthenticationRequired: HTTPStatus = 407
-  /// 408: the server timed out waiting for the request.
+  /// 408 Request Timeout: the server timed out waiting for the request.
   public static let requestTimeout: HTTPStatus = 408
-  /// 409: the request conflicts with the state of the resource.
+  /// 409 Conflict: the request conflicts with the state of the resource.
   public static let conflict: HTTPStatus = 409
-  /// 410: the resource was permanently removed.
+  /// 410 Gone: the resource was permanently removed.
   public static let gone: HTTPStatus = 410
-  /// 412: a precondition in the request failed.
+  /// 412 Precondition Failed: a precondition in the request failed.
   public static let preconditionFailed: HTTPStatus = 412
-  /// 413.
+  /// 413 Content Too Large.
   public static let contentTooLarge: HTTPStatus = 413
-  /// 422: the content is well-formed, but can't be processed.
+  /// 422 Unprocessable Content: the content is well-formed, but can't be processed.
   public static let unprocessableContent: HTTPStatus = 422
-  /// 429.
+  /// 429 Too Many Requests.
   public static let tooManyRequests: HTTPStatus = 429
-  /// 500.
+  /// 500 Internal Server Error.
   public static let internalServerError: HTTPStatus = 500
-  /// 502.
+  /// 502 Bad Gateway.
   public static let badGateway: HTTPStatus = 502
-  /// 503.
+  /// 503 Service Unavailable.
   public static let serviceUnavailable: HTTPStatus = 503
-  /// 504.
+  /// 504 Gateway Timeout.
   public static let gatewayTimeout: HTTPStatus = 504
 }

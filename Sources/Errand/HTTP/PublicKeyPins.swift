@@ -23,14 +23,15 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// Creates an empty set of pins, which accepts every key.
   public init() {}
 
-  /// Creates pins by host. A host that starts with `*.` matches every name with one more label.
+  /// Creates pins from the keys of each host. A host such as `*.example.com` matches names with exactly one more label,
+  /// such as `a.example.com`.
   public init(_ pins: [String: Set<String>]) {
     for (host, keys) in pins {
       for key in keys.sorted() { register(key, for: host) }
     }
   }
 
-  /// Creates pins by host.
+  /// Creates pins from the keys of each host.
   public init(dictionaryLiteral elements: (String, Set<String>)...) {
     self.init(Dictionary(elements, uniquingKeysWith: { $0.union($1) }))
   }
@@ -38,9 +39,10 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
   /// Adds a key for a host.
   ///
   /// - Parameters:
-  ///   - key: `sha256/` and the hash in Base64. The prefix is optional.
-  ///   - host: The host. `*.example.com` matches every name with one more label.
-  ///   - expiry: The date from which the key is no longer accepted. `nil`, the default, means never.
+  ///   - key: `sha256/` followed by the hash in Base64. The prefix is optional.
+  ///   - host: The host. `*.example.com` matches names with exactly one more label, such as `a.example.com`.
+  ///   - expiry: The date from which the key is no longer accepted. Defaults to `nil`, which means that the key doesn't
+  ///     expire.
   public mutating func register(_ key: String, for host: String, until expiry: Date? = nil) {
     let bare = key.hasPrefix("sha256/") ? String(key.dropFirst("sha256/".count)) : key
     guard let name = Self.normal(host) else { return unknownHosts.append(host) }
@@ -52,10 +54,10 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
       ? HostName.written(host.dropFirst(2)).map { "*.\($0.text)" } : HostName.written(host[...])?.text
   }
 
-  /// Whether no host is registered.
+  /// Whether no hosts are registered.
   public var isEmpty: Bool { pins.isEmpty && unknownHosts.isEmpty }
 
-  /// Combines these pins with others. A host in both keeps the pins from both.
+  /// Returns these pins combined with others. A host that is in both keeps all of its pins.
   public func union(_ others: PublicKeyPins) -> PublicKeyPins {
     guard !isEmpty else { return others }
     var union = self
@@ -64,8 +66,8 @@ public struct PublicKeyPins: Sendable, Hashable, ExpressibleByDictionaryLiteral 
     return union
   }
 
-  /// The pins that are currently valid for a host, without their prefix. Empty if no key is accepted, `nil` if every
-  /// key is.
+  /// Returns the pins that are currently valid for a host, without their prefix. Returns an empty set if no key is
+  /// accepted, or `nil` if every key is accepted.
   package func pins(for host: String, at now: Date = Date()) -> Set<String>? {
     guard !isEmpty else { return nil }
     let host = HostName.normal(host)

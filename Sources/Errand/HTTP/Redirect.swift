@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// A redirect that was followed: the request and the head of its response. See ``HTTPResponse/redirects``.
+/// A redirect that was followed, with its request and the head of the response. See ``HTTPResponse/redirects``.
 public struct Redirect: Sendable, Hashable {
   /// The method of the request.
   public let method: HTTPMethod
@@ -11,7 +11,7 @@ public struct Redirect: Sendable, Hashable {
   /// The header fields of the response, including `Location`, in the order they were received.
   public let headers: HTTPHeaders
 
-  /// Creates a redirect. `headers` defaults to none.
+  /// Creates a redirect. `headers` is empty by default.
   public init(_ method: HTTPMethod, _ url: URL, _ status: HTTPStatus, headers: HTTPHeaders = [:]) {
     self.method = method
     self.url = url
@@ -21,8 +21,8 @@ public struct Redirect: Sendable, Hashable {
 }
 
 extension HTTPStatus {
-  /// Whether a call follows `Location` for the status (RFC 9110 §15.4): not for 300, which offers a choice, nor for 304
-  /// and 305.
+  /// Whether a call follows the `Location` of a response with this status (RFC 9110 §15.4). `false` for 300, which
+  /// offers a choice, and for 304 and 305.
   var isRedirect: Bool {
     switch code {
     case 301, 302, 303, 307, 308: true

@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// Byte-level string operations: faster than iterating over views, and exact, because Swift treats canonically
-/// equivalent strings as equal.
+/// Byte-level string operations. They are faster than iterating over views. They also compare exactly, while `==`
+/// treats canonically equivalent strings as equal.
 extension String {
   /// Decodes ISO 8859-1, in which every byte is a character.
   init(latin1 bytes: some Sequence<UInt8>) { self.init(UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
 
-  /// The text, cut to 200 characters with its size appended, for error messages.
+  /// The text for use in an error message. A long text is truncated to 200 characters, and its size is appended.
   var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
 
   /// Like `withUTF8`, but doesn't need a mutable string.
@@ -16,8 +16,8 @@ extension String {
     Array(utf8).withUnsafeBufferPointer(use)  // bridged Foundation strings on Apple platforms
   }
 
-  /// The UTF-8 bytes, percent-encoded except for letters, digits and the ASCII characters in `marks`. If `blank` is
-  /// set, it replaces spaces.
+  /// Returns the UTF-8 bytes, percent-encoded except for ASCII letters, digits and the ASCII characters in `marks`. If
+  /// `blank` is set, spaces are replaced with it.
   func percentEncodedBytes(except marks: String, blank: UInt8? = nil) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)

@@ -1,4 +1,4 @@
-/// A key for a value attached to a task, for steps and observers. The value is never sent or recorded.
+/// A key for a value that is attached to a task for its steps and observers. The value is never sent or recorded.
 ///
 ///     enum Screen: TaskContextKey { static let defaultValue = "" }
 ///     let task = GetWidget(id: 7).context(Screen.self, "shelf")
@@ -7,7 +7,7 @@
 public protocol TaskContextKey: SendableMetatype {
   /// The type of the value.
   associatedtype Value: Sendable
-  /// The value used if no value was set.
+  /// The value used if none was set.
   static var defaultValue: Value { get }
 }
 
@@ -18,7 +18,7 @@ public struct TaskContext: Sendable {
   /// Creates an empty context.
   public init() {}
 
-  /// Whether no value was set.
+  /// Whether the context has no values.
   public var isEmpty: Bool { values.isEmpty }
 
   /// The value for a key, or the key's default if none was set.

@@ -6,23 +6,24 @@ extension Duration {
 /// The timeouts for the phases of a call. `nil` means no limit or, in a task's timeouts, the server's value.
 /// `.unlimited` always means no limit.
 ///
-/// A value of zero or less fails the call with `.badLimit`. In ``call``, it is a deadline that has already passed.
+/// If a timeout is zero or negative, the call fails with `.badLimit`. The exception is ``call``, for which such a value
+/// is a deadline that has already passed.
 public struct Timeouts: Sendable, Hashable {
-  /// The wait for a slot, and for a connection if the transport limits connections. Not part of the attempt's time.
+  /// The time to wait for a slot, and for a connection if the transport limits connections. Not part of ``attempt``.
   public var queue: Duration?
-  /// Name lookup, connection and TLS handshake together.
+  /// The time for the name lookup, the connection and the TLS handshake together.
   public var connect: Duration?
-  /// From the last byte of the request to the first byte of the response.
+  /// The time from the last byte of the request to the first byte of the response.
   public var firstByte: Duration?
-  /// The time without a byte in either direction while a body is transferred. Includes time when the source of the
-  /// request body stalls, but not time when the caller doesn't read the response.
+  /// The time without a byte in either direction while a body is transferred. Includes the time when the source of the
+  /// request body stalls, but not the time when the caller doesn't read the response.
   public var idle: Duration?
-  /// A single attempt, from the moment it gets a slot to the last byte, including both bodies.
+  /// The time for a single attempt, from the moment it gets a slot to the last byte, including both bodies.
   public var attempt: Duration?
-  /// The entire call: waiting, all attempts and the delays between them.
+  /// The time for the entire call, including waiting, all attempts and the delays between them.
   public var call: Duration?
 
-  /// Creates timeouts. Each defaults to `nil`, no limit.
+  /// Creates timeouts. Each defaults to `nil`, which means no limit.
   public init(
     queue: Duration? = nil, connect: Duration? = nil, firstByte: Duration? = nil, idle: Duration? = nil,
     attempt: Duration? = nil, call: Duration? = nil
@@ -39,7 +40,7 @@ public struct Timeouts: Sendable, Hashable {
   public enum Timer: String, Sendable, Hashable {
     /// Waiting for a slot.
     case queue
-    /// Name lookup, connection and TLS handshake.
+    /// The name lookup, the connection and the TLS handshake.
     case connect
     /// Waiting for the start of the response.
     case firstByte
@@ -51,7 +52,7 @@ public struct Timeouts: Sendable, Hashable {
     case call
   }
 
-  /// Returns these timeouts, with `nil` values replaced by the values of `others`.
+  /// Returns these timeouts, with `nil` values replaced by the values in `others`.
   public func orElse(_ others: Timeouts) -> Timeouts {
     Timeouts(
       queue: queue ?? others.queue, connect: connect ?? others.connect, firstByte: firstByte ?? others.firstByte,

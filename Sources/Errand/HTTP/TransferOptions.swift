@@ -49,7 +49,7 @@ public struct TransferOptions: Sendable {
     }
   }
 
-  // Boxed, because options are large and passed around often.
+  // Boxed, because options are large and are passed around often.
   private var storage: Storage
   private static let plain = Storage(Values())
 
@@ -58,21 +58,21 @@ public struct TransferOptions: Sendable {
     set { storage = Storage(newValue) }
   }
 
-  /// Options without timeouts, retries or decoding.
+  /// Creates options without timeouts, retries or decoding.
   public init() { storage = Self.plain }
 
-  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The other
-  /// timeouts are enforced before the transport receives the request.
+  /// The timeouts of the transfer. The transport enforces `connect`, `firstByte`, `idle` and `attempt`. The call
+  /// enforces the other timeouts.
   public var timeouts: Timeouts {
     get { storage.values.timeouts }
     set { values.timeouts = newValue }
   }
 
-  /// Whether the transport can resend a request that the server may have read, after its pooled connection turned out
-  /// to be stale. Defaults to `false`.
+  /// Whether the transport can resend a request that the server may have received, if its pooled connection was stale.
+  /// Defaults to `false`.
   ///
-  /// A transport can always resend a request once if the server says that it wasn't processed (RFC 9113 §8.7, RFC 9110
-  /// §15.5.9).
+  /// A transport can always resend a request once if the server reports that it didn't process the request (RFC 9113
+  /// §8.7, RFC 9110 §15.5.9).
   public var mayRepeat: Bool {
     get { storage.values.mayRepeat }
     set { values.mayRepeat = newValue }
@@ -96,24 +96,24 @@ public struct TransferOptions: Sendable {
     set { values.allowsConstrainedNetworkAccess = newValue }
   }
 
-  /// Whether the request waits for a network while offline. Defaults to `false`. Only `URLSession` supports this.
+  /// Whether a request that is made offline waits for a network. Defaults to `false`. Only `URLSession` supports this.
   public var waitsForConnectivity: Bool {
     get { storage.values.waitsForConnectivity }
     set { values.waitsForConnectivity = newValue }
   }
 
-  /// How long to wait for `100 Continue` before sending the body (`Expect: 100-continue`, RFC 9110 §10.1.1). If `nil`,
-  /// `Expect` isn't sent. After that time, the body is sent anyway. libcurl waits for at most 65 s.
+  /// The time to wait for `100 Continue` (`Expect: 100-continue`, RFC 9110 §10.1.1). After that time, the body is sent
+  /// anyway. If `nil`, `Expect` isn't sent. libcurl waits for at most 65 s.
   public var continueTimeout: Duration? {
     get { storage.values.continueTimeout }
     set { values.continueTimeout = newValue }
   }
 
-  /// The credential for Digest challenges of the server (RFC 7616). If `nil`, challenges aren't answered.
+  /// The credential for the server's Digest challenges (RFC 7616). If `nil`, challenges aren't answered.
   ///
-  /// The call answers the challenge: it resends the request with its body, which must be replayable. Later requests are
-  /// authenticated before they are challenged. If a request already has an `Authorization` field, it is kept. A
-  /// transport used without a call doesn't answer challenges.
+  /// The call answers a challenge by resending the request, so the body must be replayable. Later requests are
+  /// authenticated without waiting for a challenge. An existing `Authorization` field is kept. A transport that is used
+  /// without a call doesn't answer challenges.
   public var digest: Credential? {
     get { storage.values.digest }
     set { values.digest = newValue }
@@ -128,14 +128,15 @@ public struct TransferOptions: Sendable {
   var answersDigest: Bool { storage.values.digest != nil }
 
   /// The header fields that contain credentials set by an ``Authenticator``, in addition to `Authorization`, `Cookie`
-  /// and `Proxy-Authorization`. They are only sent to the request's origin, and their values are always redacted.
+  /// and `Proxy-Authorization`. These fields are only sent to the request's origin, and their values are always
+  /// redacted.
   public var credentialHeaders: Set<HTTPHeaderName> {
     get { storage.values.signIn?.headers ?? [] }
     set { values.signIn = SignIn(newValue, account) }
   }
 
-  /// The account that the request will be authenticated as, set before authentication. Steps use it to separate
-  /// accounts. `nil` if the request isn't authenticated.
+  /// The account that the request will be authenticated as, set before authentication. Steps use it to keep accounts
+  /// apart. `nil` if the request isn't authenticated.
   package var account: String? {
     get { storage.values.signIn?.account }
     set { values.signIn = SignIn(credentialHeaders, newValue) }
@@ -147,7 +148,7 @@ public struct TransferOptions: Sendable {
     set { values.pins = newValue }
   }
 
-  /// The addresses that connections can use. Transports that don't support it return `false` from
+  /// The addresses that connections can use. Transports that don't support this return `false` from
   /// ``Transport/checksAddresses``.
   public var addressPolicy: AddressPolicy {
     get { storage.values.addressPolicy }
@@ -155,13 +156,13 @@ public struct TransferOptions: Sendable {
   }
 
   /// The `Cookie` value set by a cookie jar, which is refreshed when the request is sent. `nil` if the task set its own
-  /// cookies, or the jar has none.
+  /// cookies, or if the jar has none.
   package var jarCookies: String? {
     get { storage.values.cookies?.line }
     set { values.cookies = Cookies(newValue, firstURL) }
   }
 
-  /// The URL of the first request, if this request follows redirects.
+  /// The URL of the first request, if this request follows a redirect.
   package var firstURL: URL? {
     get { storage.values.cookies?.firstURL }
     set { values.cookies = Cookies(jarCookies, newValue) }
@@ -173,13 +174,13 @@ public struct TransferOptions: Sendable {
     set { values.context = newValue }
   }
 
-  /// Receives the timings of the exchange when the response head arrives.
+  /// Called with the timings of the exchange when the response head arrives.
   package var onHead: (@Sendable (TransferTimings) -> Void)? {
     get { storage.values.onHead }
     set { values.onHead = newValue }
   }
 
-  /// The rules for the parts of the exchange that a recording transport can show.
+  /// The parts of the exchange that a recording transport can include.
   package var showing: (any Sendable)? {
     get { storage.values.showing }
     set { values.showing = newValue }
@@ -191,7 +192,7 @@ public struct TransferOptions: Sendable {
     set { values.isLongLived = newValue }
   }
 
-  /// Applies the changes between `before` and `after` to these options.
+  /// Returns these options with the changes between `before` and `after` applied.
   func applying(changesFrom before: TransferOptions, to after: TransferOptions) -> TransferOptions {
     guard before.storage !== after.storage else { return self }
     var result = self
@@ -210,7 +211,7 @@ public struct TransferOptions: Sendable {
     carry(\.credentialHeaders)
     carry(\.account)
     carry(\.pins)
-    // The policy's closure can't be compared, but is the same during the entire call.
+    // The policy's closure can't be compared, but it is the same during the entire call.
     result.addressPolicy = after.addressPolicy
     result.context = after.context  // can't be compared, but is the same during the entire call
     return result

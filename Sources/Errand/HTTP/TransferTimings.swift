@@ -1,4 +1,4 @@
-/// The timings of a transfer, as durations since its start, and its byte counts.
+/// The timings and byte counts of a transfer. The timings are durations since the start of the transfer.
 public struct TransferTimings: Codable, Sendable, Hashable {
   package struct Parts: Codable, Sendable, Hashable {
     package var nameLookup: Duration = .zero
@@ -23,10 +23,10 @@ public struct TransferTimings: Codable, Sendable, Hashable {
     init(_ parts: Parts) { self.parts = parts }
   }
 
-  // Boxed, because timings are 150 bytes and passed around often.
+  // Boxed, because timings take up 150 bytes and are passed around often.
   private var storage: Storage
 
-  /// All values. Change them together, because each separate change copies them all.
+  /// All values. Change them together, because each separate change copies every value.
   var parts: Parts {
     get { storage.parts }
     set { storage = Storage(newValue) }
@@ -61,8 +61,8 @@ public struct TransferTimings: Codable, Sendable, Hashable {
     set { parts.requestStart = newValue }
   }
 
-  /// The time when the first byte of the final response arrived, or zero if none did. Interim responses (1xx) don't
-  /// count.
+  /// The time when the first byte of the final response arrived, or zero if no byte arrived. Interim responses (1xx)
+  /// don't count.
   public var firstByte: Duration {
     get { storage.parts.firstByte }
     set { parts.firstByte = newValue }

@@ -1,6 +1,6 @@
-/// A started task's state, derived from its call's events and its handle's commands. Pure.
+/// A started task's state, derived from its call's events and its handle's commands. It has no side effects.
 struct HandleProgress {
-  /// The number of runs so far. Events of earlier runs are ignored.
+  /// The number of runs so far. Events from earlier runs are ignored.
   private(set) var round = 1
   private var underlying = TaskHandleState.waiting
   private var isPaused = false

@@ -1,4 +1,4 @@
-/// The work behind a handle: the current run's call, the waiters for its value and the readers of its events.
+/// The work behind a handle: the current run's call, the tasks that wait for its value, and the readers of its events.
 /// ``TaskHandle/retry()`` begins another run.
 final class HandleWork<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (CallControl) async throws -> Value
@@ -36,13 +36,13 @@ final class HandleWork<Value: Sendable>: Sendable {
   private static var unreadEvents: Int { 1000 }
 
   private let operation: Operation
-  /// The call's plan, and the registry through which the call can be cancelled before it begins. `nil` if it is not
-  /// registered.
+  /// The call's plan, and the registry through which the call can be cancelled before it begins. `nil` if the work is
+  /// not registered.
   private let work: (plan: TaskPlan, calls: CallRegistry)?
   private let mayWait: @Sendable () throws -> Void
   private let state = Lock(State())
 
-  /// Creates work that runs `operation`. `mayWait` throws if a wait for the work would never end.
+  /// Creates work that runs `operation`. `mayWait` throws if waiting for the work would deadlock.
   init(
     of work: (plan: TaskPlan, calls: CallRegistry)? = nil, mayWait: @escaping @Sendable () throws -> Void = {},
     _ operation: @escaping Operation
@@ -56,7 +56,7 @@ final class HandleWork<Value: Sendable>: Sendable {
 
   // MARK: Running
 
-  /// Starts the current run. The job retains this object until it ends, even if the handle has been released.
+  /// Starts the current run. The job retains this object until the job ends, even if the handle has been released.
   func start() {
     let round = state.withLock { $0.progress.round }
     let number = work.map { work in
@@ -134,8 +134,8 @@ final class HandleWork<Value: Sendable>: Sendable {
 
   func retain() { state.withLock { $0.handles += 1 } }
 
-  /// Counts a released handle. Releasing the last handle resumes a paused call, because nothing else can, and other
-  /// calls may need its slot.
+  /// Records that a handle was released. Releasing the last handle resumes a paused call, because nothing else can
+  /// resume it, and other calls may need its slot.
   func release() {
     let isLast = state.withLock { state in
       state.handles -= 1
@@ -146,7 +146,8 @@ final class HandleWork<Value: Sendable>: Sendable {
 
   // MARK: Results
 
-  /// The current run's value. If the waiter is cancelled, it stops waiting and the run continues.
+  /// Returns the current run's value when it is available. If the waiting task is cancelled, it stops waiting and the
+  /// run continues.
   func value() async throws -> Value {
     if state.withLock({ $0.result == nil }) { try mayWait() }
     let id = state.withLock { state in
@@ -174,7 +175,7 @@ final class HandleWork<Value: Sendable>: Sendable {
     state.withLock { state in
       guard state.progress.round == round else { return }
       state.progress.note(event.moment)
-      if state.events.count == Self.unreadEvents { state.events.removeLast() }  // keeps the call's last event
+      if state.events.count == Self.unreadEvents { state.events.removeLast() }  // makes room for the newest event
       state.events.append(event)
       for reader in state.readers { reader.yield(event) }
       guard state.progress.state.isOver else { return }

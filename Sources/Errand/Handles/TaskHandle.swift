@@ -4,8 +4,8 @@
 ///     for await event in export.events { print(event.moment) }
 ///     let report = try await export.value
 ///
-/// The call continues if the handle is released, unless the handle is ``scoped``. It is throttled, retried and recorded
-/// like any other call, and can be cancelled with `cancelAll()`, by tag or by type.
+/// The call continues if the handle is released, unless the handle is ``scoped``. The call is throttled, retried and
+/// recorded like any other call, and can be cancelled with `cancelAll()`, by tag or by type.
 public final class TaskHandle<Value: Sendable>: Sendable {
   private let work: HandleWork<Value>
   private let lifetime: TaskHandleLifetime
@@ -27,12 +27,12 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// The task's state.
   public var state: TaskHandleState { work.handleState }
 
-  /// The task's result, when it is available.
+  /// The task's result. Reading it waits until the call has ended.
   ///
-  /// It can be read any number of times. After ``retry()``, it is the result of the new call. If the Swift task that
-  /// waits for it is cancelled, only the wait ends: the call continues.
+  /// You can read the result any number of times. After ``retry()``, it is the result of the new call. If the Swift
+  /// task that waits for the result is cancelled, it stops waiting and the call continues.
   ///
-  /// Throws ``TaskError``, an error of a hook, or `CancellationError` if the call or the waiter was cancelled.
+  /// Throws ``TaskError``, any error thrown by a hook, or `CancellationError` if the call or the waiter was cancelled.
   public var value: Value {
     get async throws {
       defer { withExtendedLifetime(self) {} }  // keeps a scoped call running while its value is awaited
@@ -51,15 +51,15 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   ///
   ///     for await progress in export.progress { bar.show(progress.fraction) }
   ///
-  /// Updates arrive at most 20 times a second, and at the end of each body. A slow reader receives only the newest.
-  /// Every access returns a new stream, which does not retain the handle. A call that shares another call's request
-  /// does not report progress.
+  /// Updates arrive at most 20 times a second, and at the end of each body. A slow reader receives only the latest
+  /// update. Every access returns a new stream, which does not retain the handle. A call that shares another call's
+  /// request does not report progress.
   public var progress: AsyncStream<TransferProgress> { work.transfers() }
 
   /// Cancels the call, which then throws `CancellationError`. Does nothing if the call has ended.
   public func cancel() { work.cancel() }
 
-  /// Pauses the call before its next attempt and while it reads the response body.
+  /// Pauses the call before its next attempt, or while the response body is being read.
   ///
   /// An attempt that waits for its slot or its response continues until the body arrives. The body is then left unread,
   /// so the server has to wait. The call keeps its slot, its connection and its place in a serial queue.
@@ -68,11 +68,11 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// until the call is resumed. If the call's deadline expires, the call ends. A paused call is resumed when its last
   /// handle is released, because nothing else could resume it.
   ///
-  /// - Returns: Whether the call was paused. `false` if it was already paused or has ended.
+  /// - Returns: Whether the call was paused. `false` if it was already paused or had ended.
   @discardableResult
   public func pause() -> Bool { work.pause() }
 
-  /// Resumes a paused call where it stopped. The next attempt's request is built only now.
+  /// Resumes a paused call where it stopped. The next attempt's request is built after the call is resumed.
   ///
   /// - Returns: Whether the call was resumed. `false` if it was not paused.
   @discardableResult
@@ -80,7 +80,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
 
   /// Runs the task again after it failed or was cancelled. The handle then refers to the new call.
   ///
-  /// - Returns: Whether the task was started. `false` if it is still running or has succeeded.
+  /// - Returns: Whether the task was started again. `false` if it is still running or has succeeded.
   @discardableResult
   public func retry() -> Bool { work.retry() }
 }
@@ -111,7 +111,7 @@ public enum TaskHandleState: Sendable, Hashable {
 
 /// How long a started task runs.
 public enum TaskHandleLifetime: Sendable, Hashable {
-  /// Until it ends, with or without the handle.
+  /// Until it ends, even if the handle is released.
   case managed
   /// Until it ends or the handle is released, whichever comes first.
   case scoped

@@ -4,13 +4,13 @@ extension TaskManager {
   /// Starts a task without waiting for it, and returns its handle.
   ///
   ///     shop.manager.start(Report(crash))                       // runs without a handle
-  ///     search = shop.manager.start(Search(text), lifetime: .scoped)   // ends when `search` is replaced
+  ///     search = shop.manager.start(Search(text), lifetime: .scoped)   // cancelled when `search` is replaced
   ///
-  /// The task runs on its own server, under the limits of that server's manager.
+  /// The task runs on its own server, within the limits of that server's manager.
   ///
   /// - Parameters:
   ///   - task: The task.
-  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`, which does.
+  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`: the call continues.
   /// - Returns: The handle, whose value is the payload.
   @discardableResult
   public nonisolated func start<Described: PayloadDownloadingTask>(
@@ -19,11 +19,11 @@ extension TaskManager {
     Self.begin(task, .memory, lifetime) { try $0.decoded(Described.DownloadPayload.self) }
   }
 
-  /// Starts a task without a payload, and does not wait for it.
+  /// Starts a task that declares no payload, without waiting for it.
   ///
   /// - Parameters:
   ///   - task: The task.
-  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`, which does.
+  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`: the call continues.
   /// - Returns: The handle, whose value is the response.
   @discardableResult
   public nonisolated func start<Described: ServerTask>(
@@ -37,7 +37,7 @@ extension TaskManager {
   /// - Parameters:
   ///   - task: The task.
   ///   - file: The destination. It is replaced once the body is complete.
-  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`, which does.
+  ///   - lifetime: Whether the call continues when the handle is released. Defaults to `.managed`: the call continues.
   /// - Returns: The handle, whose value is the response with the file as its payload.
   @discardableResult
   public nonisolated func start<Described: ServerTask>(

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A request as arguments for `curl`.
+/// The arguments of a `curl` command that sends a request.
 struct CurlArguments {
   enum Body {
     case none
@@ -56,7 +56,7 @@ struct CurlArguments {
   /// are special in an interactive zsh, which does not recognize comments.
   private var remark: String {
     guard case .unshown = body else { return "" }
-    return "# The body is not shown. The command reads it from the standard input.\n"
+    return "# The body is not shown. The command reads it from standard input.\n"
   }
 
   /// Whether the path may contain a segment that curl interprets as a dot segment.
@@ -82,7 +82,7 @@ struct CurlArguments {
     let names = Set(headers.map { HTTPHeaderName($0.name) })
     for field in headers {
       let name = HTTPHeaderName(field.name)
-      // curl handles the framing.
+      // curl frames the body itself.
       if name == .contentLength || name == .transferEncoding { continue }
       let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
       fields.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
@@ -105,11 +105,11 @@ struct CurlArguments {
 }
 
 extension HTTPRequest {
-  /// The `curl` command that sends this request, for pasting into a POSIX shell or saving as a script.
+  /// Returns a `curl` command that sends this request, to paste into a POSIX shell or save as a script.
   ///
   /// The server receives the same request as from Errand, except for `Accept-Encoding` and the framing of the body.
   /// Binary data is passed through `printf` in octal. A streamed or hidden body is read from standard input. Proxies,
-  /// certificate pins, timeouts and digest credentials are not included. curl 8.8 to 8.20 drop a trailing `?`.
+  /// certificate pins, timeouts and digest credentials are not included. curl 8.8 to 8.20 remove a trailing `?`.
   ///
   /// - Parameter redaction: The policy that hides secrets. Defaults to ``Redaction/standard``. `nil` shows all secrets.
   public func curlCommand(redaction: Redaction? = .standard) -> String {
@@ -121,7 +121,7 @@ extension HTTPRequest {
       method: method == .automatic ? (body.isEmpty ? .get : .post) : method,
       url: redaction.map { $0(url) } ?? url.absoluteString,
       headers: fields + (expects ? [.init(name: "Expect", value: "100-continue")] : []), body: curlBody(redaction),
-      // A byte range is not compressed.
+      // Ranges are requested without compression.
       isCompressed: options.decodesBody && !headers.contains(.acceptEncoding) && !headers.contains(.range)
     ).command
   }
@@ -142,8 +142,8 @@ extension HTTPRequest {
 }
 
 extension RecordedCall.Exchange {
-  /// The `curl` command that resends this request, as far as it was recorded. `nil` if the URL is hidden. A hidden body
-  /// is read from standard input, and a comment before the command points this out.
+  /// A `curl` command that resends the recorded parts of this request. `nil` if the URL is hidden. A hidden body
+  /// is read from standard input, and a comment before the command says so.
   public var curlCommand: String? {
     url.map { url in
       CurlArguments(method: method, url: url, headers: headers, body: body?.curlBody ?? .none).command

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A request parsed from a `curl` command, as copied from a browser or from documentation.
+/// A request parsed from a `curl` command, such as one copied from a browser or from documentation.
 ///
 ///     let command = try CurlCommand("curl -X POST https://shop.example/widgets -d name=Sprocket")
 ///     let data = try await command.task.download()
@@ -34,8 +34,8 @@ public struct CurlCommand: Sendable {
     ignored = reader.ignored
   }
 
-  /// A task that sends the request. It follows redirects if the command does. The server sets `Accept` and `User-Agent`
-  /// unless the command does.
+  /// A task that sends the request. It follows redirects if the command does. The server's `Accept` and `User-Agent`
+  /// are used unless the command sets its own.
   public var task: Modified<URLTask> {
     let (options, follows) = (request.options, followsRedirects)
     let task = URLTask(request.url, method: request.method, headers: request.headers, body: request.body)

@@ -20,7 +20,7 @@ struct CurlContent {
     let isFile = value.first == UInt8(ascii: "@")
     switch option {
     case "data", "data-ascii":
-      if isFile { throw Refusal(reason: "'-d @file' drops line breaks: use --data-binary") }
+      if isFile { throw Refusal(reason: "'-d @file' is not supported: use --data-binary, which keeps line breaks") }
       append(value)
     case "data-raw": append(value)
     case "data-binary": if isFile { try add(file: value.dropFirst()) } else { append(value) }
@@ -43,7 +43,7 @@ struct CurlContent {
   private mutating func add(file name: Word.SubSequence) throws(Refusal) {
     guard name.elementsEqual("-".utf8) else { return file = String(decoding: name, as: UTF8.self) }
     guard let input else {
-      throw Refusal(reason: "it reads the standard input, which is not available: write the data")
+      throw Refusal(reason: "it reads from standard input, which is not available: put the data in the command")
     }
     append(input)
   }
@@ -87,7 +87,7 @@ struct CurlContent {
     guard !isPadded, !text.contains("\""), options.hasPrefix(mark), isType(type) else {
       throw Refusal(
         reason:
-          "curl interprets quotes, ';' and whitespace around the text of '-F name=text': use --form-string, or a single ';type='"
+          "the text of '-F name=text' has quotes, ';' or surrounding whitespace, which curl interprets: use --form-string, or a single ';type='"
       )
     }
     return .body(name, .bytes(Data(content.utf8), type: MediaType(String(type))))
@@ -108,7 +108,7 @@ struct CurlContent {
     let sign = value.firstIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }
     guard let sign else { return escapedBytes(value[...]) }
     guard value[sign] == UInt8(ascii: "=") else {
-      throw Refusal(reason: "'--data-urlencode @file' is not supported: write the data")
+      throw Refusal(reason: "'--data-urlencode @file' is not supported: pass the data itself")
     }
     let content = escapedBytes(value[(sign + 1)...])
     return sign == 0 ? content : value[...sign] + content
@@ -139,7 +139,7 @@ struct CurlContent {
   var body: HTTPBody {
     get throws(Refusal) {
       guard [data != nil, file != nil, !parts.isEmpty].count(where: { $0 }) < 2 else {
-        throw Refusal(reason: "it has several bodies: data, a file or a form")
+        throw Refusal(reason: "it has more than one body: use only data, a file or a form")
       }
       if let data { return .bytes(Data(data)) }
       if let file { return .file(URL(fileURLWithPath: file)) }

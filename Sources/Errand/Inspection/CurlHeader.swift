@@ -19,7 +19,7 @@ struct CurlHeader {
 
   /// Adds a `--header` value: `Name: value`, `Name;` for an empty value, or `Name:` to remove a field.
   mutating func add(line: String) throws(Refusal) {
-    if line.hasPrefix("@") { throw Refusal(reason: "a file with header fields is not read: write the fields") }
+    if line.hasPrefix("@") { throw Refusal(reason: "header files are not supported: pass the fields themselves") }
     // Compare scalars: a combining mark after the colon would merge with it into one character.
     let signs = line.unicodeScalars
     guard let end = signs.firstIndex(where: { $0 == ":" || $0 == ";" }) else {
@@ -37,7 +37,7 @@ struct CurlHeader {
     }
   }
 
-  /// The start of a line without a colon. Anything after whitespace may be a secret.
+  /// Returns the first word of a line that has no colon. Anything after it may be a secret.
   private static func name(of line: String) -> Substring { line.prefix { $0 != " " && $0 != "\t" } }
 
   mutating func set(_ name: HTTPHeaderName, _ value: String) { implied[name] = value }
@@ -49,7 +49,7 @@ struct CurlHeader {
 
   mutating func add(cookies: String) throws(Refusal) {
     guard cookies.contains("=") else {
-      throw Refusal(reason: "the file '\(cookies)' with cookies is not read: write the cookies")
+      throw Refusal(reason: "the cookie file '\(cookies)' is not supported: pass the cookies themselves")
     }
     implied[.cookie] = [implied[.cookie], cookies].compactMap { $0 }.joined(separator: "; ")
   }
@@ -78,7 +78,7 @@ struct CurlHeader {
       parts.host?.isEmpty == false
     else { throw Refusal(reason: "'\(text)' is not a URL") }
     guard scheme == "http" || scheme == "https" else {
-      throw Refusal(reason: "'\(scheme)' is not supported: use https")
+      throw Refusal(reason: "the scheme '\(scheme)' is not supported: use https")
     }
     if let user = parts.user {
       signIn(Array("\(user):\(parts.password ?? "")".utf8))

@@ -39,7 +39,7 @@ struct CurlReader {
     }
   }
 
-  /// Reads short options in one word. If an option has a value, it is the rest of the word.
+  /// Reads the short options in a word. If an option takes a value, the value is the rest of the word.
   private mutating func read(letters: Word.SubSequence, _ words: inout ArraySlice<Word>) throws(Refusal) {
     var letters = letters
     while let letter = letters.popFirst() {
@@ -117,7 +117,7 @@ struct CurlReader {
   }
 
   private mutating func set(url: String) throws(Refusal) {
-    guard address == nil else { throw Refusal(reason: "it has more than one URL: split it") }
+    guard address == nil else { throw Refusal(reason: "it has more than one URL: split it into several commands") }
     address = url
   }
 
@@ -125,7 +125,7 @@ struct CurlReader {
   /// single word. Throws for `{a,b}` and `[1-3]`, which stand for several URLs.
   private static func expanded(_ url: String) throws(Refusal) -> String {
     let several = Refusal(
-      reason: "curl reads braces and brackets in a URL as several URLs: add '--globoff', or write one URL")
+      reason: "braces and brackets in a URL stand for several URLs: add '--globoff', or use a single URL")
     let marks = "{}[]".utf8
     var (read, rest): (Word, Word.SubSequence) = ([], Word(url.utf8)[...])
     while let byte = rest.popFirst() {
@@ -170,7 +170,7 @@ struct CurlReader {
   }
 
   private static func text(_ word: some Collection<UInt8>) throws(Refusal) -> String {
-    guard let text = String(validating: word, as: UTF8.self) else { throw Refusal(reason: "a word is not UTF-8") }
+    guard let text = String(validating: word, as: UTF8.self) else { throw Refusal(reason: "an argument is not UTF-8") }
     return text
   }
 
@@ -189,7 +189,7 @@ struct CurlReader {
       var text = expandsURL ? try Self.expanded(address) : address
       if isGet { text = content.adding(to: text) }
       let body = isGet ? .empty : try content.body
-      if isHead, !body.isEmpty { throw Refusal(reason: "a HEAD request has no body: remove the data or '-I'") }
+      if isHead, !body.isEmpty { throw Refusal(reason: "a HEAD request cannot have a body: remove the data or '-I'") }
       if let name = content.uploadName, text.hasSuffix("/") { text += HTTPQuery.escaped(name) }
       var headers = headers
       var url = try headers.url(text)

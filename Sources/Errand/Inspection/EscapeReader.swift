@@ -17,7 +17,7 @@ struct EscapeReader {
     self.style = style
   }
 
-  /// Reads up to `end` without consuming it. `nil` if `end` is missing.
+  /// Reads up to `end` without consuming it. Returns `nil` if `end` is missing.
   mutating func read(until end: UInt8?) -> [UInt8]? {
     var result: [UInt8] = []
     while position < bytes.count {

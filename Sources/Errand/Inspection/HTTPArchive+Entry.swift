@@ -3,7 +3,7 @@ import ErrandFoundation
 extension HTTPArchive {
   /// A request and its response.
   public struct Entry: Codable, Sendable, Hashable {
-    /// The request's start time, in ISO 8601.
+    /// The time at which the request started, in ISO 8601 format.
     public var startedDateTime: String
     /// The total duration, in milliseconds.
     public var time: Double
@@ -17,21 +17,22 @@ extension HTTPArchive {
     public var serverIPAddress: String?
     /// A comment, if any.
     public var comment: String?
-    /// The call's number, unique in its process: `_call`.
+    /// The call's number, unique in its process. Encoded as `_call`.
     public var call: Int?
-    /// The name of the task's type, or its custom name: `_task`.
+    /// The name of the task's type, or the task's custom name. Encoded as `_task`.
     public var task: String?
-    /// The attempt's number, starting at 1: `_attempt`. 0 if the call did not send a request.
+    /// The attempt's number, starting at 1. 0 if the call did not send a request. Encoded as `_attempt`.
     public var attempt: Int?
-    /// Whether the request was resent because its pooled connection was stale or the server refused it: `_resent`.
+    /// Whether the request was resent because its pooled connection was stale or the server refused it. Encoded as
+    /// `_resent`.
     public var wasResent: Bool?
-    /// A description of how the cache was used: `_cache`.
+    /// A description of how the cache was used. Encoded as `_cache`.
     public var cacheUse: String?
-    /// The failure on one line: `_error`.
+    /// The failure on one line. Encoded as `_error`.
     public var failure: String?
-    /// The call's flight record, one line per moment: `_timeline`. Set on the call's last request.
+    /// The call's flight record, one line per moment. Set only on the call's last request. Encoded as `_timeline`.
     public var timeline: [String]?
-    /// The call's diagnosis: `_diagnosis`. Set on the call's last request.
+    /// The call's diagnosis. Set only on the call's last request. Encoded as `_diagnosis`.
     public var diagnosis: String?
     /// The browser cache state, which the format requires. Always empty.
     var cache = NoCache()
@@ -79,7 +80,7 @@ extension HTTPArchive {
     public var mimeType: String
     /// The text, or binary data in Base64. Empty if hidden.
     public var text: String
-    /// `base64` if the text is encoded: `_encoding`, because the format defines this field only for responses.
+    /// `base64` if the text is in Base64. Encoded as `_encoding`, because the format has this field only for responses.
     public var encoding: String?
     /// A note that replaces a hidden body.
     public var comment: String?
@@ -94,7 +95,7 @@ extension HTTPArchive {
   public struct Response: Codable, Sendable, Hashable {
     /// The status. 0 if no response arrived.
     public var status: Int
-    /// The status's reason phrase.
+    /// The reason phrase.
     public var statusText: String
     /// The HTTP version.
     public var httpVersion: String
@@ -110,7 +111,7 @@ extension HTTPArchive {
     public var headersSize: Int
     /// The size of the body as transferred, in bytes. -1 if unknown.
     public var bodySize: Int
-    /// The trailer fields, if any: `_trailers`.
+    /// The trailer fields, if any. Encoded as `_trailers`.
     public var trailers: [RecordedCall.Field]?
 
     enum CodingKeys: String, CodingKey {
@@ -127,7 +128,7 @@ extension HTTPArchive {
     public var mimeType: String
     /// The text, or binary data in Base64. `nil` if hidden.
     public var text: String?
-    /// `base64` if the text is encoded.
+    /// `base64` if the text is in Base64.
     public var encoding: String?
     /// A note that replaces a hidden body.
     public var comment: String?

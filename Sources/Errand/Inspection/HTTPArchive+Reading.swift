@@ -59,7 +59,7 @@ extension HTTPArchive.PostData {
     let isMultipart = mimeType.lowercased().hasPrefix("multipart/")
     if params.contains(where: { $0.fileName != nil }) || written.isEmpty && !params.isEmpty && isMultipart {
       throw DecodingError.dataCorrupted(
-        .init(codingPath: decoder.codingPath, debugDescription: "A multipart form has no text and cannot be read."))
+        .init(codingPath: decoder.codingPath, debugDescription: "Cannot read a multipart form that has no `text`."))
     }
     let form = HTTPBody.form(HTTPQuery(params.map { .init($0.field.name, $0.field.value) }))
     text = written.isEmpty ? String(decoding: form.data ?? Data(), as: UTF8.self) : written
@@ -107,7 +107,7 @@ extension HTTPArchive.Content {
 }
 
 extension HTTPArchive.Timings {
-  /// Decodes the phases. A missing phase does not apply.
+  /// Decodes the phases. Missing phases get their default values.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
     blocked = try fields.value("blocked", or: -1)
@@ -132,7 +132,7 @@ private struct ReadField: Decodable {
   }
 }
 
-/// A coding key. Required because synthesized keys are only visible in the file that declares their type.
+/// A coding key from a string. Required because synthesized keys are visible only in the file that declares their type.
 private struct FieldName: CodingKey, ExpressibleByStringLiteral {
   let stringValue: String
   var intValue: Int? { nil }
@@ -149,8 +149,8 @@ extension KeyedDecodingContainer<FieldName> {
 }
 
 extension HTTPArchive.Entry {
-  /// A request that can be sent. `nil` if its URL is invalid or the archive does not contain its body. Secrets are the
-  /// same as in the archive.
+  /// A request that can be sent. `nil` if its URL is invalid or the archive does not contain its body. Secrets that are
+  /// hidden in the archive stay hidden.
   public var httpRequest: HTTPRequest? {
     guard let url = URL(string: request.url) else { return nil }
     var headers = Self.headers(request.headers)
@@ -189,7 +189,8 @@ extension HTTPArchive.Entry {
       body: HTTPResponseBody(response.content.data ?? Data(), trailers: Self.headers(response.trailers ?? [])))
   }
 
-  /// The reason why the body of a response to this method is missing. `nil` if the body is present or not needed.
+  /// Returns the reason why the body of a response to this method is missing. Returns `nil` if the body is present or
+  /// not needed.
   func missing(for method: HTTPMethod) -> String? {
     // RFC 9110 §6.4.1: these responses have no body, regardless of the size that a tool records.
     guard method != .head, (100...999).contains(response.status), ![204, 304].contains(response.status) else {

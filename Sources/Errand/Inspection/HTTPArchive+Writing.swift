@@ -125,7 +125,7 @@ extension HTTPArchive.Timings {
     receive = Self.milliseconds(times.lastByte - times.firstByte)
   }
 
-  /// Nothing was received, so the current phase took up the remaining time.
+  /// Sets the phases of a request that received nothing. Its last phase took up the remaining time.
   private mutating func interrupt(_ times: TransferTimings, after total: Duration) {
     let isConnected = max(times.connect, times.secureConnect, times.nameLookup)
     if times.requestStart > .zero {
@@ -139,7 +139,7 @@ extension HTTPArchive.Timings {
     }
   }
 
-  /// The duration in milliseconds, to the microsecond. Negative differences between clocks become 0.
+  /// Returns a duration in milliseconds, rounded to microseconds. Negative differences between clocks become 0.
   private static func milliseconds(_ duration: Duration) -> Double {
     max(0, (duration.inSeconds * 1e6).rounded() / 1000)
   }

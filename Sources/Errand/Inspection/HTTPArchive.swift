@@ -5,15 +5,15 @@ public import ErrandFoundation
 ///     try calls.archive.write(to: file)
 ///     let archive = try HTTPArchive(data: Data(contentsOf: file))
 ///
-/// Every request is an entry, in the order in which the calls ended. A call that was retried or redirected has several
-/// entries. Errand's additional fields begin with `_`, and other tools ignore them. Secrets are hidden according to the
-/// policy in effect when the call was recorded. Calls that hide their URL are omitted.
+/// There is one entry per request, in the order in which the calls ended. A call that was retried or redirected has
+/// several entries. Errand's additional fields begin with `_`, and other tools ignore them. Secrets are hidden
+/// according to the policy in effect when the call was recorded. Calls that hide their URL are omitted.
 public struct HTTPArchive: Sendable, Hashable {
   /// A program name and version.
   public struct Creator: Codable, Sendable, Hashable {
-    /// The name.
+    /// The program's name.
     public var name: String
-    /// The version.
+    /// The program's version.
     public var version: String
 
     /// Creates a program name and version.
@@ -36,11 +36,11 @@ public struct HTTPArchive: Sendable, Hashable {
   /// Creates an archive from recorded calls.
   public init(_ calls: [RecordedCall]) { self.init(entries: calls.flatMap { Entry.entries(of: $0) }) }
 
-  /// Reads an archive. Missing fields are treated as empty, except for methods and URLs. Throws `DecodingError` if the
-  /// data is not an archive.
+  /// Reads an archive. Most fields can be missing, but not methods and URLs. Throws `DecodingError` if the data
+  /// is not an archive.
   public init(data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
 
-  /// The archive as JSON.
+  /// Returns the archive as JSON.
   public func data() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -13,8 +13,8 @@ extension HTTPLog {
     }
   }
 
-  /// Whether the name is that of a log folder: time, process ID and hex digits, such as `2026-11-24 07.44.49 4711
-  /// 1B2C`.
+  /// Whether a folder with this name belongs to a log. The name consists of the time, the process ID and hex digits,
+  /// such as `2026-11-24 07.44.49 4711 1B2C`.
   private static func isFolder(_ name: String) -> Bool {
     let words = name.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 4, words[3].utf8.count == 4 else { return false }
@@ -31,8 +31,8 @@ extension HTTPLog {
     for file in files where file == pageName || isText(file) { folder.remove(file) }
   }
 
-  /// Whether the name is that of a call's text file, which begins with at least four digits, such as `0001. GET
-  /// Widget.txt`.
+  /// Whether a file with this name contains a call's text. The name begins with at least four digits, such as
+  /// `0001. GET Widget.txt`.
   private static func isText(_ name: String) -> Bool {
     RecordingEntry.number(of: name).map { name.hasPrefix(RecordingEntry.padded($0) + ". ") } ?? false
   }

@@ -12,10 +12,10 @@ public import ErrandFoundation
 /// page is self-contained. It shows a waterfall of calls with their attempts and phases, a filter, each call's details
 /// and flight record, and `curl` commands to copy. Folders have mode 0700, files 0600. Secrets are hidden.
 ///
-/// Calls never wait for the log. It uses its own queue to hide secrets, format the text and write it.
+/// Calls never wait for the log. It uses its own queue to hide secrets, format the text and write the files.
 public final class HTTPLog: CallRecorder {
   private struct State {
-    /// Closures that create the waiting calls.
+    /// The closures that create the calls waiting to be written.
     var calls: [@Sendable () -> RecordedCall] = []
     /// The approximate size of the waiting calls, in bytes.
     var bytes = 0
@@ -48,7 +48,7 @@ public final class HTTPLog: CallRecorder {
   ///   - parent: The folder in which to create the log's folder. Defaults to `errand-log-` and the user ID in the
   ///     temporary folder.
   ///   - limit: The maximum number of calls to write.
-  ///   - maximumSize: The maximum size in bytes. Later calls are not written.
+  ///   - maximumSize: The maximum size of the log, in bytes. Once it is reached, no more calls are written.
   ///   - runs: The maximum number of logs in `parent`, including this one. The oldest logs are removed, unless a
   ///     program is still writing them. `nil` keeps all logs.
   ///   - log: Receives a line when writing fails or a limit is reached.
@@ -86,26 +86,26 @@ public final class HTTPLog: CallRecorder {
   /// The page's URL.
   public var page: URL { folder.appendingPathComponent(Self.pageName) }
 
-  /// The number of missing calls, which could not be written, arrived too fast, or exceeded the limit.
+  /// The number of missing calls, which could not be written, arrived too fast, or exceeded a limit.
   public var lost: Int { state.withLock { $0.lost } }
 
   /// Adds a call and returns immediately.
   public func record(_ call: RecordedCall) { record(size: call.size, later: { call }) }
 
-  /// Adds a call that is created when it is written.
+  /// Adds a call that `make` creates when it is written.
   public func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) {
     let (refusal, isIdle) = state.withLock { state -> (String?, Bool) in
       guard state.count < limit else {
         state.lost += 1
-        return ("it has \(limit) calls, and later ones are not written", false)
+        return ("the limit of \(limit) calls was reached; later calls are not written", false)
       }
       guard state.written < maximumSize else {
         state.lost += 1
-        return ("it has \(maximumSize) bytes, and later calls are not written", false)
+        return ("the maximumSize of \(maximumSize) bytes was reached; later calls are not written", false)
       }
       guard state.calls.isEmpty || state.bytes + size <= TaskRecorder.room else {
         state.lost += 1
-        return ("calls end faster than they can be written, and some are missing", false)
+        return ("calls end faster than they can be written, so some are missing", false)
       }
       state.calls.append(make)
       state.bytes += size
@@ -141,7 +141,7 @@ public final class HTTPLog: CallRecorder {
       try PrivateFolder.make(texts)
       let source = try PrivateFolder(folder)
       let target = try PrivateFolder(texts)
-      // Read the page first: the text files of all calls in it exist by then.
+      // Read the page first, because the text files of all calls in it already exist.
       let page = LogPage.linking(try source.read(Self.pageName) ?? Data(), to: name)
       for text in try FileManager.default.contentsOfDirectory(atPath: folder.path) where text.hasSuffix(".txt") {
         if let data = try source.read(text) { try target.create(text, data) }
@@ -164,7 +164,7 @@ public final class HTTPLog: CallRecorder {
 
   // MARK: The writer
 
-  /// Writes the waiting calls, as long as enough of them are waiting.
+  /// Writes the waiting calls until too few are left to write at once.
   private func writeAll() {
     repeat {
       let (calls, first) = taken()
@@ -188,7 +188,7 @@ public final class HTTPLog: CallRecorder {
     log.write("the log \(folder.path): \(lost) of \(calls.count) calls could not be written")
   }
 
-  /// The maximum number of calls added to the page together.
+  /// The maximum number of calls added to the page at once.
   private static let batch = 100
   /// The delay in milliseconds for collecting more calls, because waking the writer costs more than writing a call.
   private static let patience = 10
@@ -200,8 +200,8 @@ public final class HTTPLog: CallRecorder {
     }
   }
 
-  /// Whether enough calls are waiting to be written now. Fewer calls are written after a delay. If no calls are
-  /// waiting, completes pending waits.
+  /// Returns whether enough calls are waiting to be written now. Fewer calls are written after a delay. If no calls are
+  /// waiting, lets `finish()` return.
   private func hasEnough() -> Bool {
     let (count, hasEnded) = state.withLock { state -> (Int, Bool) in
       guard state.calls.isEmpty else { return (state.calls.count, false) }
@@ -221,7 +221,7 @@ public final class HTTPLog: CallRecorder {
     writer.asyncAfter(deadline: .now() + .milliseconds(Self.patience)) { self.writeAll() }
   }
 
-  /// Writes calls and returns how many succeeded. A failed call does not affect the others.
+  /// Writes calls and returns the number of calls written. If a call can't be written, the others still are.
   private func written(
     _ calls: ArraySlice<@Sendable () -> RecordedCall>, from first: Int, into folder: borrowing PrivateFolder
   ) -> Int {
@@ -264,7 +264,7 @@ public final class HTTPLog: CallRecorder {
   }
 
   private func fail(_ reason: String) {
-    // Log each reason once, and limit the number of reasons, because some contain a name.
+    // Log each reason once, and limit the number of reasons, because some contain a file name.
     let isFirst = state.withLock { $0.reported.count < 20 && $0.reported.insert(reason).inserted }
     if isFirst { log.write("the log \(folder.path): \(reason)") }
   }

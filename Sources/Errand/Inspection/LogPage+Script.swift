@@ -7,12 +7,12 @@ extension LogPage {
       const list = $("list"), axis = $("axis"), space = $("space"), details = $("details"), filter = $("filter"), follow = $("follow");
       const items = [];
       for (const block of document.querySelectorAll("script.call")) {
-        try { items.push(JSON.parse(block.textContent)); } catch { /* the last one may still be under way */ }
+        try { items.push(JSON.parse(block.textContent)); } catch { /* the last block may be incomplete */ }
         block.remove();
       }
       items.sort((a, b) => a.call.startedAt - b.call.startedAt || a.call.id - b.call.id);
       const start = items.reduce((least, item) => Math.min(least, item.call.startedAt), Infinity);
-      // Where all calls go to one origin, rows have the rest of the URL.
+      // If all calls have the same origin, the rows omit it.
       const origin = url => { try { return new URL(url).origin; } catch { return ""; } };
       const origins = new Set(items.filter(item => item.call.url).map(item => origin(item.call.url)));
       const common = origins.size === 1 ? [...origins][0] : "";
@@ -22,7 +22,7 @@ extension LogPage {
         item.text = [call.method, call.url, call.task, call.tag, call.comment, call.failure, call.status].filter(Boolean).join(" ").toLowerCase();
       }
       let shown = items, picked = null;
-      // A browser may refuse to keep anything.
+      // Session storage may be disabled.
       const kept = (() => { try { return JSON.parse(sessionStorage.getItem(location.pathname) || "{}"); } catch { return {}; } })();
 
       const element = (name, className, text) => {
@@ -33,7 +33,7 @@ extension LogPage {
       };
       const seconds = value => value === undefined || value === null ? "" : value < 1 ? (value * 1000).toFixed(value < 0.1 ? 1 : 0) + " ms" : value.toFixed(2) + " s";
 
-      // The scale is that of the calls in the list: of all of them, or of those in view where they are many.
+      // The time scale covers all calls in the list, or only the visible ones if there are many.
       const many = 200;
       const scale = { from: 0, step: 0.001, count: 4 };
       const measure = calls => {
@@ -61,7 +61,7 @@ extension LogPage {
         return scale.step < 1 && value < 0.9999 ? (value * 1000).toFixed(Math.max(0, digits - 3)) + " ms" : value.toFixed(digits) + " s";
       };
 
-      // The parts of a request's time.
+      // Returns the phases of a request, each with its name, start and length.
       const parts = (call, exchange) => {
         const at = exchange.sent, times = exchange.timings, queued = exchange.queued || 0;
         const ended = Math.max(exchange.ended ?? at, exchange.answered ?? at);
@@ -136,7 +136,7 @@ extension LogPage {
           area.remove();
         }
       };
-      // The command that sends a request again, for a POSIX shell. Nothing but a text goes into it: bytes come with their command.
+      // Returns a POSIX shell command that resends a request with curl. If the body is binary, the block has the command.
       const isPlain = text => !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text);
       const printf = text => {
         let format = "";
@@ -219,12 +219,12 @@ extension LogPage {
         if (event.key === "Escape") { picked = null; details.replaceChildren(); draw(); }
         if (event.key === "c" && picked && picked.call.exchanges.length) copy(curl(picked.call.exchanges.at(-1)));
       });
-      // A filter in the URL is this one from now on, or it would be back with the next reading.
+      // Update the filter in the URL, because reloading the page would restore the old one.
       const typed = () => { if (location.hash) history.replaceState(null, "", "#" + encodeURIComponent(filter.value)); choose(); };
       filter.addEventListener("input", typed);
       list.addEventListener("scroll", draw, { passive: true });
       addEventListener("resize", draw);
-      // The run may go on: the page is read again, and goes on where it was.
+      // The program may still be running, so reload the page and restore its state.
       const keep = () => { try { sessionStorage.setItem(location.pathname, JSON.stringify({ filter: filter.value, follow: follow.checked, id: picked && picked.call.id, top: list.scrollTop })); } catch {} };
       addEventListener("pagehide", keep);
       setInterval(() => { if (follow.checked && !document.hidden) { keep(); location.reload(); } }, 2000);

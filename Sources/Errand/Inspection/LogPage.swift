@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The page of an ``HTTPLog``: a head written once, followed by a block of JSON for each call, appended during the run.
+/// The page of an ``HTTPLog``: a head written once, followed by a block of JSON for each call, appended when it ends.
 ///
 /// Data from a peer is never treated as markup. The JSON blocks do not contain `<`, the script inserts data only as
 /// text, and the content security policy allows only the page's own script.
@@ -35,14 +35,14 @@ enum LogPage {
       <div id="axis" aria-hidden="true"><span class="number">call</span><span class="method"></span><span class="status"></span>
       <span class="address"></span><span class="bars"></span><span class="time">time</span></div><div id="space"></div></div>
       <section id="details" aria-live="polite" tabindex="0"></section></main>
-      <noscript>This page needs JavaScript to show the calls. The text files next to it contain all of them.</noscript>
+      <noscript>This page needs JavaScript to show the calls. The text files next to it contain every call.</noscript>
 
       """.utf8)
   }
 
   private static let body = "<body data-folder=\""
 
-  /// Returns the page with the name of the folder that contains its text files.
+  /// Returns the page with its links pointing to `folder`, which contains its text files.
   static func linking(_ page: Data, to folder: String) -> Data {
     guard let place = page.firstRange(of: Data(body.utf8)) else { return page }
     return page[..<place.upperBound] + Data(folder.percentEncodedBytes(except: "-._~") + [UInt8(ascii: "/")])

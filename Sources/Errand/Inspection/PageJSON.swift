@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// Writes the JSON blocks of a ``LogPage``, without any `<`. Handwritten because a generic encoder takes longer than
-/// the call itself.
+/// Writes the JSON blocks of a ``LogPage``, without any `<`. Written by hand because a generic encoder takes longer
+/// than the call itself.
 struct PageJSON: ~Copyable {
   private var output: TextBytes
   private var isContinued = false
@@ -12,7 +12,7 @@ struct PageJSON: ~Copyable {
     try output.withBytes(use)
   }
 
-  /// Adds a call's block. Its messages are ranges of the text that is also written to the file.
+  /// Adds a call's block. Requests and responses are copied from `text`, which is also written to the file.
   mutating func addBlock(
     of call: RecordedCall, file: String, text: UnsafeRawBufferPointer, _ parts: RecordedCall.TextParts
   ) {
@@ -118,7 +118,7 @@ struct PageJSON: ~Copyable {
       json.member("version", exchange.response?.version?.rawValue)
       json.member("request", parts.request, of: text)
       json.body("requestBody", parts.requestBody, of: text)
-      // The page builds most commands from the displayed text, which requires a text body.
+      // The page builds most curl commands from the displayed text, which requires a text body.
       if exchange.body.map({ $0.text == nil }) ?? false || !exchange.isReadFromText {
         json.member("curl", exchange.hasLongCommand ? "" : exchange.curlCommand)
       }
@@ -159,7 +159,7 @@ extension RecordedCall.Exchange {
     (body?.data?.count ?? body?.text?.utf8.count ?? 0) > LogPage.bodyLimit
   }
 
-  /// Whether the method, URL and fields can be read back from the text. `false` for an invalid request.
+  /// Whether the method, URL and fields can be parsed from the text. `false` for an invalid request.
   fileprivate var isReadFromText: Bool {
     func isLine(_ text: String) -> Bool { text.hasOnlyBytes { $0 != 0x0A } }
     return method.isValid && isLine(url ?? "")

@@ -1,9 +1,9 @@
-/// Keeps the latest calls of the servers that it is installed on, in memory.
+/// Keeps the latest calls of one or more servers in memory.
 ///
 ///     let calls = RecordedCalls()
 ///     await shop.update { $0.recorders.append(calls) }
 ///     …
-///     try calls.archive.write(to: file)  // HAR, for the tools that read it
+///     try calls.archive.write(to: file)  // a HAR file, for browsers and other tools
 public final class RecordedCalls: CallRecorder {
   private struct State {
     var calls: [RecordedCall] = []
@@ -15,7 +15,7 @@ public final class RecordedCalls: CallRecorder {
   private let limit: Int
   private let byteLimit: Int
 
-  /// Creates a list. If a limit is exceeded, the oldest calls are dropped. The newest call is always kept.
+  /// Creates an empty list. If a limit is exceeded, the oldest calls are dropped. The newest call is always kept.
   ///
   /// - Parameters:
   ///   - limit: The maximum number of calls.
@@ -38,7 +38,7 @@ public final class RecordedCalls: CallRecorder {
       state.calls.append(call)
       state.bytes += size
       var count = 0
-      // Drop a tenth of the calls together, because removing the first element moves all others.
+      // Drop a tenth of the calls at once, because removing the first element moves all others.
       guard state.calls.count > limit || state.bytes > byteLimit else { return [] }
       let (rest, bytes) = (max(1, limit - limit / 10), byteLimit - byteLimit / 10)
       while count < state.calls.count - 1, state.calls.count - count > rest || state.bytes > bytes {

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Splits a command line into words like a POSIX shell, without running or expanding anything.
+/// Splits a command line into words as a POSIX shell does, without running or expanding anything.
 ///
 /// It supports quotes, backslashes, `$'…'`, comments, and `printf` whose output is a word or is piped into the next
 /// command. All other shell features are rejected.
@@ -21,7 +21,7 @@ struct ShellWords {
     var parser = ShellWords(bytes: Array(line.utf8))
     var commands = try parser.pipeline(until: nil)
     guard let last = commands.popLast() else { throw Refusal(reason: "the command is missing") }
-    guard commands.count < 2 else { throw Refusal(reason: "it contains more than one command with a printf before it") }
+    guard commands.count < 2 else { throw Refusal(reason: "more than one command is piped into curl") }
     return (last, try commands.first.map { words throws(Refusal) in try printed(words) })
   }
 
@@ -53,7 +53,7 @@ struct ShellWords {
       case UInt8(ascii: "#"): while let byte = next, byte != 0x0A { position += 1 }
       default:
         if isEnded, !words.isEmpty {
-          throw Refusal(reason: "a line is continued without a backslash before the line break")
+          throw Refusal(reason: "a line break inside the command is not escaped with a backslash")
         }
         words.append(try word())
         isEnded = false
@@ -97,7 +97,7 @@ struct ShellWords {
       case UInt8(ascii: "&"), UInt8(ascii: ";"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "("),
         UInt8(ascii: ")"), UInt8(ascii: "`"):
         let sign = Unicode.Scalar(byte)
-        throw Refusal(reason: "'\(sign)' outside of quotes is not part of the command: put the word in single quotes")
+        throw Refusal(reason: "'\(sign)' outside quotes is not supported: put the word in single quotes")
       default:
         word.append(byte)
         position += 1
@@ -124,7 +124,7 @@ struct ShellWords {
         return word
       case UInt8(ascii: "\\"): word += escaped { "$`\"\\".utf8.contains($0) }
       case UInt8(ascii: "$"): word += try dollar(isQuoted: true)
-      case UInt8(ascii: "`"): throw Refusal(reason: "a command in '`' is not run")
+      case UInt8(ascii: "`"): throw Refusal(reason: "command substitution with backticks is not supported")
       default:
         word.append(byte)
         position += 1
@@ -151,24 +151,24 @@ struct ShellWords {
     case UInt8(ascii: "'") where !isQuoted:
       position += 1
       var reader = EscapeReader(bytes, at: position, style: .dollarQuotes)
-      guard let word = reader.read(until: UInt8(ascii: "'")) else { throw Refusal(reason: "a $' is not closed") }
+      guard let word = reader.read(until: UInt8(ascii: "'")) else { throw Refusal(reason: "a $' quote is not closed") }
       position = reader.position + 1
       return word
     case UInt8(ascii: "("):
-      guard depth < 1 else { throw Refusal(reason: "a command in '$(' is not run") }
+      guard depth < 1 else { throw Refusal(reason: "'$(…)' is supported only for printf") }
       position += 1
       depth += 1
       let commands = try pipeline(until: UInt8(ascii: ")"))
       depth -= 1
       position += 1
       guard commands.count == 1, commands[0].first == Word("printf".utf8) else {
-        throw Refusal(reason: "a command in '$(' is not run")
+        throw Refusal(reason: "'$(…)' is supported only for printf")
       }
       var word = try Self.printed(commands[0])
       while word.last == 0x0A { word.removeLast() }
       return word
     case let byte? where "{_0123456789@*#?$!-".utf8.contains(byte) || Unicode.Scalar(byte).properties.isAlphabetic:
-      throw Refusal(reason: "a variable is not expanded: write its value, or put the word in single quotes")
+      throw Refusal(reason: "variables are not expanded: use the value, or put the word in single quotes")
     default: return [UInt8(ascii: "$")]
     }
   }
@@ -180,10 +180,10 @@ struct ShellWords {
       throw Refusal(reason: "only the output of printf can be piped into curl")
     }
     if words[1] == Word("%s".utf8) { return Word(words.dropFirst(2).joined()) }
-    guard words.count == 2 else { throw Refusal(reason: "printf supports only the format %s") }
+    guard words.count == 2 else { throw Refusal(reason: "the only supported printf format is %s") }
     var reader = EscapeReader(words[1], at: 0, style: .printf)
     let output = reader.read(until: nil) ?? []
-    guard !reader.hasDirective else { throw Refusal(reason: "printf supports only the format %s") }
+    guard !reader.hasDirective else { throw Refusal(reason: "the only supported printf format is %s") }
     return output
   }
 }

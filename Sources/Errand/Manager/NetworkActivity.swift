@@ -15,7 +15,7 @@ public struct NetworkActivity: AsyncSequence, Sendable {
   /// The activity of all managers in the process.
   public static let all = NetworkActivity(ActivityRegistry.all)
 
-  /// The current number.
+  /// The current number of running calls.
   public var count: Int { source.count }
 
   /// Creates an iterator.
@@ -47,7 +47,7 @@ public struct NetworkActivity: AsyncSequence, Sendable {
 }
 
 extension TaskManager {
-  /// The number of this manager's running calls, as it changes.
+  /// The number of this manager's running calls, as an async sequence.
   public nonisolated var activity: NetworkActivity { NetworkActivity(calls) }
 }
 
@@ -61,7 +61,7 @@ protocol ActivitySource: AnyObject, Sendable {
 /// Notifies one reader of changes. Several changes can be merged into one notification.
 final class ActivityWatch: Sendable {
   private struct State {
-    /// Whether there is a change that the reader has not seen. Initially true.
+    /// Whether there is a change that the reader has not seen. Initially `true`.
     var hasChanged = true
     var reader: Waiter<Bool>?
   }

@@ -5,7 +5,7 @@ import ErrandFoundation
 ///     let gauges = await shop.gauges()
 ///     print(gauges.connections.idle, gauges.waiting)
 ///
-/// Calls, attempts and streams are counted per manager, so they include all servers that share the manager.
+/// Calls, attempts and streams are counted per manager, so the numbers include all servers that share the manager.
 public struct ServerGauges: Sendable, Hashable {
   /// A snapshot for one origin.
   public struct Host: Sendable, Hashable {
@@ -30,7 +30,7 @@ public struct ServerGauges: Sendable, Hashable {
   /// The origins with a connection, an attempt or a stream.
   public internal(set) var hosts: [Origin: Host] = [:]
 
-  /// The connection counts of all origins.
+  /// The total connection counts of all origins.
   public var connections: ConnectionCounts {
     hosts.values.reduce(into: ConnectionCounts()) { sum, host in
       sum.add(host.connections)
@@ -56,7 +56,7 @@ extension Server {
     ServerGauges(calls: manager.callCount, manager.throttle, await transport.connections())
   }
 
-  /// Returns a sequence that reads the gauges repeatedly.
+  /// Returns an async sequence that reads the gauges repeatedly.
   ///
   /// The sequence does not retain the server, and ends when the server is released.
   ///
@@ -67,7 +67,7 @@ extension Server {
   }
 }
 
-/// A server's gauges as they change; see ``Server/gauges(every:)``.
+/// An async sequence of a server's gauges. See ``Server/gauges(every:)``.
 public struct GaugeReadings: AsyncSequence, Sendable {
   /// A reading of the gauges.
   public typealias Element = ServerGauges
@@ -92,8 +92,8 @@ public struct GaugeReadings: AsyncSequence, Sendable {
 
     fileprivate init(readings: GaugeReadings) { self.readings = readings }
 
-    /// Returns the next gauges that differ from the previous ones. Returns `nil` if the server is released or the task
-    /// is cancelled.
+    /// Returns the next reading that differs from the previous one, or `nil` if the server is released or the task is
+    /// cancelled.
     public mutating func next() async -> ServerGauges? {
       while !Task.isCancelled {
         if last != nil { do { try await readings.clock.sleep(for: readings.interval) } catch { return nil } }

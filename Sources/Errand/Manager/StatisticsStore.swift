@@ -8,7 +8,8 @@ final class StatisticsStore: Sendable {
   }
 
   private let entries = Lock<[ManagerStatistics.Key: Entry]>([:])
-  /// The maximum number of entries. Names may be generated, so calls with further names are counted under their type.
+  /// The maximum number of entries. Beyond it, calls with new names are counted under their type, because an app may
+  /// generate names.
   static let most = 1000
 
   /// Records a call. For an internal call, only its retries and bytes are added.

@@ -1,11 +1,11 @@
 public import ErrandFoundation
 
-/// Runs tasks: throttling, cancellation, recording and statistics.
+/// Runs tasks, and manages their throttling, cancellation, recording and statistics.
 ///
 /// Every server has its own manager, unless you pass a shared one. Sharing a manager also shares its limits.
 public actor TaskManager {
   nonisolated let admission: AdmissionGate
-  /// The limiter for streams. A call enters it before requesting a slot.
+  /// The gate for streams. A call passes it before requesting a slot.
   nonisolated let streams: AdmissionGate
   nonisolated let calls = CallRegistry()
   nonisolated let revalidations = RevalidationRegistry()
@@ -24,7 +24,7 @@ public actor TaskManager {
   /// - Parameters:
   ///   - limits: The limits on running and waiting attempts.
   ///   - retryBudget: The limit on retries per host.
-  ///   - clock: The clock used to wait and to measure time.
+  ///   - clock: The clock for waiting and for measuring time.
   ///   - random: The source of randomness for jitter.
   public init(
     limits: ThrottleLimits = ThrottleLimits(), retryBudget: RetryBudget = .standard, clock: CallClock = .continuous,
@@ -50,21 +50,22 @@ public actor TaskManager {
   /// The limits on running and waiting attempts.
   public nonisolated var limits: ThrottleLimits { admission.limits }
 
-  /// Sets new limits, effective immediately. Raised limits start waiting attempts. Running attempts always continue.
+  /// Sets new limits, effective immediately. Raising a limit starts waiting attempts. Lowering a limit does not stop
+  /// running attempts.
   public func setLimits(_ limits: ThrottleLimits) {
     streams.setLimits(limits.ofStreams)
     admission.setLimits(limits)
   }
 
-  /// The running and waiting attempts, in total and by host.
+  /// The numbers of running and waiting attempts, in total and by host.
   public nonisolated var throttle: ThrottleSnapshot {
     admission.snapshot.adding(streams: streams.snapshot)
   }
 
-  /// A host's circuit breaker state. Closed if the host has no circuit breaker.
+  /// Returns the state of a host's circuit breaker, or `.closed` if the host has none.
   public nonisolated func circuit(of host: Origin) -> CircuitBreaker.State { circuits.circuit(of: host) }
 
-  /// The number of retries left in a host's budget.
+  /// Returns the number of retries left in a host's budget.
   public nonisolated func retriesLeft(for host: Origin) -> Double { retries.left(for: host) }
 
   /// The number of attempts that hold a slot.
@@ -78,31 +79,31 @@ public actor TaskManager {
 
   // MARK: Cancellation
 
-  /// Cancels all running calls and transfers, which throw `CancellationError`.
+  /// Cancels all running calls and transfers. They throw `CancellationError`.
   ///
-  /// Token requests are not cancelled. A token request that no call waits for ends by itself. If it spends a refresh
-  /// token or a code, it completes first, so that the user stays signed in.
+  /// Token requests are not cancelled directly. A token request stops when no call waits for it. If it spends a refresh
+  /// token or an authorization code, it completes instead, so that the user stays signed in.
   ///
   /// - Returns: The number of cancelled calls. Internal calls, such as shared requests and background revalidations,
   ///   are not counted.
   @discardableResult
   public func cancelAll() -> Int { calls.cancel { _ in true } }
 
-  /// Cancels all calls and transfers with this tag, which throw `CancellationError`. Returns how many were cancelled.
+  /// Cancels all calls and transfers with this tag. They throw `CancellationError`. Returns how many were cancelled.
   @discardableResult
   public func cancel(tag: String) -> Int { calls.cancel { $0.taskTag == tag } }
 
-  /// Cancels all calls and transfers of this task type, which throw `CancellationError`. Returns how many were
+  /// Cancels all calls and transfers of this task type. They throw `CancellationError`. Returns how many were
   /// cancelled.
   @discardableResult
   public func cancel<Described: ServerTask>(type: Described.Type) -> Int {
     calls.cancel { $0.task is Described }
   }
 
-  /// Waits between two calls of a plan. Cancelling the plan's calls also cancels the wait.
+  /// Waits between two calls with the same plan. Cancelling the plan's calls also cancels the wait.
   nonisolated func sleep(for time: Duration, in plan: TaskPlan) async throws {
     let state = Lock<(wait: Task<Void, any Error>?, isCancelled: Bool)>((nil, false))
-    // Register before waiting, so that the wait can be cancelled as soon as it is visible.
+    // Register before waiting, so that the wait can always be cancelled.
     let work = calls.enter(
       CallRegistry.Work(plan: plan) {
         let wait = state.withLock { state in
@@ -130,13 +131,13 @@ public actor TaskManager {
 
   /// Starts recording every call as a numbered, redacted text file with all its attempts, indexed in `index.json`.
   ///
-  /// Numbers follow the order in which calls end. Several sessions and processes can record to the same folder
-  /// concurrently. Calls never wait for the recording, and never fail because of it: a full or missing disk is logged
-  /// once. ``endTaskPathRecording()`` waits until everything has been written.
+  /// Files are numbered in the order in which calls end. Several sessions and processes can record to the same folder
+  /// concurrently. Calls never wait for the recording, and never fail because of it. If the disk is full or missing,
+  /// the error is logged once. ``endTaskPathRecording()`` waits until everything has been written.
   ///
   /// - Parameters:
-  ///   - folder: The destination. Created if missing, accessible only to this user. Defaults to a new folder in the
-  ///     temporary directory. A folder of another user, or one that is writable by everybody, is rejected.
+  ///   - folder: The destination. A missing folder is created, accessible only to this user. Defaults to a new folder
+  ///     in the temporary directory. A folder that belongs to another user, or is writable by everyone, is rejected.
   ///   - limits: The limits on stored recordings, including existing ones.
   /// - Returns: The folder.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or written to.
@@ -145,7 +146,8 @@ public actor TaskManager {
     try startRecording(to: folder, limits)
   }
 
-  /// Stops recording, and returns when all calls that have ended have been written. Running calls are not recorded.
+  /// Stops recording, and returns when the recordings of all ended calls have been written. Running calls are not
+  /// recorded.
   ///
   /// Waits while another process is writing to the folder. Returns early if the surrounding task is cancelled, or if
   /// another process holds the folder's lock for 10 seconds without writing.
@@ -183,7 +185,7 @@ public actor TaskManager {
 
   nonisolated let statisticsStore = StatisticsStore()
 
-  /// The statistics of each task type since the manager was created, or since ``resetStatistics()``.
+  /// The statistics for each task type since the manager was created, or since ``resetStatistics()``.
   ///
   ///     for widget in shop.manager.statistics.sorted(by: .bytes) { print(widget) }
   ///

@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// The statistics of one task type, or of calls with the same name.
+/// The statistics for one task type, or for calls with the same name.
 public struct TaskStatistics: Sendable, CustomStringConvertible {
   /// The name of the task's type, or the name set with ``ServerTask/named(_:)``.
   public internal(set) var task = ""
@@ -10,11 +10,11 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
   public internal(set) var failures = 0
   /// The number of calls that were cancelled.
   public internal(set) var cancellations = 0
-  /// The number of attempts beyond the first of each call.
+  /// The number of attempts in addition to each call's first.
   public internal(set) var retries = 0
-  /// The number of decompressed body bytes received, where known. Excludes interrupted attempts.
+  /// The number of decompressed body bytes received. Excludes interrupted attempts.
   public internal(set) var bytesReceived = 0
-  /// The number of body bytes to send, where known. Each attempt counts.
+  /// The total size of the request bodies of all attempts. Excludes bodies of unknown size.
   public internal(set) var bytesSent = 0
   /// The total duration of the calls.
   public internal(set) var duration: Duration = .zero
@@ -40,7 +40,7 @@ public struct TaskStatistics: Sendable, CustomStringConvertible {
     if other.lastRun > lastRun { (lastRun, lastDuration) = (other.lastRun, other.lastDuration) }
   }
 
-  /// The name, calls, failures, bytes and duration, in one line.
+  /// The name, calls, failures, bytes and duration, on one line.
   public var description: String {
     "\(task): \(count) calls, \(failures) failed, \(cancellations) cancelled, \(retries) retries, "
       + "\(bytesReceived) bytes down, \(bytesSent) up, \(duration.formattedSeconds)"
@@ -53,9 +53,9 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
   public enum Order: Sendable, Hashable, CaseIterable {
     /// By name, ascending.
     case name
-    /// By the number of calls, most first.
+    /// By the number of calls, highest first.
     case count
-    /// By the bytes received and sent, most first.
+    /// By the number of bytes received and sent, highest first.
     case bytes
     /// By the last run, latest first.
     case recent
@@ -68,12 +68,12 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
 
   let tasks: [Key: TaskStatistics]
 
-  /// The statistics of a task type, excluding its named calls. `nil` if none of its calls has ended.
+  /// The statistics for a task type, excluding its named calls. `nil` if none of its calls has ended.
   public subscript<Described: ServerTask>(type: Described.Type) -> TaskStatistics? {
     tasks[Key(type: ObjectIdentifier(type))]
   }
 
-  /// The statistics of the calls with this name. `nil` if no such call has ended. See ``ServerTask/named(_:)``.
+  /// The statistics for calls with this name. `nil` if no such call has ended. See ``ServerTask/named(_:)``.
   public subscript(name: String) -> TaskStatistics? {
     let named = tasks.filter { $0.key.name == name }.values
     guard var sum = named.first else { return nil }
@@ -81,7 +81,7 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
     return sum
   }
 
-  /// Returns all entries in the given order. Ties are sorted by name.
+  /// Returns all entries in the given order. Entries with equal values are sorted by name.
   public func sorted(by order: Order = .name) -> [TaskStatistics] {
     tasks.values.sorted { left, right in
       switch order {

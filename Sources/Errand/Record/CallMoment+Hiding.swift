@@ -1,6 +1,6 @@
 extension CallMoment {
-  /// The moment without anything that reveals the request's URL, such as addresses and failure descriptions. Recordings
-  /// use it for tasks that hide their URL.
+  /// A copy of the moment without anything that reveals the request's URL, such as addresses and failure descriptions.
+  /// Used in recordings of tasks that hide their URL.
   package var withoutURL: CallMoment {
     switch self {
     case .connected: .connected(to: "")
@@ -15,7 +15,7 @@ extension CallMoment {
 }
 
 extension FlightRecord {
-  /// The record without its title, and without the URL in any moment.
+  /// A copy of the record without its title, and without anything in its moments that reveals the URL.
   package var withoutURL: FlightRecord {
     var record = self
     record.title = ""

@@ -1,9 +1,9 @@
 extension CallMoment {
-  /// Returns the moments of a transfer until the request has been sent, with the time since the transfer started.
+  /// Returns the moments of a transfer until the request was sent, each with the time since the transfer started.
   static func phases(_ timings: TransferTimings) -> [(moment: CallMoment, time: Duration)] {
     var phases: [(CallMoment, Duration)] = []
     let hasConnected = timings.connect > .zero
-    // A reused connection has no lookup: `connect` equals `nameLookup`, or is zero.
+    // If the connection was reused, `connect` equals `nameLookup` or is zero.
     let isNew = hasConnected ? timings.connect > timings.nameLookup : timings.requestStart == .zero
     if timings.nameLookup > .zero, isNew {
       phases.append((.nameResolved, timings.nameLookup))

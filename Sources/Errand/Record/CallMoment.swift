@@ -1,6 +1,6 @@
 /// An event during a call, as listed in a ``FlightRecord`` and reported to observers.
 ///
-/// Every `…Started` is followed by exactly one matching `…Ended`.
+/// Every `…Started` moment is followed by exactly one matching `…Ended` moment.
 public enum CallMoment: Sendable {
   /// The call began.
   case callStarted
@@ -10,50 +10,49 @@ public enum CallMoment: Sendable {
   case turnWaitEnded
   /// An attempt started. The first attempt is 1.
   case attemptStarted(Int)
-  /// A request is about to be sent, because it has a slot. Also reported for redirects. Only for observers and the log.
+  /// A request has a slot and is about to be sent. Also reported for redirects. Not included in flight records.
   case requested(RequestLine)
   /// The attempt is waiting for a slot. The wait ends with ``admitted(after:)`` or ``leftQueue(after:)``.
   case queued
-  /// The attempt got a slot after waiting for this time.
+  /// The attempt got a slot after waiting this long.
   case admitted(after: Duration)
-  /// The attempt left the queue without a slot because it was cancelled or reached a limit.
+  /// The attempt left the queue without a slot after this time, because it was cancelled or exceeded a limit.
   case leftQueue(after: Duration)
   /// The host name was resolved for a new connection. Not reported if the host is an IP address.
   ///
-  /// This moment and the next three are only reported to observers and the log, when the response head arrives or the
-  /// transfer fails, but with their actual times. In a flight record, they are available as ``AttemptRecord/timings``.
+  /// This moment and the next three are reported only to observers and the log. They are reported with their actual
+  /// times when the response head arrives or the transfer fails. Flight records have ``AttemptRecord/timings`` instead.
   case nameResolved
-  /// A new connection was established, to this address and port if known.
+  /// A new connection was established to this address and port. Empty if they are unknown.
   case connected(to: String)
   /// A new connection's TLS handshake was completed.
   case secured
-  /// The request head was sent, along with a short body.
+  /// The request head was sent, along with the body if it is short.
   case requestSent
-  /// Bytes of a body were sent or received. Reported at most 20 times a second, and at the end, to observers that ask
-  /// for progress.
+  /// Bytes of a body were sent or received. Reported only to observers that ask for progress, at most 20 times a second
+  /// and at the end of the body.
   case progressed(TransferProgress)
   /// The response head arrived.
   case responded(HTTPStatus, isConnectionReused: Bool)
-  /// The response is a redirect that is followed to this URL, with secrets hidden. The attempt continues.
+  /// The attempt follows a redirect to this URL, in which secrets are hidden.
   case redirected(to: String)
   /// The response body ended after this number of bytes.
   case bodyReceived(bytes: Int)
   /// The attempt ended.
   indirect case attemptEnded(Int, AttemptRecord)
-  /// The attempt is waiting for a new token. All waiting requests share a single refresh.
+  /// The attempt is waiting for a new token. All waiting requests share one token refresh.
   case refreshStarted
   /// The wait for the token has ended, whether or not the refresh succeeded.
   case refreshEnded
-  /// The call waits for this time before it retries. `reason` explains the retry.
+  /// The call is waiting to retry. The duration is the delay, and `reason` explains the retry.
   case delayStarted(Duration, reason: String)
-  /// The wait has ended, or was interrupted.
+  /// The wait before a retry has ended or was interrupted.
   case delayEnded
   /// The policy allowed a retry or hedge of the attempt, but it was not made. `reason` explains why.
   case retryRefused(reason: String)
   /// No response has arrived yet, so the attempt with this number is started concurrently.
   case hedgeSent(Int)
-  /// The call waits for the response to the call with this number, which sends a single request for all identical
-  /// calls.
+  /// The call is waiting for the response of the identical call with this number, instead of sending its own request.
   case joined(call: Int)
   /// A cached response was returned.
   case cacheAnswered(CacheStatus)
@@ -76,7 +75,7 @@ public enum CallOutcome: Sendable {
   /// The call was cancelled.
   case cancelled
 
-  /// Returns this outcome. If it is a success without a status, sets the status to `status`.
+  /// Returns this outcome, with `status` added if the outcome is a success without a status.
   func with(_ status: HTTPStatus?) -> CallOutcome {
     if case .succeeded(nil) = self { .succeeded(status) } else { self }
   }
@@ -94,9 +93,9 @@ extension CallMoment: CustomStringConvertible {
     case .queued: "waiting for a slot"
     case .admitted(let wait): "admitted after " + wait.formattedSeconds
     case .leftQueue(let wait): "no slot after \(wait.formattedSeconds)"
-    case .nameResolved: "name looked up"
+    case .nameResolved: "host name resolved"
     case .connected(let address): "connected\(address.isEmpty ? "" : " to \(address)")"
-    case .secured: "TLS handshake done"
+    case .secured: "TLS handshake completed"
     case .requestSent: "request sent"
     case .progressed(let progress): "\(progress)"
     case .responded(let status, let isReused): status.description + (isReused ? ", reused connection" : "")

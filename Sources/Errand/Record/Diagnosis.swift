@@ -1,6 +1,6 @@
-/// The most likely cause of a call's outcome, with advice. It is the last line of a flight record's summary.
+/// The most likely cause of a call's outcome, with advice. The last line of a flight record's summary shows it.
 public struct Diagnosis: Codable, Sendable, Hashable, CustomStringConvertible {
-  /// The cause's stable name, suitable for metrics. The guide "Errors" lists all names.
+  /// The stable name of the cause, suitable for metrics. <doc:Errors> lists all names.
   public let name: String
   /// A description of the cause.
   public let cause: String
@@ -50,47 +50,48 @@ extension Diagnosis {
           "create a Server with a remote before the first call, or choose the task's server with .on(_:)"
         )
       case .unknownRemote:
-        ("an environment variable names an unknown remote", "correct the variable; the error lists the known names")
-      case .badURL: ("the URL is malformed", "correct the remote, the path or the query that the error shows")
-      case .insecureScheme: ("plain http is not allowed to this host", "use https, or add the host to insecureHosts")
-      case .badLimit: ("a time limit leaves no time", "set a longer one, or .unlimited")
-      case .badRequest: ("a part of the request is invalid", "correct the field that the error names")
+        ("an environment variable names an unknown remote", "correct the variable; the error lists the valid names")
+      case .badURL: ("the URL is malformed", "correct the remote, the path or the query shown in the error")
+      case .insecureScheme: ("plain http is not allowed for this host", "use https, or add the host to insecureHosts")
+      case .badLimit: ("a time limit is zero or less", "set a positive limit, or .unlimited")
+      case .badRequest: ("part of the request is invalid", "correct the field named in the error")
       case .encodingFailed:
         ("the payload cannot be encoded", "check the value at the path in the error: this encoding cannot represent it")
       case .unreadableBody:
-        ("the file to upload cannot be read", "check its path and permissions; only regular files are sent")
+        ("the file to upload cannot be read", "check its path and permissions; only regular files can be sent")
       case .bodyNotReplayable:
         (
           "a body that can only be read once had to be sent again",
-          "create it with HTTPBody.stream, whose closure can start it again"
+          "create it with HTTPBody.stream, whose closure can recreate it"
         )
       case .bodyLengthMismatch:
         ("the body is shorter or longer than its stated length", "correct the length, or omit it")
       case .reentrantQueue:
         (
           "the call was started inside a call that holds the same serial queue",
-          "use another queue, or start it with `manager.start` or `Task.detached`"
+          "use another queue, or start the call with `manager.start` or `Task.detached`"
         )
-      case .queueFull: ("too many calls are waiting for a slot", "send fewer concurrently, or raise maximumWaiting")
+      case .queueFull:
+        ("too many calls are waiting for a slot", "start fewer calls concurrently, or raise maximumWaiting")
       case .circuitOpen:
         (
-          "the circuit breaker of the host is open after repeated failures",
-          "wait as long as the error says, or use a fallback; the errors before this one say why the host failed"
+          "the host's circuit breaker is open after repeated failures",
+          "wait for the time in the error, or use a fallback; earlier errors explain why the host failed"
         )
       case .notCached:
         (
           "the cache has no usable response, and the cache policy forbids a request",
-          "use another cache policy, or handle this error as a miss"
+          "use another cache policy, or handle this error as a cache miss"
         )
       case .notRecorded:
         (
           "the recording has no response to the request",
-          "compare the request with the nearest one, if the error names one, or record it with recording: .missing"
+          "compare the request with the nearest recorded request in the error, or record it with recording: .missing"
         )
       case .transportUnavailable:
         (
           "the transport is missing or cannot send this kind of request",
-          "see the reason: install libcurl, or change the request"
+          "fix the cause given in the error: install libcurl, or change the request"
         )
       case .cannotResolveHost: ("the host name cannot be resolved", "check its spelling, then DNS")
       case .forbiddenAddress:
@@ -101,16 +102,16 @@ extension Diagnosis {
       case .connectionRefused:
         (
           "nothing accepts connections at that host and port",
-          "check that the server is running, the port, and any firewalls in between"
+          "check that the server is running, then check the port and any firewalls in between"
         )
       case .unreachable: ("no route to the host", "check the network, the VPN and any firewalls in between")
       case .offline: ("no network connection", "retry when the network is back, or set waitsForConnectivity")
       case .plainServer:
-        ("the server does not speak TLS at that port", "use its https port, or http if that is allowed")
+        ("the server does not speak TLS on that port", "use its https port, or http if that is allowed")
       case .tlsRefused:
         (
-          "client and server could not agree on TLS",
-          "compare versions and ciphers; the server may require a client certificate"
+          "the client and the server could not agree on TLS settings",
+          "compare TLS versions and ciphers; the server may require a client certificate"
         )
       case .unusableCertificates:
         (
@@ -124,24 +125,24 @@ extension Diagnosis {
         )
       case .certificateName:
         (
-          "the server's certificate is for another name",
-          "use the name that it was issued for, or replace the certificate"
+          "the server's certificate is for another host name",
+          "use the host name that it was issued for, or replace the certificate"
         )
       case .certificateUnknown:
         (
           "the server's certificate is not signed by a trusted authority",
-          "if the authority is your own, add it to tls.authorities; otherwise, suspect interception"
+          "if the authority is your own, add it to tls.authorities; otherwise, the connection may be intercepted"
         )
       case .pinMismatch:
         (
-          "the server's key is not among the pinned ones",
-          "compare the pins with those in the error: the key was rotated, or the connection is intercepted"
+          "the server's key doesn't match any of the pins",
+          "compare the pins with the keys in the error: the key was rotated, or the connection is intercepted"
         )
       case .proxyAuthenticationRequired: ("the proxy requires credentials", "set the proxy's credential")
       case .proxyRefused:
         ("the proxy refuses requests to this host", "add the host to NO_PROXY, or ask the proxy's administrator")
       case .authenticationFailed:
-        ("no access token could be obtained", "read the token endpoint's reason; check the client's id and secret")
+        ("no access token could be obtained", "see the token endpoint's reason; check the client ID and secret")
       case .signInRequired: ("the sign-in is no longer valid", "have the user sign in again")
       case .idleConnectionLost:
         (
@@ -149,11 +150,11 @@ extension Diagnosis {
           "let idempotent tasks retry, or close idle connections sooner than the server does"
         )
       case .lostWhileSending:
-        ("the connection broke while sending the request", "check the server's limit for body sizes, and its log")
+        ("the connection broke while sending the request", "check the server's body size limit and its log")
       case .lostBeforeAnswer:
         (
-          "the connection broke before a response came",
-          "look for a crash or a restart in the server's log; check whether the port expects TLS; retry if the request can be repeated"
+          "the connection broke before a response arrived",
+          "look for a crash or a restart in the server's log; check whether the port expects TLS; retry if the request can be resent"
         )
       case .truncatedBody:
         (
@@ -161,11 +162,11 @@ extension Diagnosis {
           "retry; if it is always cut off at the same place, check the server and any proxies in between"
         )
       case .slowQueue:
-        ("the call waited too long for a slot", "raise the limits of concurrent calls, or send fewer calls")
+        ("the call waited too long for a slot", "raise the concurrency limits, or start fewer calls")
       case .slowConnect:
         (
           "the connection was not established in time",
-          "check host, port and firewalls: packets are dropped, or the host is overloaded"
+          "check the host, the port and any firewalls: packets may be dropped, or the host may be overloaded"
         )
       case .slowUpload:
         ("the request could not be sent in time", "raise the time limit for large bodies, or check the network")
@@ -177,31 +178,31 @@ extension Diagnosis {
       case .slowBody:
         (
           "the response began, then stalled or took too long",
-          "check server and network; use download(to:) for large bodies"
+          "check the server and the network; use download(to:) for large bodies"
         )
       case .deadline:
         (
           "the call's deadline passed during its first attempt",
-          "raise timeouts.call, or find what took long in the lines above"
+          "raise timeouts.call, or see in the record which step took too long"
         )
       case .deadlineInRetries:
         ("the call's deadline passed during retries", "see why the first attempt failed; raise timeouts.call")
       case .notHTTP: ("the peer does not speak HTTP", "check the port")
-      case .badResponse: ("the response violates HTTP", "report it to the server's owner with the text of the error")
+      case .badResponse: ("the response violates HTTP", "report it to the server's owner, with the error message")
       case .notFollowed:
         (
-          "the response is a redirect that is not followed; the error says why",
-          "follow it with another redirectPolicy, or request the URL it points to"
+          "the response is a redirect that was not followed; the error says why",
+          "set another redirectPolicy to follow it, or request the URL it points to"
         )
       case .malformedRequest:
         (
           "the server considers the request malformed",
-          "compare body and query with what it expects; its response may say more"
+          "compare the body and the query with what the server expects; its response may contain details"
         )
       case .notSignedIn:
         (
           "the credentials are missing, wrong or expired",
-          "sign in, or renew them; WWW-Authenticate says what is expected"
+          "sign in, or renew the credentials; WWW-Authenticate names the expected scheme"
         )
       case .forbidden: ("the server denies access", "check the permissions of the account, or the scope of the token")
       case .notFound: ("there is nothing at that URL", "check the path, the identifier and the remote's base path")
@@ -218,21 +219,21 @@ extension Diagnosis {
         )
       case .conditionRequired:
         (
-          "the server requires a condition for this request",
+          "the server requires this request to be conditional",
           "fetch the resource, and send its ETag in If-Match"
         )
-      case .tooLargeForServer: ("the body is larger than the server accepts", "send less, or in parts")
+      case .tooLargeForServer: ("the body is larger than the server accepts", "send less, or split the body")
       case .urlTooLong: ("the URL is too long for the server", "move parameters into the body")
       case .headTooLarge:
         ("the header is too large for the server", "check the cookies and the size of the other fields")
       case .wrongType:
         ("the server does not accept this media type or content coding", "check Content-Type and Content-Encoding")
       case .invalidContent:
-        ("the server read the body, but rejects its content", "check the fields that its response names")
+        ("the server can read the body, but rejects its content", "check the fields named in the response")
       case .rateLimited: ("too many requests in too short a time", "respect Retry-After; set a rate limit for the host")
       case .unavailableForLegalReasons: ("access is denied for legal reasons", "ask the server's owner")
-      case .clientFault: ("the server rejects the request", "its response may say more")
-      case .serverFault: ("the server failed", "check its log around this time; its response may say more")
+      case .clientFault: ("the server rejects the request", "check its response for details")
+      case .serverFault: ("the server failed", "check its log around this time, and its response for details")
       case .badGateway:
         (
           "a proxy or gateway got no valid response from the server behind it",
@@ -242,27 +243,30 @@ extension Diagnosis {
       case .gatewayTimeout:
         (
           "a proxy or gateway waited too long for the server behind it",
-          "find what is slow there; raise the proxy's limit"
+          "find out why that server is slow, or raise the proxy's time limit"
         )
       case .notModified:
-        ("the server says that the copy is current, but the call has none", "omit If-None-Match, or call run()")
+        ("the server returned 304, but the call has no cached response", "omit If-None-Match, or call run()")
       case .partialBody:
-        ("the response is a part that was not requested", "omit Range, or accept 206 if you want the part")
+        ("the response contains only part of the content", "omit Range, or accept 206 if you want only that part")
       case .rangeIgnored:
-        ("the server sent the whole content instead of a range", "download the whole content, or stream it")
+        (
+          "the server sent the entire content instead of the requested range",
+          "download the entire content, or stream it"
+        )
       case .unsatisfiableRange:
-        ("the server has no such range of bytes", "compare it with the size in Content-Range")
+        ("the requested byte range is not available", "compare it with the size in Content-Range")
       case .unacceptedStatus:
-        ("the status is not among those that the task accepts", "add it to the accepted statuses, or expect this error")
+        ("the task does not accept this status", "add it to acceptedStatuses, or expect this error")
       case .tooManyRedirects:
         (
-          "the redirects form a loop, or there are more than allowed",
-          "look for a loop, perhaps due to a missing cookie or sign-in; otherwise, allow more with .redirects(.follow(maximum:))"
+          "the redirects form a loop, or exceed the limit",
+          "look for a loop, which can be caused by a missing cookie or sign-in; otherwise, allow more with .redirects(.follow(maximum:))"
         )
       case .badRedirect:
         (
-          "the redirect leads to a forbidden or invalid URL",
-          "report it to the server's owner, or take the response itself with .redirects(.refuse)"
+          "the redirect points to a forbidden or invalid URL",
+          "report it to the server's owner, or get the redirect itself as the response with .redirects(.refuse)"
         )
       case .pageForData:
         (
@@ -276,11 +280,11 @@ extension Diagnosis {
         )
       case .wrongFormat:
         (
-          "the body is not in the format that the decoder reads, or ends early",
+          "the body is not in the format that the decoder expects, or is incomplete",
           "compare its media type and first characters with what the decoder expects; check Accept and the path"
         )
       case .wrongShape:
-        ("the data does not match the payload's type", "compare the field that the error names with the type")
+        ("the data does not match the payload's type", "compare the field named in the error with the type")
       case .bodyTooLarge:
         ("the body exceeds the limit for bodies in memory", "use download(to:) or stream(), or raise maximumBodySize")
       case .bodyConsumed:
@@ -288,18 +292,18 @@ extension Diagnosis {
           "the body was read again after a loop over it ended early",
           "continue with the same iterator, or collect() the body"
         )
-      case .digestMismatch: ("the file does not match its digest", "run the download again, then check the digest")
+      case .digestMismatch: ("the file does not match its digest", "download the file again, then check the digest")
       case .transferInUse: ("the same transfer is already running", "wait for it, or cancel it")
       case .fileNotWritable: ("the file cannot be written", "check the path, the permissions and the free space")
-      case .internal: ("an internal error in Errand", "report it with this record")
+      case .internal: ("an internal error in Errand", "report it, and include this record")
       case .deadConnection:
         (
-          "the server closed the pooled connection or refused the request, which was resent",
+          "the request was resent because the server closed the pooled connection or refused the request",
           "close idle connections sooner than the server does"
         )
       case .waitedForSlot:
-        ("most of the time was spent waiting for a slot", "raise the limits of concurrent calls, or send fewer calls")
-      case .triedAgain: ("it took more than one attempt", "see why the first one failed before it fails more often")
+        ("most of the time was spent waiting for a slot", "raise the concurrency limits, or start fewer calls")
+      case .triedAgain: ("the call needed more than one attempt", "find out why the first attempt failed")
       }
     }
   }

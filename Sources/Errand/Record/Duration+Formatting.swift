@@ -1,8 +1,8 @@
 extension Duration {
-  /// The seconds with three decimals and the unit, such as `0.250 s`.
+  /// The duration in seconds with three decimals and the unit, such as `0.250 s`.
   package var formattedSeconds: String {
     let (seconds, attoseconds) = components
-    // `Retry-After` can be any number: format seconds that would overflow as milliseconds without decimals.
+    // `Retry-After` can be any number: omit the decimals if the milliseconds would overflow.
     guard abs(seconds.quotientAndRemainder(dividingBy: 1_000_000_000).quotient) < 1_000_000 else {
       return "\(seconds) s"
     }
@@ -13,7 +13,7 @@ extension Duration {
   }
 
   package var inSeconds: Double {
-    let (seconds, attoseconds) = components  // divides 128 bits, so read it only once
+    let (seconds, attoseconds) = components  // read only once, because it is a 128-bit division
     return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }

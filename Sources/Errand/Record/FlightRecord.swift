@@ -11,7 +11,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
   public struct Entry: Sendable {
     /// The time since the call started.
     public let time: Duration
-    /// The moment.
+    /// The moment that is recorded.
     public let moment: CallMoment
   }
 
@@ -52,8 +52,8 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     return attempts
   }
 
-  /// Returns the moments inside a call that started at `start` on another call's clock. No moment is earlier than
-  /// `first`.
+  /// Returns the moments between this call's start and end, for the record of another call. `start` is the time of this
+  /// call's start in the other call. No moment is earlier than `first`.
   func inner(since start: Duration, notBefore first: Duration) -> [Entry] {
     entries.compactMap { entry in
       switch entry.moment {
@@ -63,7 +63,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     }
   }
 
-  /// Inserts the moments of shared calls, each after the moment at which this call joined the shared call.
+  /// Inserts the moments of each shared call after the moment at which this call joined it.
   mutating func insert(_ shared: [[Entry]]) {
     var left = shared[...]
     entries = entries.flatMap { entry in
@@ -81,7 +81,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
 public struct AttemptRecord: Encodable, Sendable {
   /// The attempt's number, starting at 1.
   public let number: Int
-  /// The attempt's duration, without the wait for its slot.
+  /// The attempt's duration, not including the wait for its slot.
   public var duration: Duration = .zero
   /// The time spent waiting for a slot.
   public var queued: Duration = .zero
@@ -110,7 +110,7 @@ public struct AttemptRecord: Encodable, Sendable {
 }
 
 extension FlightRecord {
-  /// The duration and number of attempts so far, as reported by responses and errors.
+  /// The duration and the number of attempts so far, as reported by responses and errors.
   public var metrics: TaskMetrics {
     let attempts = attempts
     var metrics = TaskMetrics()

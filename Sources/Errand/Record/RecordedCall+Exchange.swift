@@ -1,11 +1,11 @@
 public import ErrandFoundation
 
 extension RecordedCall {
-  /// A header field, with a secret value hidden.
+  /// A header field, with secrets in its value hidden.
   public struct Field: Codable, Sendable, Hashable, CustomStringConvertible {
     /// The field name, spelled as in the message.
     public var name: String
-    /// The value.
+    /// The field value, with secrets hidden.
     public var value: String
 
     /// The field as it appears in a message.
@@ -23,7 +23,7 @@ extension RecordedCall {
     /// The bytes of a binary body that can't contain secrets: an image, audio, video or font. Bodies of other types are
     /// included only if the redaction does not hide anything, as with ``Redaction/none``.
     public var data: Data?
-    /// A note that replaces a body that is not shown as text.
+    /// A note that is shown instead of the body if `text` is `nil`.
     public var note: String?
 
     var shown: String { text ?? note ?? "" }
@@ -31,7 +31,7 @@ extension RecordedCall {
 
   /// A response.
   public struct Response: Codable, Sendable, Hashable {
-    /// The status.
+    /// The response status.
     public var status: HTTPStatus
     /// The response's HTTP version. `nil` if the response was not transferred over HTTP.
     public var version: HTTPVersion?
@@ -61,18 +61,18 @@ extension RecordedCall {
     public var response: Response?
     /// The failure on one line. `nil` if the request succeeded or the failure is hidden.
     public var failure: String?
-    /// The time from the start of the call to the request, before waiting for a slot. Encoded in seconds, like the
-    /// durations below.
+    /// The time from the start of the call to the request, not including the request's wait for a slot. Encoded in
+    /// seconds, like the durations below.
     public var sent: Duration
     /// The time from the start of the call to the response head. `nil` if no response arrived.
     public var answered: Duration?
     /// The time from the start of the call to the end of the response body. `nil` if unknown.
     public var ended: Duration?
-    /// The attempt's duration. Set on its last request.
+    /// The duration of the attempt. Set only on the attempt's last request.
     public var duration: Duration?
     /// The time that the request waited for a slot. `nil` if the request does not belong to a call.
     public var queued: Duration?
-    /// The timings of the transfer, if measured. Set on the attempt's last request.
+    /// The timings of the transfer, if measured. Set only on the attempt's last request.
     public var timings: TransferTimings?
   }
 }

@@ -6,7 +6,7 @@ extension RecordedCall {
     return text.text
   }
 
-  /// The byte ranges of a call's parts in its text, without the last line break.
+  /// The byte ranges of the parts of a recording's text, without their last line breaks.
   struct TextParts {
     var exchanges: [Exchange] = []
     var timeline: Range<Int>?
@@ -109,7 +109,7 @@ extension RecordedCall.Exchange {
     RecordedCall.write(headers, to: &text)
   }
 
-  /// The duration is that of the entire attempt, which can include earlier requests.
+  /// Writes the response. The duration is that of the entire attempt, which can include earlier requests.
   private func writeResponse(to text: inout TextBytes, isHidden: Bool) {
     text.paint(response?.status.colour ?? .red) { $0.add(response?.status.description ?? "No response") }
     if let duration {

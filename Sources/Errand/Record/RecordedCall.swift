@@ -40,7 +40,7 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
   public var url: String?
   /// The status of the last response. `nil` if no response arrived.
   public var status: HTTPStatus?
-  /// The outcome.
+  /// The call's outcome.
   public var outcome: Conclusion
   /// The error on one line. `nil` if the call did not fail or the error is hidden.
   public var failure: String?
@@ -54,7 +54,7 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
   public var isHidden: Bool
   /// The requests, in order. An attempt has several requests if it was redirected or a step resent its request.
   public var exchanges: [Exchange]
-  /// The response, without its body, of a call that did not send a request, such as a response from the cache.
+  /// The response, without its body, if the call did not send a request. It can come from the cache, for example.
   public var answer: Response?
   /// The moments, in order. Empty if hidden.
   public var moments: [Moment]

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// A request's method and URL, for display.
 public struct RequestLine: Sendable, CustomStringConvertible {
-  /// The attempt's number.
+  /// The number of the attempt that sends the request.
   public let attempt: Int
   /// The method.
   public let method: HTTPMethod
@@ -13,7 +13,7 @@ public struct RequestLine: Sendable, CustomStringConvertible {
 
   static let hidden = "<hidden>"
 
-  /// `nil` if hidden.
+  /// The URL. `nil` if hidden.
   private let address: URL?
   private let redaction: Redaction
 

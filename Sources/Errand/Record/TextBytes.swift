@@ -5,7 +5,7 @@ struct TextBytes: ~Copyable {
   enum Place {
     /// A file. Text is written unchanged.
     case file
-    /// A log. Invisible characters are removed, and JSON is formatted.
+    /// A log. Invisible characters are replaced by spaces, and JSON is formatted.
     case log
     /// A terminal. Like a log, but in colour.
     case terminal
@@ -20,7 +20,7 @@ struct TextBytes: ~Copyable {
     case cyan = 36
   }
 
-  /// The first `count` bytes are the text.
+  /// The first `count` bytes contain the text.
   private var memory: UnsafeMutablePointer<UInt8>
   private var capacity: Int
   private(set) var count = 0
@@ -86,7 +86,7 @@ struct TextBytes: ~Copyable {
     (place == .file ? text : text.onLines).withBytes { add($0) }
   }
 
-  /// Writes text in a colour if the destination is a terminal.
+  /// Writes text in colour if the destination is a terminal.
   mutating func paint(_ colour: Colour, _ write: (inout TextBytes) -> Void) {
     guard place == .terminal else { return write(&self) }
     raw("\u{1B}[")
@@ -173,8 +173,8 @@ struct TextBytes: ~Copyable {
     byte(UInt8(ascii: "\""))
   }
 
-  /// Writes the name of a member, which must not need escaping, and its colon. If `isContinued` is true, a comma comes
-  /// first.
+  /// Writes the name of a member and its colon. If `isContinued` is `true`, writes a comma first. The name must not
+  /// require escaping.
   @inline(__always)
   mutating func key(_ name: StaticString, isContinued: Bool) {
     let length = name.utf8CodeUnitCount
@@ -205,7 +205,7 @@ struct TextBytes: ~Copyable {
     }
   }
 
-  /// Writes seconds with three decimals and the unit, like `formattedSeconds`.
+  /// Writes a duration in seconds with three decimals and the unit, like `formattedSeconds`.
   mutating func seconds(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard seconds >= 0, attoseconds >= 0, seconds < 1_000_000_000 else { return add(duration.formattedSeconds) }
@@ -215,7 +215,7 @@ struct TextBytes: ~Copyable {
     raw(" s")
   }
 
-  /// Writes seconds to the microsecond as a JSON number. A negative duration is written as 0.
+  /// Writes a duration in seconds with six decimals, as a JSON number. A negative duration is written as 0.
   mutating func preciseSeconds(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard seconds >= 0, attoseconds >= 0 else { return byte(UInt8(ascii: "0")) }

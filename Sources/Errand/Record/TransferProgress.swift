@@ -17,7 +17,8 @@ public struct TransferProgress: Sendable, Hashable {
   /// The attempt's number, starting at 1. Progress restarts with every attempt, and when a body is resent within an
   /// attempt: after a redirect, or on a new connection because the old one was stale.
   public let attempt: Int
-  /// The number of bytes so far. Request bodies are counted after compression, response bodies after decompression.
+  /// The number of bytes transferred so far. Request bodies are counted after compression, response bodies after
+  /// decompression.
   public let completed: Int64
   /// The total number of bytes. `nil` if unknown.
   public let total: Int64?
@@ -41,9 +42,9 @@ public struct TransferProgress: Sendable, Hashable {
 }
 
 extension TransferProgress: CustomStringConvertible {
-  /// The number of bytes so far and the total, if known.
+  /// The number of bytes transferred so far, and the total if known.
   public var description: String {
-    "\(completed) \(total.map { "of \($0) " } ?? "")bytes \(direction == .up ? "up" : "down")\(isFinished ? ", all" : "")"
+    "\(completed) \(total.map { "of \($0) " } ?? "")bytes \(direction == .up ? "sent" : "received")\(isFinished ? ", complete" : "")"
   }
 }
 
@@ -70,7 +71,7 @@ struct ProgressMeter {
     start = now
   }
 
-  /// Counts bytes. Returns the progress if a report is due.
+  /// Counts bytes, and returns the progress if a report is due.
   mutating func add(_ count: Int, at now: Duration) -> TransferProgress? {
     completed += Int64(count)
     guard !hasReported || now - reported.time >= Self.interval else { return nil }
@@ -82,8 +83,8 @@ struct ProgressMeter {
   private mutating func progress(at now: Duration, isFinished: Bool) -> TransferProgress {
     let (seconds, age) = ((now - reported.time) / .seconds(1), (now - start) / .seconds(1))
     if age >= Self.interval / .seconds(1), seconds > 0 {
-      // Use the average since the start at first, and later a moving average without a logarithm. Skip the first
-      // instant, which is not meaningful.
+      // Use the average since the start at first, then a moving average. Skip the first interval, which is too short
+      // to measure.
       let present = Double(completed - reported.completed) / seconds
       let mean = Double(completed) / age
       rate = age <= Self.window ? mean : rate.map { $0 + (present - $0) * seconds / (seconds + Self.window) } ?? mean

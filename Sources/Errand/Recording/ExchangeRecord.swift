@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// A running call's requests and responses, from which its echo and recordings are created.
+/// The requests and responses of a running call. The call's echo and recordings are created from them.
 struct ExchangeRecord: Sendable {
   struct Exchange: Sendable {
     let attempt: Int
     var request: HTTPRequest
-    /// The time at which the request was sent, relative to the start of the call, like `answered` and `ended`.
+    /// The time at which the request was sent. Like `answered` and `ended`, it is relative to the start of the call.
     let sent: Duration
     var queued: Duration = .zero
     var answered: Duration?
@@ -51,7 +51,7 @@ struct ExchangeRecord: Sendable {
     exchanges[index].ended = time
   }
 
-  /// Ends an attempt. `outcome` is its response and body as returned by the steps, if any.
+  /// Ends an attempt. `outcome` is the response and the body that the steps returned, if any.
   mutating func end(_ record: AttemptRecord, _ outcome: Answer?, at time: Duration) {
     guard let index = last(of: record.number) else { return }
     exchanges[index].record = record
@@ -70,13 +70,14 @@ struct ExchangeRecord: Sendable {
 
   // MARK: Recorded call
 
-  /// Returns the call's redacted value, limited to what `style` includes.
+  /// Returns the redacted recording of the call, limited to the parts that `style` includes.
   func recorded(
     _ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ record: FlightRecord,
     showing style: RecordingStyle
   ) -> RecordedCall {
     let (plan, redaction, attempts) = (call.plan, call.snapshot.configuration.redaction, record.attempts)
-    // Errors and the timeline contain the URL, and any text from the app's own errors.
+    // Errors and the timeline can contain the URL and text from the app's own errors, so hide them if the URL is
+    // hidden.
     let isShown = style.contains(.url)
     let exchanges = exchanges.map { recorded($0, style, call.snapshot) }
     let moments = record.entries.map(RecordedCall.Moment.init)
@@ -117,8 +118,8 @@ struct ExchangeRecord: Sendable {
   private func body(
     of request: HTTPRequest, _ style: RecordingStyle, _ snapshot: ServerSnapshot
   ) -> RecordedCall.Body {
-    // Show that there is a body, or the request would seem to have none.
-    guard style.contains(.upload) else { return RecordedCall.Body(note: "<a hidden body>") }
+    // Without this note, the request would appear to have no body.
+    guard style.contains(.upload) else { return RecordedCall.Body(note: "<hidden body>") }
     let (type, limit) = (request.headers.mediaType, snapshot.configuration.maxLoggedUploadSize)
     guard let data = request.body.data else {
       return RecordedCall.Body(type: type?.rawValue, note: "<a body from a file or stream>")

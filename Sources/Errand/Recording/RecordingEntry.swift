@@ -22,7 +22,8 @@ struct RecordingEntry: Codable, Sendable, Equatable {
 
   static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
-  /// Returns the entry with a number. File names have at least four digits, so that they sort by number.
+  /// Returns a copy of the entry with a number and a file name. File names begin with at least four digits, so that
+  /// they sort by number.
   func numbered(_ number: Int, name: String, bytes: Int) -> RecordingEntry {
     var entry = self
     entry.number = number
@@ -37,7 +38,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   static func file(_ number: Int, plainName: String) -> String { padded(number) + ". " + plainName + ".txt" }
 
   /// Reduces a name to letters, digits, spaces, hyphens and underscores, and limits it to 200 bytes, because file names
-  /// are limited to 255.
+  /// are limited to 255 bytes.
   static func plain(_ name: String) -> String {
     if name.utf8.count <= 200, name.utf8.allSatisfy({ isPlainByte($0) }) { return name }
     var result = ""
@@ -61,7 +62,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   /// names.
   static func number(of name: String) -> Int? {
     let digits = name.prefix { $0.isASCII && $0.isNumber }
-    // Longer numbers are never written. The limit also leaves room for the next number.
+    // No recording has a longer number. The limit also ensures that the next number can't overflow.
     guard digits.utf8.count <= 15 else { return nil }
     return name.dropFirst(digits.count).hasPrefix(". ") && name.hasSuffix(".txt") ? Int(digits) : nil
   }
@@ -92,7 +93,8 @@ extension RecordingEntry {
 }
 
 extension RecordedCall {
-  /// The call's file name without its number: the method, and the type's name without the method and `Task`.
+  /// The call's file name without its number: the method, followed by the name of the task's type without the method as
+  /// a prefix and `Task` as a suffix.
   var fileName: String {
     // Fast path: most type names are ASCII.
     var name = task.utf8.allSatisfy(Self.isLetterOrDigit) ? task : task.filter { $0.isLetter || $0.isNumber }

@@ -2,18 +2,17 @@ import ErrandFoundation
 
 /// A folder of recordings and its index, shared by sessions and processes.
 ///
-/// Files are never partial, and every file is in the index. To add recordings, a session writes them under hidden
+/// Visible recordings are complete, and each one is in the index. To add recordings, a session writes them under hidden
 /// names, replaces the index, and renames them. Then it removes old recordings, which are marked in the index, and
-/// replaces the index again. If the process is killed, an old recording has therefore never been removed before its
-/// replacement is safe. The next session renames hidden files that are in the index, removes marked files, and drops
-/// entries without a file. Only one session writes at a time. It holds a lock that the system releases when the process
-/// dies.
+/// replaces the index again. Even if the process is killed, no old recording is removed before the new ones are stored.
+/// The next session renames hidden files that are in the index, removes marked files, and drops entries without a file.
+/// Only one session writes at a time. It holds a lock that the system releases when the process dies.
 struct RecordingFolder {
   enum WriteResult {
     case written
     /// Another session holds the lock. Nothing was written.
     case locked
-    /// `lost` recordings were not written, or old ones could not be removed.
+    /// An error occurred. `lost` recordings were not written. If `lost` is 0, the index could not be updated.
     case incomplete(any Error, lost: Int)
   }
 
@@ -23,7 +22,7 @@ struct RecordingFolder {
   /// The last known version of the index. `nil` if the index must be read again.
   private var stamp: PrivateFolder.Stamp?
 
-  /// The index's version, which changes when another session writes. `nil` without an index.
+  /// The index's version, which changes when another session writes. `nil` if there is no index.
   var version: PrivateFolder.Stamp? { (try? PrivateFolder(url))?.stamp(of: Self.indexName) }
 
   /// The default time in milliseconds to wait for the lock.
@@ -34,7 +33,7 @@ struct RecordingFolder {
 
   init(_ url: URL) { self.url = url }
 
-  /// Creates the folder. Unless another session holds the lock, repairs what a killed session has left behind.
+  /// Creates the folder. Unless another session holds the lock, finishes the work of a killed session.
   mutating func open() throws {
     try PrivateFolder.make(url)
     let folder = try PrivateFolder(url)
@@ -77,13 +76,13 @@ struct RecordingFolder {
         added.append(entry)
         index.append(entry)
       } catch {
-        problem = problem ?? error  // one failure does not prevent the others
+        problem = problem ?? error  // continue with the other recordings
       }
     }
     var lost = recordings.count - added.count
     let surplus = index.surplus(limits, at: Date())
     let last = surplus.last?.number ?? 0
-    // A batch can be larger than the limits.
+    // The batch itself can exceed the limits.
     let (excess, kept) = (added.filter { $0.number <= last }, added.filter { $0.number > last })
     for entry in excess { folder.remove(Self.partial(entry.number)) }
     index.remove { $0.number <= last && $0.number >= added.first?.number ?? .max }
@@ -112,7 +111,7 @@ struct RecordingFolder {
   }
 
   /// Removes marked files and their entries. Files are removed first, because a file without an entry could belong to
-  /// any program. Returns whether there were any.
+  /// any program. Returns whether any entries were removed.
   private mutating func removeMarked(in folder: borrowing PrivateFolder) -> Bool {
     let marked = index.entries.filter { $0.isLeaving == true }
     for entry in marked { folder.remove(entry.file) }
@@ -132,7 +131,8 @@ struct RecordingFolder {
     stamp = folder.stamp(of: Self.indexName)
   }
 
-  /// Reads the index again if another session has changed it, and completes what that session left unfinished.
+  /// Reads the index again if another session has changed it, and finishes the work that the other session left
+  /// incomplete.
   private mutating func refresh(_ folder: borrowing PrivateFolder, isNew: Bool = false) throws {
     if let stamp, stamp == folder.stamp(of: Self.indexName) { return }
     index = try Self.index(in: folder, isNew: isNew, knowing: index)
@@ -142,7 +142,7 @@ struct RecordingFolder {
       do {
         try publish(entry, in: folder)
       } catch {
-        missing.insert(entry.file)  // never written, or the name is taken
+        missing.insert(entry.file)  // the file was never written, or its name is taken
       }
     }
     if !missing.isEmpty { index.remove { missing.contains($0.file) } }
@@ -156,8 +156,8 @@ struct RecordingFolder {
     try folder.rename(Self.partial(entry.number), to: entry.file)
   }
 
-  /// Returns the folder's index. Returns an empty index if it is missing or a symbolic link, which is then replaced.
-  /// Throws if the index can't be read, or if the folder is new and the index belongs to another program.
+  /// Returns the folder's index. Returns an empty index if the file is missing or is a symbolic link, which is later
+  /// replaced. Throws if the index can't be read, or if the folder is new and the index belongs to another program.
   private static func index(
     in folder: borrowing PrivateFolder, isNew: Bool, knowing known: RecordingIndex
   ) throws -> RecordingIndex {
@@ -169,7 +169,7 @@ struct RecordingFolder {
     }
     if let index = RecordingIndex(data, knowing: known) { return index }
     if data.isEmpty || RecordingIndex.isSound(data) { return RecordingIndex(data) }
-    // An index edited by hand still begins like ours. Keep a copy of the index.
+    // An index that was edited by hand still starts with '['. Keep a copy of it.
     guard data.first == UInt8(ascii: "[") || !isNew else { throw PrivateFolder.Refusal.anothers(indexName) }
     try folder.rename(indexName, to: "index.json.bad")
     return RecordingIndex(data)

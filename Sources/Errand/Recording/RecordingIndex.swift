@@ -1,36 +1,37 @@
 import ErrandFoundation
 
-/// The recordings in a folder, ordered by number. Pure.
+/// The recordings in a folder, ordered by number.
 struct RecordingIndex {
   private(set) var entries: [RecordingEntry] = []
-  /// The encoded entries, so that adding an entry does not encode the others again.
+  /// The encoded entries, cached so that adding an entry does not encode all others again.
   private var lines: [Data] = []
 
   init() {}
 
-  /// Reads an index written by ``data``, reusing the entries in `known` whose lines are equal. `nil` for other formats.
+  /// Reads an index in the format of ``data``. Reuses entries of `known` whose lines have not changed. Fails for any
+  /// other format.
   init?(_ data: Data, knowing known: RecordingIndex) {
     guard data.starts(with: "[\n".utf8), data.count >= 4, data.suffix(2).elementsEqual("]\n".utf8) else { return nil }
     let knownEntries = Dictionary(zip(known.lines, known.entries)) { first, _ in first }
     for row in data.dropFirst(2).dropLast(2).split(separator: UInt8(ascii: "\n")) {
       let line = Data(row.last == UInt8(ascii: ",") ? row.dropLast() : row)
       let entry = knownEntries[line] ?? (try? JSONDecoder().decode(RecordingEntry.self, from: line))
-      // An unreadable line was not written by us.
+      // The line is invalid or was edited by hand.
       guard let entry, entry.isPlain, entry.number > lastNumber else { return nil }
       entries.append(entry)
       lines.append(line)
     }
   }
 
-  /// Reads an index that may have been edited by hand. An invalid index counts as empty. Invalid entries, and entries
-  /// with an impossible file name, are ignored.
+  /// Reads an index that may have been edited by hand. An invalid index counts as empty. Invalid entries, including
+  /// those with an invalid file name, are ignored.
   init(_ data: Data) {
     for entry in (try? JSONDecoder().decode([Line].self, from: data)) ?? [] {
       if let entry = entry.entry, entry.isPlain, entry.number > lastNumber { append(entry) }
     }
   }
 
-  /// Whether an index is empty or contains at least one of our entries.
+  /// Whether an index is empty or contains at least one valid entry.
   static func isSound(_ data: Data) -> Bool {
     guard let lines = try? JSONDecoder().decode([Line].self, from: data) else { return false }
     return lines.isEmpty || lines.contains { $0.entry != nil }
@@ -60,7 +61,7 @@ struct RecordingIndex {
   private static func line(_ entry: RecordingEntry) -> Data? {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return try? encoder.encode(entry)  // contains only strings and numbers, so it can't fail
+    return try? encoder.encode(entry)  // can't fail: the entry contains only strings, numbers and Booleans
   }
 
   mutating func remove(where isUnwanted: (RecordingEntry) -> Bool) {
@@ -70,7 +71,7 @@ struct RecordingIndex {
     entries = kept.map { entries[$0] }
   }
 
-  /// Returns the oldest entries that exceed the limits. The newest entry is never included.
+  /// Returns the oldest entries, which must be removed to meet the limits. The newest entry is never included.
   func surplus(_ limits: RecordingLimits, at now: Date) -> ArraySlice<RecordingEntry> {
     var bytes = entries.reduce(0) { $0 + $1.bytes }
     var dropped = 0
@@ -79,7 +80,7 @@ struct RecordingIndex {
     for entry in entries.dropLast() {
       let isTooMany = limits.count > 0 && entries.count - dropped > limits.count
       let isTooLarge = limits.bytes > 0 && bytes > limits.bytes
-      // ISO 8601 in UTC sorts chronologically.
+      // ISO 8601 dates in UTC sort chronologically.
       let isTooOld = limits.age > .zero && entry.startedAt < oldest
       guard isTooMany || isTooLarge || isTooOld else { break }
       bytes -= entry.bytes

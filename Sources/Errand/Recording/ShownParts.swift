@@ -9,6 +9,6 @@ final class ShownParts: Sendable {
     self.style = style
   }
 
-  /// Returns the parts of a request to include, or `nil` for all.
+  /// Returns the parts of a request to include, or `nil` to include everything.
   static func of(_ request: HTTPRequest) -> ShownParts? { request.options.showing as? ShownParts }
 }

@@ -15,7 +15,7 @@ struct Recording: Sendable {
 final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Waiting] = []
-    /// The approximate size in bytes of these recordings and of those currently being written.
+    /// The approximate size in bytes of the waiting recordings and of those currently being written.
     var bytes = 0
     /// The number of preceding recordings that were dropped. Each of them still uses up a number.
     var skipped = 0
@@ -35,7 +35,7 @@ final class TaskRecorder: Sendable {
     let make: @Sendable () -> Recording
   }
 
-  /// The maximum number of waiting bytes. Further recordings are dropped.
+  /// The maximum size of the waiting recordings in bytes. When it is reached, new recordings are dropped.
   static let room = 64 << 20
 
   let url: URL
@@ -46,16 +46,16 @@ final class TaskRecorder: Sendable {
 
   private static let batch = 200
   static let patience = Duration.seconds(10)
-  /// The maximum time to wait for the lock after recording has ended, if no other process writes.
+  /// The maximum time to wait for the lock after recording has ended, while no other process writes to the folder.
   private let patience: Duration
-  /// Tracks the queued recordings. Each starts when queued and ends when it is written or lost.
+  /// Tracks each recording from the time it is queued until it is written or lost.
   private let work = Completion()
 
   /// The maximum time in milliseconds that a process waits for its recordings at exit.
   static let patienceAtExit = 1000
 
   private static let writers = Lock(0)
-  /// Waits at exit, so that calls made by a short-lived tool are recorded.
+  /// Registers an exit handler that waits for the recordings, so that calls made by a short-lived tool are recorded.
   private static let waitsAtExit: Bool =
     atexit {
       for _ in 0..<patienceAtExit where TaskRecorder.writers.withLock({ $0 }) > 0 { usleep(1000) }
@@ -88,8 +88,8 @@ final class TaskRecorder: Sendable {
     FileManager.default.temporaryDirectory.appendingPathComponent("errand-recordings-\(UUID().uuidString)")
   }
 
-  /// Queues a call to be written and returns immediately. `size` is the approximate number of bytes that it occupies
-  /// until then. Failures are written to `log`, repeated failures only once.
+  /// Queues a call to be written and returns immediately. `size` is the approximate number of bytes that the call
+  /// occupies until it is written. Failures are written to `log`. Consecutive failures are logged only once.
   func record(size: Int, log: LogOutput, later make: @escaping @Sendable () -> Recording) {
     let isIdle = queue.withLock { queue -> Bool in
       guard !queue.isEnded else { return false }
@@ -112,8 +112,8 @@ final class TaskRecorder: Sendable {
 
   func end() { queue.withLock { $0.isEnded = true } }
 
-  /// Waits until all recordings so far have been written or lost, or the surrounding Swift task is cancelled. Returns
-  /// the number of lost recordings.
+  /// Waits until all queued recordings have been written or lost, or until the surrounding Swift task is cancelled.
+  /// Returns the number of lost recordings.
   @discardableResult
   func finish() async -> Int {
     await work.wait()
@@ -143,7 +143,7 @@ final class TaskRecorder: Sendable {
         queue.isWriting = false
         return (nil, 0)
       }
-      // Drop the oldest recordings that exceed the limit without creating their text. They still use up numbers.
+      // Drop the oldest recordings above the limit before creating their text. They still use up numbers.
       let excess = limits.count > 0 ? max(0, queue.recordings.count - limits.count) : 0
       queue.bytes -= queue.recordings.prefix(excess).reduce(0) { $0 + $1.size }
       queue.skipped += excess
@@ -157,7 +157,7 @@ final class TaskRecorder: Sendable {
 
   /// Writes recordings. If another process holds the lock, queues them again and returns `false`.
   private func write(_ batch: [Waiting]) -> Bool {
-    // Create the texts before locking the folder, to hold the lock only briefly.
+    // Create the texts before locking the folder, so that the lock is held only briefly.
     let recordings = batch.map { $0.make() }
     let skipped = queue.withLock { $0.skipped }
     do {
@@ -180,17 +180,17 @@ final class TaskRecorder: Sendable {
       queue.recordings = made + queue.recordings
       queue.bytes += made.reduce(0) { $0 + $1.size } - batch.reduce(0) { $0 + $1.size }
     }
-    say("is delayed: another process holds its lock")
+    say("is delayed: another process has locked it")
   }
 
   private func succeed(_ batch: [Waiting]) {
     queue.withLock { $0.hasFailed = false }
     sayLosses()
-    end(batch, lost: 0)  // last: ``finish()`` returns with a complete log
+    end(batch, lost: 0)  // must be last, because ``finish()`` must not return before the losses are logged
   }
 
   private func fail(_ reason: String, _ batch: [Waiting], lost: Int) {
-    say("fails: \(reason)")
+    say("failed: \(reason)")
     end(batch, lost: lost)
   }
 
@@ -204,7 +204,7 @@ final class TaskRecorder: Sendable {
     work.end(batch.count)
   }
 
-  /// Drops the waiting recordings after recording has ended, because a stopped process may hold the lock forever.
+  /// Drops the waiting recordings if recording has ended, because a suspended process may hold the lock forever.
   private func giveUp() {
     let dropped = queue.withLock { queue -> [Waiting] in
       guard queue.isEnded else { return [] }
@@ -230,10 +230,10 @@ final class TaskRecorder: Sendable {
       return (queue.unsaid, queue.log)
     }
     if unsaid.roomless > 0 {
-      log.write("recording to \(url.path): \(unsaid.roomless) calls found no room and are missing")
+      log.write("recording to \(url.path) is incomplete because the queue was full (calls dropped: \(unsaid.roomless))")
     }
     if unsaid.unwritten > 0 {
-      log.write("recording to \(url.path): \(unsaid.unwritten) calls could not be written and are missing")
+      log.write("recording to \(url.path) is incomplete because of failed writes (calls lost: \(unsaid.unwritten))")
     }
   }
 

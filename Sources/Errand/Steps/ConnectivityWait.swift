@@ -1,7 +1,7 @@
 /// Waits for a network instead of failing, if `waitsForConnectivity` is set.
 ///
-/// Waits only after failures of requests that were not sent, so any method can be retried. All waits of a call share
-/// one allowance. When the allowance is used up, the call fails.
+/// Waits only if a request was not sent, so any method can be retried. All waits of a call share one time allowance.
+/// When the allowance is used up, the call fails.
 struct ConnectivityWait: Sendable {
   let reachability: any Reachability
   let allowance: ConnectivityAllowance
@@ -21,7 +21,7 @@ struct ConnectivityWait: Sendable {
         guard try await wait(for: origin, failures) else { throw allowance.exceeded(error) }
         last = error
       } catch let error as TaskError where error.code == .bodyNotReplayable {
-        guard var cause = last else { throw error }  // the real cause is the missing network
+        guard var cause = last else { throw error }  // report the connectivity error instead
         cause.reason += "; not retried: the request body can only be read once"
         throw cause
       }
@@ -35,7 +35,7 @@ struct ConnectivityWait: Sendable {
 
   var hasTime: Bool { allowance.left(at: clock.now) > .zero }
 
-  /// Waits for the next try. Returns `false` if the time is up.
+  /// Waits until the request can be retried. Returns `false` if the time is up.
   private func wait(for origin: Origin, _ failures: Int) async throws -> Bool {
     let start = clock.now
     let left = allowance.begin(at: start)
@@ -46,7 +46,7 @@ struct ConnectivityWait: Sendable {
       try await reachability.waitUntilReachable(origin, failures: failures, clock: clock)
       try Task.checkCancellation()  // `reachability` may return instead of throwing when the time is up
       hasCome.withLock { $0 = true }
-      // Limit the retry rate in case reachability wrongly returns immediately. The last try is made when the time is
+      // Limit the retry rate in case reachability wrongly returns immediately. The last retry is made when the time is
       // up.
       let rest = Self.leastWait(failures) - (clock.now - start)
       if rest > .zero { try await clock.sleep(for: rest) }
@@ -54,7 +54,7 @@ struct ConnectivityWait: Sendable {
     return hasCome.withLock { $0 }
   }
 
-  /// The minimum time between two tries: 0.1 seconds, doubled after every failure, up to 5 seconds.
+  /// Returns the minimum time between two retries: 0.1 seconds, doubled after every failure, up to 5 seconds.
   private static func leastWait(_ failures: Int) -> Duration {
     min(.seconds(5), .milliseconds(100) * (1 << min(failures - 1, 6)))
   }
@@ -65,7 +65,7 @@ final class ConnectivityAllowance: Sendable {
   private struct State {
     var spent = Duration.zero
     var waiting = 0
-    /// The time up to which `spent` is counted, while any attempt waits.
+    /// The time up to which waits are included in `spent`.
     var countedTo = Duration.zero
 
     mutating func count(to now: Duration) {

@@ -15,15 +15,16 @@ public struct Recovery: PerCallStep {
     /// The server could not be reached: ``TaskError/isOffline``.
     public static let offline = Cause { $0.isOffline }
 
-    /// A timeout expired: ``TaskError/isTimeout``. ``TaskError/timer`` specifies which timeout. The deadline of the
-    /// call, ``Timeouts/call``, also ends this step, so it can't be recovered from here.
+    /// A timeout expired: ``TaskError/isTimeout``. ``TaskError/timer`` specifies which timeout. The call's deadline,
+    /// ``Timeouts/call``, also ends this step, so the step can't recover from it.
     public static let timeout = Cause { $0.isTimeout && $0.timer != .call }
   }
 
   private let cause: Cause
   private let recover: @Sendable (HTTPRequest, TaskError) async throws -> HTTPResponse
 
-  /// Creates a step that calls `recover`, which returns a response, or throws the given error or a different error.
+  /// Creates a step that calls `recover` after a failure. The closure returns a response or throws an error, which can
+  /// be the one it received.
   public init(
     from cause: Cause,
     _ recover: @escaping @Sendable (_ request: HTTPRequest, _ error: TaskError) async throws -> HTTPResponse
@@ -33,7 +34,7 @@ public struct Recovery: PerCallStep {
   }
 
   /// Sends the request and recovers if it fails with an error of the given kind.
-  /// Throws the errors of `recover`. Other errors of `next` are rethrown.
+  /// Throws the error that `recover` throws, or any other error from `next`.
   public func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     do {
       return try await next(request)

@@ -1,18 +1,18 @@
 /// A step in the chain between a call and its transport. It receives each request before it is sent, and each response.
 /// It may change either, answer a request itself, or send more than one request.
 ///
-/// The type of a step says where it runs: conform to ``PerCallStep`` or ``PerAttemptStep``, not to this protocol.
+/// Conform to ``PerCallStep`` or ``PerAttemptStep``, not to this protocol. Your choice determines where the step runs.
 public protocol Step: Sendable {
-  /// The name used to place other steps before or after this step. Defaults to the name of its type.
+  /// The name used to place other steps before or after this step. Defaults to the name of the step's type.
   var name: String { get }
 
   /// Sends `request` with `next` and returns the response.
-  /// Throws the error of `next`, or another error, which ends the attempt or the call.
+  /// Throws the error from `next`, or another error, which ends the attempt or the call.
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse
 }
 
 extension Step {
-  /// The name of the type.
+  /// Defaults to the name of the type.
   public var name: String { "\(Self.self)" }
 }
 
@@ -21,14 +21,15 @@ public protocol PerCallStep: Step {}
 
 /// A step that runs for every attempt.
 ///
-/// No slot is held while it runs, so it may make calls. The response body is already complete: in memory, or in a file
-/// for a file download. Only the body of a stream is still unread.
+/// The attempt holds no slot while the step runs, so the step may make calls. The response body is already complete
+/// and in memory, or in a file if the task downloads to a file. Only the body of a stream is still unread.
 public protocol PerAttemptStep: Step {}
 
 /// The rest of the chain after a step.
 ///
-/// A step has one response at a time. Calling `next` again, or returning another response, ends the body of the
-/// previous response. This releases its stream, so a step that sends twice never needs more than one stream.
+/// A step has one response at a time. Calling `next` again, or returning another response, closes the body of the
+/// previous response and releases its stream. A step that sends two requests therefore never needs more than one
+/// stream.
 public struct Next: Sendable {
   private final class LastResponse: Sendable {
     private struct State {
@@ -41,8 +42,8 @@ public struct Next: Sendable {
 
     func release() { state.withLock { $0.body }?.cancel() }
 
-    /// Releases the last response if the step returned another one that is in memory. If it is not in memory, it may
-    /// still read from the last response.
+    /// Releases the last response if the step returned another one that is in memory. A response that is not in memory
+    /// may still read from the last response.
     func settle(for response: HTTPResponse) {
       guard response.body.isInMemory, let body = state.withLock({ $0.body }), body !== response.body else {
         return
@@ -60,7 +61,7 @@ public struct Next: Sendable {
     self.last = last
   }
 
-  /// Sends `request` through the rest of the chain. Can be called again with the same or another request, which
+  /// Sends `request` through the rest of the chain. Can be called again, with the same or another request. Each call
   /// releases the previous response.
   public func callAsFunction(_ request: HTTPRequest) async throws -> HTTPResponse {
     lastResponse.release()

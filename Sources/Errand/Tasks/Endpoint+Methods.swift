@@ -32,7 +32,7 @@ extension Endpoint where Upload == Void {
 }
 
 extension Endpoint where Upload == Void, Download: Decodable {
-  /// Creates a GET endpoint. The type of the payload can be inferred.
+  /// Creates a GET endpoint. The payload type can be inferred.
   ///
   ///     let widget: Widget = try await shop.send(.get("widgets/7"))
   public static func get(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
@@ -44,7 +44,7 @@ extension Endpoint where Upload == Void, Download == Void {
   /// Unavailable: a GET without a payload type is usually a mistake.
   @available(
     *, unavailable,
-    message: "a GET needs the type of its payload (let widget: Widget = …), or use .request(.get, …) to ignore the body"
+    message: "a GET needs the type of its payload (let widget: Widget = …); to ignore the body, use .request(.get, …)"
   )
   public static func get(_ path: String, query: HTTPQuery = [:], defaults: Defaults = Defaults()) -> Self {
     request(.get, path, query: query, defaults: defaults)
@@ -91,7 +91,7 @@ extension Endpoint where Upload: Encodable {
 }
 
 extension Endpoint where Upload: Encodable, Download: Decodable {
-  /// Creates a QUERY endpoint with a payload. The type of the response's payload can be inferred.
+  /// Creates a QUERY endpoint with a payload. The response's payload type can be inferred.
   ///
   ///     let widgets: [Widget] = try await shop.send(.query("widgets", body: filter))
   public static func query(
@@ -111,7 +111,7 @@ extension Endpoint where Upload == HTTPBody {
     Endpoint(method, path, query, defaults) { _ in body }
   }
 
-  /// Creates an endpoint with any method and a multipart form. Its files are opened for every attempt.
+  /// Creates an endpoint with any method and a multipart form. The form's files are opened for every attempt.
   public static func request(
     _ method: HTTPMethod, _ path: String, form: MultipartForm, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
@@ -146,7 +146,7 @@ extension Endpoint where Upload == HTTPBody {
     request(.delete, path, body: body, query: query, defaults: defaults)
   }
 
-  /// Creates a POST endpoint with a multipart form. Its files are opened for every attempt.
+  /// Creates a POST endpoint with a multipart form. The form's files are opened for every attempt.
   ///
   ///     try await shop.send(.post("photos", form: MultipartForm([.file("photo", picture)])))
   public static func post(
@@ -157,7 +157,7 @@ extension Endpoint where Upload == HTTPBody {
 }
 
 extension Endpoint where Upload == HTTPBody, Download: Decodable {
-  /// Creates a QUERY endpoint with any body. The type of the response's payload can be inferred.
+  /// Creates a QUERY endpoint with any body. The response's payload type can be inferred.
   public static func query(
     _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {

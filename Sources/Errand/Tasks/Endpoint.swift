@@ -6,8 +6,8 @@ public import ErrandFoundation
 ///     let added: Widget = try await shop.send(.post("widgets", body: widget))
 ///     try await shop.send(.delete("widgets/7"))
 ///
-/// `Upload` is `Void` if the request has no body, and `Download` is `Void` if the response's body is ignored. Give an
-/// endpoint that you use more than once a name:
+/// `Upload` is `Void` if the request has no body, and `Download` is `Void` if the response's body is ignored. To reuse
+/// an endpoint, give it a name:
 ///
 ///     extension Endpoint<Void, Widget> {
 ///       static func widget(_ id: Int) -> Self { .get("widgets/\(id)") }
@@ -21,7 +21,7 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   public let path: String
   /// The method.
   public let httpMethod: HTTPMethod
-  /// The items added to the URL's query.
+  /// The query items added to the URL.
   public let query: HTTPQuery
   private let defaults: Defaults
   private let body: @Sendable (any BodyEncoder) async throws -> HTTPBody
@@ -47,7 +47,7 @@ public struct Endpoint<Upload: Sendable, Download: Sendable>: ServerTask {
   public var retryPolicy: RetryPolicy { defaults.retryPolicy }
   /// The payload path from the defaults.
   public var payloadPath: PayloadPath { defaults.payloadPath }
-  /// Encodes the payload, or returns the body that was passed in.
+  /// Returns the encoded payload, the body that was passed in, or an empty body.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     try await body(encoder)
   }
@@ -68,20 +68,20 @@ extension Endpoint: PayloadDownloadingTask where Download: Decodable {
 
 extension Endpoint: UploadingTask where Upload: Encodable {}
 
-/// The settings shared by a group of endpoints. Modifiers of an endpoint override them.
+/// The settings shared by a group of endpoints. An endpoint's modifiers override them.
 public struct EndpointDefaults: Sendable {
-  /// The server; `nil` uses ``Server/default``.
+  /// The server. If `nil`, ``Server/default`` is used.
   public var server: Server?
   /// Header fields that override those of the server.
   public var headers: HTTPHeaders
   /// The time limit for one attempt.
   public var timeout: Duration
-  /// The policy for failed attempts.
+  /// The policy for retrying failed attempts.
   public var retryPolicy: RetryPolicy
-  /// The path of the payload inside the response body.
+  /// The path to the payload in the response body.
   public var payloadPath: PayloadPath
 
-  /// Creates defaults with these settings. Everything else is inherited.
+  /// Creates defaults. Omitted settings are inherited.
   public init(
     server: Server? = nil, headers: HTTPHeaders = [:], timeout: Duration = .inherited,
     retryPolicy: RetryPolicy = .inherited, payloadPath: PayloadPath = .inherited
@@ -94,9 +94,10 @@ public struct EndpointDefaults: Sendable {
   }
 }
 
-/// A task for a URL, without declaring a type: `try await URLTask(url).data()`.
+/// A ready-made task that requests a URL: `try await URLTask(url).data()`.
 ///
-/// It runs on ``Server/default``, or the server set by ``ServerTask/on(_:)``, but does not use that server's remote.
+/// It uses the settings of ``Server/default``, or of the server set with ``ServerTask/on(_:)``, but not the server's
+/// remote.
 public struct URLTask: PayloadDownloadingTask, UploadingTask {
   /// The body of the response.
   public typealias DownloadPayload = Data

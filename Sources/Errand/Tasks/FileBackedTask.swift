@@ -1,10 +1,10 @@
 public import ErrandFoundation
 
-/// When to download to a file.
+/// The condition for downloading a file.
 public enum DownloadCondition: Sendable, Hashable {
-  /// Always.
+  /// Downloads every time.
   case always
-  /// Only if the file's version differs from the server's, according to its `ETag` or `Last-Modified`.
+  /// Downloads only if the server has a different version, according to its `ETag` or `Last-Modified`.
   case changed
 }
 
@@ -15,21 +15,21 @@ public enum DownloadCondition: Sendable, Hashable {
 ///       let file: URL
 ///     }
 ///     let catalogue = Catalogue(file: folder.appendingPathComponent("catalogue.json"))
-///     try await catalogue.refresh()                 // 304: the file stays as it is
-///     let data = try await catalogue.contents()     // the file's, if the server can't be reached
+///     try await catalogue.refresh()                 // 304: the file is unchanged
+///     let data = try await catalogue.contents()     // from the existing file if the server can't be reached
 public protocol FileBackedTask: ServerTask {
   /// The file that stores the response body.
   var file: URL { get }
 }
 
 extension FileBackedTask {
-  /// Downloads to the file unless the file is up to date, in which case ``TaskResponse/isUnchanged`` is true.
+  /// Downloads the file unless it is up to date. If it is, ``TaskResponse/isUnchanged`` is `true`.
   @discardableResult
   public func refresh() async throws -> TaskResponse<URL> { try await download(to: file, when: .changed) }
 
-  /// Downloads to the file unless the file is up to date, and returns its contents. If the server fails or can't be
-  /// reached, returns the contents of the existing file.
-  /// Throws ``TaskError``, any error thrown by a hook, or `CancellationError` if the call was cancelled.
+  /// Downloads the file unless it is up to date, and returns its contents. If the server fails or can't be reached,
+  /// returns the contents of the existing file. Throws ``TaskError``, any error thrown by a hook, or
+  /// `CancellationError` if the call was cancelled.
   public func contents() async throws -> Data {
     do {
       try await refresh()
@@ -45,7 +45,7 @@ extension ServerTask {
   /// Sends the request and writes the body to a file, if `condition` is met.
   ///
   /// With `.changed`, the request is conditional. If the server has no newer version, the file is unchanged and
-  /// ``TaskResponse/isUnchanged`` is true. A file that has been modified, or was not downloaded by this method, is
+  /// ``TaskResponse/isUnchanged`` is `true`. A file that has been modified, or was not downloaded by this method, is
   /// replaced. The file's version is stored in a hidden file next to it.
   @discardableResult
   public func download(to file: URL, when condition: DownloadCondition) async throws -> TaskResponse<URL> {
@@ -54,11 +54,12 @@ extension ServerTask {
     return try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }
   }
 
-  /// Uses `file`, such as one that is bundled with the app, as the response if the cache is empty.
+  /// Uses `file`, such as one bundled with the app, as the response if no response is cached.
   ///
   ///     let shown = try await GetCatalogue().preloaded(from: bundled).caching(.networkFirst(limit: .seconds(2))).send()
   ///
-  /// The file counts as stale. With ``CachePolicy/standard`` it is used if the server fails or can't be reached.
+  /// The file is treated as a stale response. With ``CachePolicy/standard``, it is used if the server fails or can't be
+  /// reached.
   public func preloaded(from file: URL) -> Modified<Unmodified> { modified { $0.preloaded = file } }
 }
 

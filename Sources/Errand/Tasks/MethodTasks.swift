@@ -1,4 +1,5 @@
-// Methods with their payloads, to be used in a task's inheritance clause. `NoContent` stands for a missing payload.
+// Aliases that combine a method with its payloads, for use in a task's inheritance clause. `NoContent` stands for a
+// missing payload.
 
 /// A GET task that decodes `Download` from the response.
 ///
@@ -8,7 +9,7 @@
 ///     }
 ///     let widget = try await shop.send(GetWidget(id: 7))
 ///
-/// Combine it with other protocols as usual, for example `struct GetWidget: ShopTask, GET<Widget>`.
+/// You can combine it with other protocols: `struct GetWidget: ShopTask, GET<Widget>`.
 public typealias GET<Download> = ServerGETTask & PayloadDownloadingTask<Download>
 
 /// A POST task that sends `Upload` and decodes `Download` from the response.
@@ -18,9 +19,9 @@ public typealias GET<Download> = ServerGETTask & PayloadDownloadingTask<Download
 ///       let path = "widgets"
 ///     }
 ///
-/// Use ``NoContent`` to send no body, or to ignore the response's body: `POST<NoContent, Receipt>`,
-/// `POST<Order, NoContent>`. For other bodies, such as files and forms, combine ``ServerPOSTTask`` with their protocol:
-/// `ServerPOSTTask, MultipartUploadingTask, PayloadDownloadingTask<Photo>`.
+/// Use ``NoContent`` to send no body or to ignore the response's body: `POST<NoContent, Receipt>`,
+/// `POST<Order, NoContent>`. For other bodies, such as files and forms, combine ``ServerPOSTTask`` with the protocol
+/// for that body: `ServerPOSTTask, MultipartUploadingTask, PayloadDownloadingTask<Photo>`.
 public typealias POST<Upload, Download> =
   ServerPOSTTask & PayloadUploadingTask<Upload> & PayloadDownloadingTask<Download>
 

@@ -1,10 +1,10 @@
 public import ErrandFoundation
 
-/// A task with a modified plan; the result of every modifier.
+/// A task with a modified plan, returned by every modifier.
 ///
 /// It has the same methods as its base. Modifying it again returns a `Modified` with the same base.
 public struct Modified<Base: ServerTask>: ServerTask {
-  /// The type of the task that further modifiers wrap, which is the same base.
+  /// The type of the task that further modifiers wrap: the same base.
   public typealias Unmodified = Base
 
   /// The task as declared.
@@ -36,7 +36,7 @@ public struct Modified<Base: ServerTask>: ServerTask {
   /// invalid.
   public var url: URL { get async throws { try await ServerSnapshot.url(of: plan) } }
 
-  /// Returns the base with one more change.
+  /// Returns the task with one more change.
   public func modified(_ change: @escaping @Sendable (inout TaskPlan) -> Void) -> Modified<Base> {
     Modified(base: base, changes: changes + [change])
   }

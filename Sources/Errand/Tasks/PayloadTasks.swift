@@ -29,7 +29,8 @@ public protocol PayloadUploadingTask<UploadPayload>: UploadingTask {
 }
 
 extension PayloadUploadingTask {
-  /// Encodes the payload off the caller's actor. If it can't be encoded, throws ``TaskError`` and nothing is sent.
+  /// Returns the encoded payload. Encoding runs off the caller's actor. If it fails, throws ``TaskError`` and nothing
+  /// is sent.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     try await PayloadCoding.encode(uploadPayload, with: encoder)
   }
@@ -52,7 +53,7 @@ extension PayloadUploadingTask where UploadPayload == NoContent {
 public protocol FormUploadingTask<UploadPayload>: PayloadUploadingTask {}
 
 extension FormUploadingTask {
-  /// A ``FormEncoder`` by default.
+  /// Defaults to a ``FormEncoder``.
   public var encoder: FormEncoder { FormEncoder() }
 }
 
@@ -65,7 +66,7 @@ public protocol DataUploadingTask: UploadingTask {
 }
 
 extension DataUploadingTask {
-  /// `application/octet-stream` by default.
+  /// Defaults to `application/octet-stream`.
   public var uploadType: MediaType { .octetStream }
   /// Returns the bytes unchanged.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
@@ -77,12 +78,13 @@ extension DataUploadingTask {
 public protocol FileUploadingTask: UploadingTask {
   /// The file to send.
   var uploadFile: URL { get }
-  /// The file's media type. Defaults to the type for its extension, or `application/octet-stream` if that is unknown.
+  /// The file's media type. Defaults to the type for its extension, or `application/octet-stream` if the extension is
+  /// unknown.
   var uploadType: MediaType { get }
 }
 
 extension FileUploadingTask {
-  /// The type for the file's extension, or `application/octet-stream` if that is unknown.
+  /// Defaults to the type for the file's extension, or `application/octet-stream` if the extension is unknown.
   public var uploadType: MediaType { MediaType(fileExtension: uploadFile.pathExtension) ?? .octetStream }
   /// Returns the file, which is opened for every attempt.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
@@ -92,12 +94,12 @@ extension FileUploadingTask {
 
 /// A task that sends a multipart form (`multipart/form-data`).
 public protocol MultipartUploadingTask: UploadingTask {
-  /// The form, created for every attempt.
+  /// The form. It is created again for every attempt.
   var uploadForm: MultipartForm { get async throws }
 }
 
 extension MultipartUploadingTask {
-  /// Returns the form, with its files opened for this attempt. If a file can't be read or ``uploadForm`` throws, throws
-  /// that error and nothing is sent.
+  /// Returns the form with its files opened for this attempt. If a file can't be read or ``uploadForm`` throws,
+  /// rethrows that error and nothing is sent.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { try await uploadForm.body() }
 }

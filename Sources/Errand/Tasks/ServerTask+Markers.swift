@@ -2,15 +2,15 @@
 public protocol EchoingTask: ServerTask {}
 
 extension EchoingTask {
-  /// `.full`.
+  /// Defaults to `.full`.
   public var echoStyle: EchoStyle { .full }
 }
 
-/// A task whose content is hidden in recordings and echoes: they only show that it ran.
+/// A task whose content is hidden in recordings and echoes, which only show that the task ran.
 public protocol UnrecordedTask: ServerTask {}
 
 extension UnrecordedTask {
-  /// `.hidden`.
+  /// Defaults to `.hidden`.
   public var recordingStyle: RecordingStyle { .hidden }
 }
 
@@ -18,7 +18,7 @@ extension UnrecordedTask {
 public protocol IdempotentTask: ServerTask {}
 
 extension IdempotentTask {
-  /// `.safeToRepeat`.
+  /// Defaults to `.safeToRepeat`.
   public var idempotency: Idempotency { .safeToRepeat }
 }
 
@@ -26,7 +26,7 @@ extension IdempotentTask {
 public protocol GZipUploadingTask: ServerTask {}
 
 extension GZipUploadingTask {
-  /// 0, which compresses every body.
+  /// Defaults to 0, which compresses every body.
   public var gzipUploadThreshold: Int { 0 }
 }
 
@@ -34,7 +34,7 @@ extension GZipUploadingTask {
 public protocol ServerGETTask: ServerTask {}
 
 extension ServerGETTask {
-  /// GET.
+  /// Defaults to GET.
   public var httpMethod: HTTPMethod { .get }
 }
 
@@ -42,7 +42,7 @@ extension ServerGETTask {
 public protocol ServerPOSTTask: ServerTask {}
 
 extension ServerPOSTTask {
-  /// POST.
+  /// Defaults to POST.
   public var httpMethod: HTTPMethod { .post }
 }
 
@@ -50,7 +50,7 @@ extension ServerPOSTTask {
 public protocol ServerPUTTask: ServerTask {}
 
 extension ServerPUTTask {
-  /// PUT.
+  /// Defaults to PUT.
   public var httpMethod: HTTPMethod { .put }
 }
 
@@ -58,7 +58,7 @@ extension ServerPUTTask {
 public protocol ServerPATCHTask: ServerTask {}
 
 extension ServerPATCHTask {
-  /// PATCH.
+  /// Defaults to PATCH.
   public var httpMethod: HTTPMethod { .patch }
 }
 
@@ -66,7 +66,7 @@ extension ServerPATCHTask {
 public protocol ServerDELETETask: ServerTask {}
 
 extension ServerDELETETask {
-  /// DELETE.
+  /// Defaults to DELETE.
   public var httpMethod: HTTPMethod { .delete }
 }
 
@@ -74,7 +74,7 @@ extension ServerDELETETask {
 public protocol ServerHEADTask: ServerTask {}
 
 extension ServerHEADTask {
-  /// HEAD.
+  /// Defaults to HEAD.
   public var httpMethod: HTTPMethod { .head }
 }
 
@@ -82,7 +82,7 @@ extension ServerHEADTask {
 public protocol ServerOPTIONSTask: ServerTask {}
 
 extension ServerOPTIONSTask {
-  /// OPTIONS.
+  /// Defaults to OPTIONS.
   public var httpMethod: HTTPMethod { .options }
 }
 
@@ -90,7 +90,7 @@ extension ServerOPTIONSTask {
 public protocol ServerTRACETask: ServerTask {}
 
 extension ServerTRACETask {
-  /// TRACE.
+  /// Defaults to TRACE.
   public var httpMethod: HTTPMethod { .trace }
 }
 
@@ -98,6 +98,6 @@ extension ServerTRACETask {
 public protocol ServerQUERYTask: ServerTask {}
 
 extension ServerQUERYTask {
-  /// QUERY.
+  /// Defaults to QUERY.
   public var httpMethod: HTTPMethod { .query }
 }

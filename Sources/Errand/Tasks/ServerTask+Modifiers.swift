@@ -1,11 +1,11 @@
 extension ServerTask {
-  /// Sends the task to another server.
+  /// Sends the task to a different server.
   public func on(_ server: Server) -> Modified<Unmodified> { modified { $0.server = server } }
 
-  /// Sets the time limit for one attempt. `.inherited` uses the server's limit, and `.unlimited` turns it off.
+  /// Sets the time limit for one attempt. `.inherited` uses the server's limit, and `.unlimited` sets no limit.
   ///
-  /// If a body is read from or written to a file or a stream, this limits the time until the response head arrives, and
-  /// how long that body may be idle.
+  /// If a body is read from or written to a file or a stream, the limit applies to the time until the response head
+  /// arrives, and to any time in which that body is idle.
   public func timeout(_ timeout: Duration) -> Modified<Unmodified> {
     modified {
       $0.timeout = timeout
@@ -39,9 +39,9 @@ extension ServerTask {
   /// Adds items to the query.
   public func query(_ query: HTTPQuery) -> Modified<Unmodified> { modified { $0.addedQuery.items += query.items } }
 
-  /// Requests a part of the body, such as `.range(.first(1024))` or `.range(ByteRange(0..<100))`.
+  /// Requests part of the body, such as `.range(.first(1024))` or `.range(ByteRange(0..<100))`.
   ///
-  /// The call fails if the response contains another part, or the entire body. A ``stream()`` accepts both: check the
+  /// The call fails if the response contains a different part or the entire body. ``stream()`` accepts both: check the
   /// response's ``HTTPResponse/contentRange``.
   public func range(_ range: ByteRange) -> Modified<Unmodified> {
     modified {
@@ -49,7 +49,8 @@ extension ServerTask {
       $0.range = range
       guard !range.isValid, $0.problem == nil else { return }
       $0.problem = TaskError(
-        .badRequest, "a range must have at least one byte and begin at 0 or later: \(range)", phase: .preparing,
+        .badRequest, "the range \(range) is invalid: it must contain at least one byte and start at 0 or later",
+        phase: .preparing,
         wasNotSent: true)
     }
   }
@@ -57,14 +58,14 @@ extension ServerTask {
   /// Sets the retry policy.
   public func retry(_ policy: RetryPolicy) -> Modified<Unmodified> { modified { $0.retryPolicy = policy } }
 
-  /// Retries the task up to `count` times, each time after `delay`.
+  /// Retries the task up to `count` times, waiting for `delay` before each retry.
   public func retry(upTo count: Int, after delay: Duration) -> Modified<Unmodified> {
     retry(.fixed(retries: count, delay: delay))
   }
 
-  /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`. Repeats this
-  /// up to `maximum` times, which don't count as retries. Ignored for files and streams, because two attempts can't
-  /// write to the same file or stream.
+  /// Sends the request again, concurrently with the first attempt, if no response arrives within `delay`. Sends up to
+  /// `maximum` such hedges, which don't count as retries. Ignored if a body is a file or a stream, because concurrent
+  /// attempts can't share one.
   public func hedged(after delay: Duration, maximum: Int = 1) -> Modified<Unmodified> {
     modified { $0.hedging = .after(delay, maximum: maximum) }
   }
@@ -92,7 +93,7 @@ extension ServerTask {
     modified { $0.authentication = authentication }
   }
 
-  /// Sets which cookies are used: those in another jar, none, or only the task's own.
+  /// Sets which cookies are used: those in a different jar, none, or only the ones that the task sets.
   public func cookies(_ policy: CookiePolicy) -> Modified<Unmodified> { modified { $0.cookiePolicy = policy } }
 
   /// Sets how the task uses its server's cache.
@@ -112,7 +113,7 @@ extension ServerTask {
   /// Sets the tag used to cancel calls together.
   public func tagged(_ tag: String) -> Modified<Unmodified> { modified { $0.tag = tag } }
 
-  /// Sets a note on why the task runs, for recordings and echoes.
+  /// Sets a note that explains why the task runs. It is shown in recordings and echoes.
   public func comment(_ comment: String) -> Modified<Unmodified> { modified { $0.comment = comment } }
 
   /// Sets a value that steps and observers can read.
@@ -123,7 +124,7 @@ extension ServerTask {
   /// Sets how the exchange is echoed.
   public func echo(_ style: EchoStyle = .full) -> Modified<Unmodified> { modified { $0.echoStyle = style } }
 
-  /// Logs each call on one line of the server's log when it has ended. `[]` turns this off.
+  /// Logs each call on one line of the server's log when the call ends. `[]` turns this off.
   public func logging(_ options: LogOptions = .standard) -> Modified<Unmodified> {
     modified { $0.logOptions = options }
   }
@@ -131,8 +132,8 @@ extension ServerTask {
   /// Sets which parts of the exchange are recorded.
   public func recording(_ style: RecordingStyle) -> Modified<Unmodified> { modified { $0.recordingStyle = style } }
 
-  /// Reports progress, first of the request body, then of the response body. `tell` is called at most 20 times a second
-  /// and at the end of each body. Progress restarts with each attempt. The body is not read further until `tell`
+  /// Reports progress, first of the request body, then of the response body. `notify` is called at most 20 times a
+  /// second, and at the end of each body. Progress restarts with each attempt. The transfer pauses until `notify`
   /// returns.
   ///
   ///     try await Export().progress { bar.show($0.fraction) }.download(to: file)
@@ -154,6 +155,6 @@ extension ServerTask {
   /// Sets the decoder.
   public func decoder(_ decoder: any PayloadDecoder) -> Modified<Unmodified> { modified { $0.decoder = decoder } }
 
-  /// Sets the path of the payload inside the response body, such as `"data"`, `["data", "items"]` or `.whole`.
+  /// Sets the path to the payload in the response body, such as `"data"`, `["data", "items"]` or `.whole`.
   public func payloadPath(_ path: PayloadPath) -> Modified<Unmodified> { modified { $0.payloadPath = path } }
 }

@@ -11,17 +11,17 @@ extension ServerTask where TaskQuery == [(String, String)] {
 }
 
 extension ServerTask where TaskQuery == [(String, String)]? {
-  /// The pairs in order; empty if `nil`.
+  /// The pairs in order. Empty if `query` is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? []).map { ($0.0, $0.1) }) }
 }
 
 extension ServerTask where TaskQuery == [(String, String?)] {
-  /// The pairs in order, without those whose value is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query) }
 }
 
 extension ServerTask where TaskQuery == [(String, String?)]? {
-  /// The pairs in order, without those whose value is `nil`; empty if `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`. Empty if `query` is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query ?? []) }
 }
 
@@ -31,17 +31,17 @@ extension ServerTask where TaskQuery == KeyValuePairs<String, String> {
 }
 
 extension ServerTask where TaskQuery == KeyValuePairs<String, String>? {
-  /// The pairs in order; empty if `nil`.
+  /// The pairs in order. Empty if `query` is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? [:]).map { ($0.key, $0.value) }) }
 }
 
 extension ServerTask where TaskQuery == KeyValuePairs<String, String?> {
-  /// The pairs in order, without those whose value is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery(query.map { ($0.key, $0.value) }) }
 }
 
 extension ServerTask where TaskQuery == KeyValuePairs<String, String?>? {
-  /// The pairs in order, without those whose value is `nil`; empty if `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`. Empty if `query` is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? [:]).map { ($0.key, $0.value) }) }
 }
 
@@ -51,7 +51,7 @@ extension ServerTask where TaskQuery == [URLQueryItem] {
 }
 
 extension ServerTask where TaskQuery == [URLQueryItem]? {
-  /// The items in order; empty if `nil`.
+  /// The items in order. Empty if `query` is `nil`.
   public var plannedQuery: HTTPQuery { HTTPQuery((query ?? []).map { HTTPQuery.Item($0.name, $0.value) }) }
 }
 
@@ -65,7 +65,7 @@ extension ServerTask where TaskHeaders == [HTTPHeaderName: String] {
 }
 
 extension ServerTask where TaskHeaders == [HTTPHeaderName: String]? {
-  /// The fields, sorted by name; empty if `nil`.
+  /// The fields, sorted by name. Empty if `headers` is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? [:]).map { .init($0.key, $0.value) }.sorted { $0.name.rawName < $1.name.rawName })
   }
@@ -77,19 +77,19 @@ extension ServerTask where TaskHeaders == [(String, String)] {
 }
 
 extension ServerTask where TaskHeaders == [(String, String)]? {
-  /// The pairs in order; empty if `nil`.
+  /// The pairs in order. Empty if `headers` is `nil`.
   public var plannedHeaders: HTTPHeaders { HTTPHeaders((headers ?? []).map { .init(HTTPHeaderName($0.0), $0.1) }) }
 }
 
 extension ServerTask where TaskHeaders == [(String, String?)] {
-  /// The pairs in order, without those whose value is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders(headers.compactMap { pair in pair.1.map { .init(HTTPHeaderName(pair.0), $0) } })
   }
 }
 
 extension ServerTask where TaskHeaders == [(String, String?)]? {
-  /// The pairs in order, without those whose value is `nil`; empty if `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`. Empty if `headers` is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? []).compactMap { pair in pair.1.map { .init(HTTPHeaderName(pair.0), $0) } })
   }
@@ -101,21 +101,21 @@ extension ServerTask where TaskHeaders == KeyValuePairs<String, String> {
 }
 
 extension ServerTask where TaskHeaders == KeyValuePairs<String, String>? {
-  /// The pairs in order; empty if `nil`.
+  /// The pairs in order. Empty if `headers` is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? [:]).map { .init(HTTPHeaderName($0.key), $0.value) })
   }
 }
 
 extension ServerTask where TaskHeaders == KeyValuePairs<String, String?> {
-  /// The pairs in order, without those whose value is `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders(headers.compactMap { pair in pair.value.map { .init(HTTPHeaderName(pair.key), $0) } })
   }
 }
 
 extension ServerTask where TaskHeaders == KeyValuePairs<String, String?>? {
-  /// The pairs in order, without those whose value is `nil`; empty if `nil`.
+  /// The pairs in order, omitting pairs whose value is `nil`. Empty if `headers` is `nil`.
   public var plannedHeaders: HTTPHeaders {
     HTTPHeaders((headers ?? [:]).compactMap { pair in pair.value.map { .init(HTTPHeaderName(pair.key), $0) } })
   }

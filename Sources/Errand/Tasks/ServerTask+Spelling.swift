@@ -1,9 +1,9 @@
 import ErrandFoundation
 
 // Properties that accept several types. Each has an associated type, which the compiler infers from the task's
-// declaration, and a `planned…` requirement that converts it. The overload is chosen at compile time, so there is no
-// dynamic lookup. A type that doesn't match any overload selects an `unavailable` overload, whose message explains the
-// error.
+// declaration, and a `planned…` requirement that converts the property. The overload is chosen at compile time, without
+// a dynamic lookup. A type that doesn't match any overload selects an `unavailable` overload, whose message explains
+// the error.
 
 // MARK: Path
 
@@ -21,7 +21,7 @@ extension ServerTask where TaskPath == [String] {
 
 extension ServerTask {
   /// Unavailable: `path` has an unsupported type.
-  @available(*, unavailable, message: "a path must be a String, or segments as [String]")
+  @available(*, unavailable, message: "a path must be a String or an array of segments ([String])")
   public var plannedPath: String { "" }
 }
 
@@ -35,13 +35,13 @@ extension ServerTask where TaskQuery == HTTPQuery {
 }
 
 extension ServerTask where TaskQuery == HTTPQuery? {
-  /// The query; empty if `nil`.
+  /// The query, or an empty query if `nil`.
   public var plannedQuery: HTTPQuery { query ?? HTTPQuery() }
 }
 
 extension ServerTask where TaskQuery: Encodable {
-  /// The value's items, encoded as in ``HTTPQuery/init(encoding:_:)`` in the style of the task's ``FormEncoder``, if it
-  /// has one.
+  /// The value's items, as encoded by ``HTTPQuery/init(encoding:_:)``. Uses the style of the task's ``FormEncoder``, if
+  /// it has one.
   public var plannedQuery: HTTPQuery {
     get throws(TaskError) {
       let style = (plannedEncoder as? FormEncoder)?.style ?? FormStyle()
@@ -53,7 +53,7 @@ extension ServerTask where TaskQuery: Encodable {
 extension ServerTask {
   /// Unavailable: `query` has an unsupported type.
   @available(
-    *, unavailable, message: "a query must be an HTTPQuery, a dictionary, pairs of String, or Encodable with keys"
+    *, unavailable, message: "a query must be an HTTPQuery, a dictionary, String pairs, or an Encodable value with keys"
   )
   public var plannedQuery: HTTPQuery { HTTPQuery() }
 }
@@ -68,7 +68,7 @@ extension ServerTask where TaskHeaders == HTTPHeaders {
 }
 
 extension ServerTask where TaskHeaders == HTTPHeaders? {
-  /// The fields; empty if `nil`.
+  /// The fields. Empty if `nil`.
   public var plannedHeaders: HTTPHeaders { headers ?? HTTPHeaders() }
 }
 
@@ -84,7 +84,7 @@ extension ServerTask where TaskHeaders: Encodable {
 extension ServerTask {
   /// Unavailable: `headers` has an unsupported type.
   @available(
-    *, unavailable, message: "headers must be HTTPHeaders, a dictionary, pairs of String, or Encodable with keys"
+    *, unavailable, message: "headers must be HTTPHeaders, a dictionary, String pairs, or an Encodable value with keys"
   )
   public var plannedHeaders: HTTPHeaders { HTTPHeaders() }
 }
@@ -92,14 +92,14 @@ extension ServerTask {
 // MARK: Timeout
 
 extension ServerTask where TaskTimeout == Duration {
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var timeout: Duration { .inherited }
   /// The time limit as declared.
   public var plannedTimeout: Duration { timeout }
 }
 
 extension ServerTask where TaskTimeout == Duration? {
-  /// The time limit; `.inherited` if `nil`.
+  /// The time limit, or `.inherited` if `nil`.
   public var plannedTimeout: Duration { timeout ?? .inherited }
 }
 
@@ -112,22 +112,22 @@ extension ServerTask {
   @available(*, unavailable, message: "a timeout must be a Duration, such as .seconds(5)")
   public func timeout(_ seconds: Double) -> Modified<Unmodified> { modified { _ in } }
 
-  /// Unavailable: the number does not say whether it counts attempts or retries.
-  @available(*, unavailable, message: "write .attempts(3) for three attempts in total")
+  /// Unavailable: the number could mean attempts or retries.
+  @available(*, unavailable, message: "retry takes a policy: use .attempts(3) for three attempts in total")
   public func retry(_ count: Int) -> Modified<Unmodified> { modified { _ in } }
 }
 
 // MARK: Encoder and decoder
 
 extension ServerTask where TaskEncoder == any BodyEncoder {
-  /// The server's encoder by default.
+  /// Defaults to the server's encoder.
   public var encoder: any BodyEncoder { InheritedCoding() }
   /// The encoder as declared.
   public var plannedEncoder: any BodyEncoder { encoder }
 }
 
 extension ServerTask where TaskEncoder == (any BodyEncoder)? {
-  /// The encoder, or the server's if `nil`.
+  /// The encoder, or the server's encoder if `nil`.
   public var plannedEncoder: any BodyEncoder { encoder ?? InheritedCoding() }
 }
 
@@ -143,14 +143,14 @@ extension ServerTask {
 }
 
 extension ServerTask where TaskDecoder == any PayloadDecoder {
-  /// The server's decoder by default.
+  /// Defaults to the server's decoder.
   public var decoder: any PayloadDecoder { InheritedCoding() }
   /// The decoder as declared.
   public var plannedDecoder: any PayloadDecoder { decoder }
 }
 
 extension ServerTask where TaskDecoder == (any PayloadDecoder)? {
-  /// The decoder, or the server's if `nil`.
+  /// The decoder, or the server's decoder if `nil`.
   public var plannedDecoder: any PayloadDecoder { decoder ?? InheritedCoding() }
 }
 
@@ -168,7 +168,7 @@ extension ServerTask {
 // MARK: Payload path
 
 extension ServerTask where TaskPayloadPath == PayloadPath {
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var payloadPath: PayloadPath { .inherited }
   /// The payload path as declared.
   public var plannedPayloadPath: PayloadPath { payloadPath }
@@ -180,12 +180,12 @@ extension ServerTask where TaskPayloadPath == String {
 }
 
 extension ServerTask where TaskPayloadPath == String? {
-  /// The payload path with one key; `.inherited` if `nil`.
+  /// The payload path with one key, or `.inherited` if `nil`.
   public var plannedPayloadPath: PayloadPath { payloadPath.map { PayloadPath([$0]) } ?? .inherited }
 }
 
 extension ServerTask where TaskPayloadPath == [String]? {
-  /// The payload path with these keys; `.inherited` if `nil`.
+  /// The payload path with these keys, or `.inherited` if `nil`.
   public var plannedPayloadPath: PayloadPath { payloadPath.map { PayloadPath($0) } ?? .inherited }
 }
 
@@ -196,21 +196,21 @@ extension ServerTask where TaskPayloadPath == [String] {
 
 extension ServerTask {
   /// Unavailable: `payloadPath` has an unsupported type.
-  @available(*, unavailable, message: "a payload path must be a key as String, keys as [String], or a PayloadPath")
+  @available(*, unavailable, message: "a payload path must be a String (one key), a [String] or a PayloadPath")
   public var plannedPayloadPath: PayloadPath { .inherited }
 }
 
 // MARK: Parameters
 
 extension ServerTask where TaskParameters == Never? {
-  /// None by default.
+  /// Defaults to `nil`.
   public var parameters: Never? { nil }
-  /// None by default.
+  /// Defaults to `nil`.
   public var plannedParameters: (any Encodable & Sendable)? { nil }
 }
 
 extension ServerTask where TaskParameters: Encodable {
-  /// The parameters, or `nil` if they are a `nil` optional.
+  /// The parameters, or `nil` if the declared value is `nil`.
   public var plannedParameters: (any Encodable & Sendable)? {
     let parameters = parameters
     if let optional = parameters as? any OptionalValue, optional.isNil { return nil }
@@ -220,12 +220,12 @@ extension ServerTask where TaskParameters: Encodable {
 
 extension ServerTask {
   /// Unavailable: `parameters` has an unsupported type.
-  @available(*, unavailable, message: "parameters must be a dictionary, or Encodable with keys")
+  @available(*, unavailable, message: "parameters must be a dictionary or an Encodable value with keys")
   public var plannedParameters: (any Encodable & Sendable)? { nil }
 }
 
 extension TaskError {
-  /// Returns the result of `encode`. Throws a ``TaskError`` that contains the names of the property and the task.
+  /// Returns the result of `encode`. Throws a ``TaskError`` that names the property and the task.
   static func encoding<Value>(
     _ aspect: String, of task: any ServerTask.Type, _ encode: () throws -> Value
   ) throws(TaskError) -> Value {
@@ -242,9 +242,9 @@ extension TaskError {
 // MARK: Compression
 
 extension ServerTask where TaskGZipThreshold == Int? {
-  /// The server's threshold by default.
+  /// Defaults to the server's threshold.
   public var gzipUploadThreshold: Int? { nil }
-  /// The threshold; `nil` if it is inherited from the server.
+  /// The threshold, or `nil` if it is inherited from the server.
   public var plannedGZipThreshold: Int? { gzipUploadThreshold }
 }
 
@@ -255,7 +255,7 @@ extension ServerTask where TaskGZipThreshold == Int {
 
 extension ServerTask {
   /// Unavailable: `gzipUploadThreshold` has an unsupported type.
-  @available(*, unavailable, message: "a gzipUploadThreshold must be a number of bytes as Int")
+  @available(*, unavailable, message: "gzipUploadThreshold must be an Int (a number of bytes)")
   public var plannedGZipThreshold: Int? { nil }
 }
 
@@ -265,10 +265,10 @@ extension PathSegments {
   static func path(of segments: [String]) throws(TaskError) -> String {
     for (index, segment) in segments.enumerated() {
       if segment.isEmpty {
-        throw refusal(index, "is empty and would be skipped: for a trailing slash, write the path as a String")
+        throw refusal(index, "is empty, which is not allowed: to add a trailing slash, declare the path as a String")
       }
       if segment == "." || segment == ".." {
-        throw refusal(index, "is '\(segment)', which would refer to another folder")
+        throw refusal(index, "is '\(segment)', which would point to a different path")
       }
     }
     return segments.map(HTTPQuery.escaped).joined(separator: "/")

@@ -8,7 +8,7 @@ extension ServerTask {
   ///
   ///     try await RemoveWidget(id: 7).send()
   ///
-  /// A task that declares a payload returns the payload instead.
+  /// For a task that declares a payload, `send()` returns the payload instead.
   @discardableResult
   public func send() async throws -> HTTPResponse {
     try await Call.perform(plan, .discarded) { $0.response }
@@ -24,8 +24,8 @@ extension ServerTask {
   /// Sends the request and writes the body to a file.
   ///
   /// Creates missing folders. The file is replaced when the status has been accepted and the body is complete. If the
-  /// call fails earlier, the old file is unchanged and no temporary file remains. A symbolic link at this path is
-  /// replaced by the file, and the link's target does not change. To write to the target, pass
+  /// call fails earlier, the old file is unchanged and no temporary file is left behind. A symbolic link at this path
+  /// is replaced by the file, and the link's target does not change. To write to the target, pass
   /// `file.resolvingSymlinksInPath()`.
   @discardableResult
   public func download(to file: URL) async throws -> TaskResponse<URL> {
@@ -38,15 +38,15 @@ extension ServerTask {
     to file: URL, progress: @escaping @Sendable (TransferProgress) -> Void
   ) async throws -> TaskResponse<URL> { try await self.progress(progress).download(to: file) }
 
-  /// Sends the request and writes the body to a file in `folder`, named by ``HTTPResponse/suggestedFileName``.
+  /// Sends the request and writes the body to a file in `folder`, named after ``HTTPResponse/suggestedFileName``.
   ///
   ///     let file = try await Export().download(into: downloads).payload    // downloads/report.pdf
   ///
-  /// If a file with that name exists, the new file is called `report (2).pdf`, unless `replacing` is true. Creates
-  /// missing folders. If the call fails, no file remains.
+  /// If a file with that name exists, the new file is called `report (2).pdf`, unless `replacing` is `true`. Creates
+  /// missing folders. If the call fails, no file is left behind.
   ///
   /// - Parameters:
-  ///   - folder: The folder.
+  ///   - folder: The destination folder.
   ///   - replacing: Whether to replace an existing file with that name.
   /// - Returns: The response. Its payload is the URL of the file.
   @discardableResult
@@ -75,7 +75,7 @@ extension PayloadDownloadingTask {
     try await Call.perform(plan, .memory) { try $0.decoded(DownloadPayload.self) }
   }
 
-  /// Sends the request and returns the payload with the response, metrics and record.
+  /// Sends the request and returns the payload together with the response, metrics and record.
   ///
   ///     let response = try await GetWidget(id: 7).response()
   ///     print(response.payload.name, response.status, response.metrics.attempts)
@@ -93,9 +93,9 @@ extension PayloadDownloadingTask where DownloadPayload == NoContent {
 }
 
 extension ServerTask {
-  /// Sends the task's request as HEAD, without its body.
+  /// Sends the task as a HEAD request, without a body.
   ///
-  /// The server's policies, headers, hooks and retries apply as in any other call.
+  /// The server's policies, header fields, hooks and retries apply as they do to any other call.
   ///
   /// - Returns: The response, without a body.
   /// - Throws: ``TaskError``, any error thrown by a hook, or `CancellationError` if the call was cancelled.

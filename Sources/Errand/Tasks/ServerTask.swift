@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// A description of one HTTP exchange. Your type conforms to it and declares the request and the expected response.
+/// A description of one HTTP exchange. Conforming types declare the request and the expected response.
 ///
 ///     struct GetWidget: GET<Widget> {
 ///       let id: Int
@@ -14,7 +14,7 @@ public import ErrandFoundation
 public protocol ServerTask: Sendable {
   /// The task that modifiers wrap: `Self`, or the base task of a modified task.
   associatedtype Unmodified: ServerTask = Self
-  /// The type of ``path``: `String` or `[String]`. Like the types below, it is inferred by the compiler.
+  /// The type of ``path``: `String` or `[String]`. The compiler infers it, as it infers the types below.
   associatedtype TaskPath: Sendable = String
   /// The type of ``query``: ``HTTPQuery``, pairs, or any `Encodable` type with keys.
   associatedtype TaskQuery: Sendable = HTTPQuery
@@ -44,8 +44,8 @@ public protocol ServerTask: Sendable {
   /// to the remote's own URL. A complete URL replaces the remote. Segments (`["widgets", name]`) are percent-encoded,
   /// so a value is always exactly one segment.
   var path: TaskPath { get }
-  /// The items added to the URL's query. Empty by default.
-  /// Can be an ``HTTPQuery``, a dictionary, pairs, or any `Encodable` value with keys.
+  /// The query items added to the URL. Empty by default. Can be an ``HTTPQuery``, a dictionary, pairs, or any
+  /// `Encodable` value with keys.
   var query: TaskQuery { get }
   /// The complete URL. Defaults to the server's remote with ``path`` and ``query``.
   var url: URL { get async throws }
@@ -58,8 +58,8 @@ public protocol ServerTask: Sendable {
   /// Can be an ``HTTPHeaders``, a dictionary, pairs, or any `Encodable` value with keys.
   var headers: TaskHeaders { get }
   /// Names and values sent in the body or the query, depending on the method. None by default. POST, PUT, PATCH, QUERY
-  /// and unknown methods send the parameters in the body, encoded like a payload, unless the task has its own body.
-  /// Otherwise the parameters are added to the query.
+  /// and unknown methods send the parameters in the body, encoded like a payload. With any other method, or if the task
+  /// has its own body, the parameters are added to the query.
   var parameters: TaskParameters { get }
   /// Returns the request's body. Called for every attempt. The default returns an empty body.
   func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody
@@ -67,18 +67,19 @@ public protocol ServerTask: Sendable {
   var encoder: TaskEncoder { get }
   /// The decoder for payloads. Defaults to the server's ``ServerConfiguration/defaultDecoder``.
   var decoder: TaskDecoder { get }
-  /// The path of the payload inside the response body: a key, several keys as `[String]`, or a ``PayloadPath``.
-  /// Defaults to the server's ``ServerConfiguration/payloadPath``.
+  /// The path to the payload in the response body: a key, several keys as `[String]`, or a ``PayloadPath``. Defaults to
+  /// the server's ``ServerConfiguration/payloadPath``.
   var payloadPath: TaskPayloadPath { get }
-  /// The minimum size, in bytes, of bodies that are compressed with gzip. 0 compresses every body, `.max` none.
-  /// Defaults to the server's ``ServerConfiguration/gzipUploadThreshold``, which is also used for `nil`.
+  /// The minimum size, in bytes, of bodies that are compressed with gzip. 0 compresses every body, and `.max`
+  /// compresses none. Defaults to the server's ``ServerConfiguration/gzipUploadThreshold``, which is also used for
+  /// `nil`.
   var gzipUploadThreshold: TaskGZipThreshold { get }
 
   // MARK: Timeouts and policies
 
   /// The time limit for one attempt. Defaults to the server's ``ServerConfiguration/defaultTimeout``, which is also
-  /// used for `nil`. If a body is read from or written to a file or a stream, this limits the time until the response
-  /// head arrives, and how long that body may be idle.
+  /// used for `nil`. If a body is read from or written to a file or a stream, the limit applies to the time until the
+  /// response head arrives, and to any time in which that body is idle.
   var timeout: TaskTimeout { get }
   /// The time limits for the other phases of the call. A limit that is `nil` is inherited from the server.
   var timeouts: Timeouts { get }
@@ -90,14 +91,14 @@ public protocol ServerTask: Sendable {
   var priority: CallPriority { get }
   /// The serial queue in which the task runs. Defaults to `.none`.
   var serialQueue: SerialQueue { get }
-  /// The policy for sending a slow request again, concurrently. Defaults to the server's
+  /// The policy for sending a slow request again, concurrently with the first. Defaults to the server's
   /// ``ServerConfiguration/hedging``.
   var hedging: Hedging { get }
   /// The policy for redirects. Defaults to the server's ``ServerConfiguration/redirectPolicy``.
   var redirectPolicy: RedirectPolicy { get }
   /// The policy for the IP addresses to connect to. Defaults to the server's ``ServerConfiguration/addressPolicy``.
   var addressPolicy: AddressPolicy { get }
-  /// The authentication of requests. Defaults to the server's ``ServerConfiguration/authentication``.
+  /// The authentication for requests. Defaults to the server's ``ServerConfiguration/authentication``.
   var authentication: Authentication { get }
   /// The policy for sending and storing cookies. Defaults to the server's ``ServerConfiguration/cookiePolicy``.
   var cookiePolicy: CookiePolicy { get }
@@ -110,7 +111,7 @@ public protocol ServerTask: Sendable {
 
   /// The tag used to cancel calls together. Never sent. Defaults to the type's name.
   var taskTag: String { get }
-  /// A note on why the task runs, shown in recordings and echoes. Never sent. Empty by default.
+  /// A note that explains why the task runs, shown in recordings and echoes. Never sent. Empty by default.
   var comment: String { get }
   /// The values that steps and observers can read. Never sent. Empty by default.
   var context: TaskContext { get }
@@ -131,8 +132,8 @@ public protocol ServerTask: Sendable {
   /// Called before the first attempt, when the request has been built and both preflights have run. Called at most once
   /// per call, and not at all if the call ends earlier.
   func didStart(_ request: HTTPRequest) async
-  /// Called before every attempt except the first, with the results of the earlier attempts, before waiting for
-  /// `delay`. Not called for hedges.
+  /// Called before each retry, with the results of the earlier attempts. The call waits for `delay` after this hook.
+  /// Not called for hedges.
   func willRetry(after delay: Duration, attempts: [AttemptRecord]) async
   /// Called last if the call failed, with a `CancellationError` if the call was cancelled. Called once per call,
   /// instead of ``didComplete(with:)``.
@@ -148,7 +149,7 @@ public protocol ServerTask: Sendable {
   /// Called when the status has been accepted and the body has been received. An error thrown here fails the call.
   func postProcess(response: HTTPResponse) async throws
   /// Called with the final response, before the call ends. An error thrown here fails the call; otherwise
-  /// ``didComplete(with:)`` is called next. Not called for streams, whose reader sees the end of the body.
+  /// ``didComplete(with:)`` is called next. Not called for streams.
   func postflight(response: HTTPResponse) async throws
 
   // MARK: Implemented by Errand
@@ -180,52 +181,52 @@ public protocol ServerTask: Sendable {
 }
 
 extension ServerTask {
-  /// ``Server/default`` by default.
+  /// Defaults to ``Server/default``.
   public var server: Server { .default }
   /// The server's remote with ``path`` and ``query``. Throws ``TaskError`` if the server has no remote, the resulting
   /// URL is invalid, or the path or query can't be encoded.
   public var url: URL {
     get async throws { try ServerSnapshot.url(below: server, path: plannedPath, query: plannedQuery) }
   }
-  /// `.automatic` by default.
+  /// Defaults to `.automatic`.
   public var httpMethod: HTTPMethod { .automatic }
-  /// Empty by default.
+  /// Returns an empty body.
   public func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
     .empty
   }
-  /// No limits by default.
+  /// Inherits all limits by default.
   public var timeouts: Timeouts { Timeouts() }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var retryPolicy: RetryPolicy { .inherited }
-  /// `.automatic` by default.
+  /// Defaults to `.automatic`.
   public var idempotency: Idempotency { .automatic }
-  /// `.normal` by default.
+  /// Defaults to `.normal`.
   public var priority: CallPriority { .normal }
-  /// `.none` by default.
+  /// Defaults to `.none`.
   public var serialQueue: SerialQueue { .none }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var hedging: Hedging { .inherited }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var redirectPolicy: RedirectPolicy { .inherited }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var addressPolicy: AddressPolicy { .inherited }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var authentication: Authentication { .inherited }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var cookiePolicy: CookiePolicy { .inherited }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var cachePolicy: CachePolicy { .inherited }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var acceptedStatuses: AcceptedStatuses { .inherited }
-  /// The name of the type by default.
+  /// Defaults to the name of the type.
   public var taskTag: String { "\(Self.self)" }
   /// Empty by default.
   public var comment: String { "" }
   /// Empty by default.
   public var context: TaskContext { TaskContext() }
-  /// `.inherited` by default.
+  /// Defaults to `.inherited`.
   public var echoStyle: EchoStyle { .inherited }
-  /// `.full` by default.
+  /// Defaults to `.full`.
   public var recordingStyle: RecordingStyle { .full }
   /// Does nothing by default.
   public func willStart() async {}
@@ -279,6 +280,6 @@ extension PayloadDecoder {
 }
 
 extension Duration {
-  /// A marker for "not set": the server's value is used.
+  /// A placeholder that stands for the server's value.
   public static let inherited = Duration(secondsComponent: .min, attosecondsComponent: 0)
 }

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension TaskPlan {
-  /// A description used before the request is built: the task's name, or the redacted method and path of an unnamed
-  /// endpoint.
+  /// Returns a description for use before the request is built: the task's name, or the redacted method and path of an
+  /// unnamed endpoint.
   func describedTask(_ redaction: Redaction) -> String {
     guard name == nil, TaskSpelling.isOurs(task), let words = (task as? any CustomStringConvertible)?.description else {
       return taskName
@@ -10,8 +10,8 @@ extension TaskPlan {
     return redaction(text: words).shortened
   }
 
-  /// Whether any of the patterns matches. A pattern is `*`, the task's name, its type (generic arguments optional), the
-  /// host, or a path such as `/widgets/*`.
+  /// Whether any of the patterns matches the task. A pattern is `*`, a task name, a type name with or without generic
+  /// arguments, a host, or a path such as `/widgets/*`.
   func isMeant(by words: Set<String>) -> Bool {
     let (name, type) = (taskName, TypeName.of(type(of: task)))
     if ["*", name, type, String(type.prefix { $0 != "<" })].contains(where: words.contains) { return true }
@@ -31,7 +31,7 @@ extension TaskPlan {
 
   private var host: String? { (wholeURL ?? server.remote.url).flatMap { Origin($0)?.host } }
 
-  /// The path relative to the remote, with a leading slash. For a complete URL, its full path.
+  /// The path relative to the remote, with a leading slash. If the task sets a complete URL, this is the URL's path.
   private var path: String? {
     if let wholeURL { return wholeURL.path }
     return (try? task.plannedPath).map { "/\($0.prefix { $0 != "?" }.drop { $0 == "/" })" }

@@ -14,13 +14,13 @@ public struct TaskPlan: Sendable {
   public var httpMethod: HTTPMethod
   /// Header fields that override those of the server.
   public var headers: HTTPHeaders
-  /// The items added to the query of the task's URL.
+  /// The query items added to the task's URL.
   public var addedQuery = HTTPQuery()
   /// The encoder for payloads.
   public var encoder: any BodyEncoder
   /// The decoder for payloads.
   public var decoder: any PayloadDecoder
-  /// The path of the payload inside the response body.
+  /// The path to the payload in the response body.
   public var payloadPath: PayloadPath
   /// The time limit for one attempt; see ``ServerTask/timeout``.
   public var timeout: Duration
@@ -34,13 +34,13 @@ public struct TaskPlan: Sendable {
   public var priority: CallPriority
   /// The serial queue in which the call runs.
   public var serialQueue: SerialQueue
-  /// The policy for sending a slow request again, concurrently.
+  /// The policy for sending a slow request again, concurrently with the first.
   public var hedging: Hedging
   /// The policy for redirects.
   public var redirectPolicy: RedirectPolicy
   /// The policy for the IP addresses to connect to.
   public var addressPolicy: AddressPolicy
-  /// The authentication of requests.
+  /// The authentication for requests.
   public var authentication: Authentication
   /// The policy for sending and storing cookies.
   public var cookiePolicy: CookiePolicy
@@ -48,11 +48,11 @@ public struct TaskPlan: Sendable {
   public var cachePolicy: CachePolicy
   /// The statuses that count as success.
   public var acceptedStatuses: AcceptedStatuses
-  /// The name used in logs, recordings and statistics. `nil` uses the name of the task's type.
+  /// The name used in logs, recordings and statistics. If `nil`, the name of the task's type is used.
   public var name: String?
-  /// The tag used to cancel calls together. `nil` uses the task's own tag.
+  /// The tag used to cancel calls together. If `nil`, the task's own tag is used.
   public var tag: String?
-  /// A note on why the task runs, for recordings and echoes.
+  /// A note that explains why the task runs, shown in recordings and echoes.
   public var comment: String
   /// The values that steps and observers can read.
   public var context: TaskContext
@@ -60,13 +60,13 @@ public struct TaskPlan: Sendable {
   public var echoStyle: EchoStyle
   /// The parts of the exchange that are recorded.
   public var recordingStyle: RecordingStyle
-  /// The parts of the call that are logged. `nil` uses the server's setting.
+  /// The parts of the call that are logged. If `nil`, the server's setting is used.
   public var logOptions: LogOptions?
   var omitsBody = false
   /// Whether to keep the destination file if the server has no newer version.
   var keepsCurrentFile = false
   var preloaded: URL?
-  /// The minimum size, in bytes, of bodies that are compressed with gzip. `nil` uses the server's setting.
+  /// The minimum size, in bytes, of bodies that are compressed with gzip. If `nil`, the server's setting is used.
   public var gzipUploadThreshold: Int?
   var progress: (@Sendable (TransferProgress) -> Void)?
   /// The requested part of the body. `nil` for the entire body, or if the range is only set as a header field.
@@ -75,7 +75,7 @@ public struct TaskPlan: Sendable {
   var linkedURL: LinkedURL?
   /// The origins that redirects may send `Last-Event-ID` to. `nil` allows any origin.
   var eventOrigins: Set<Origin>?
-  /// The type to decode from error responses. `nil` uses the server's setting.
+  /// The type that is decoded from error responses. If `nil`, the server's setting is used.
   var errorPayload: (any (Decodable & Sendable).Type)?
   var problem: TaskError?
   var changes: [@Sendable (inout TaskPlan) -> Void] = []
@@ -87,7 +87,7 @@ public struct TaskPlan: Sendable {
   var isChunk = false
   /// Whether `linkedURL` is cross-origin. If so, credentials are not sent.
   var isCrossOrigin = false
-  /// The control that pauses or cancels the call from outside.
+  /// The control that can pause the call and receives its events.
   var control: CallControl?
   var role = Role.described
 
@@ -126,8 +126,8 @@ public struct TaskPlan: Sendable {
     if Described.ErrorPayload.self != Never.self { errorPayload = Described.ErrorPayload.self }
   }
 
-  /// The task's current header fields, including those set by modifiers. ``headers`` is a snapshot from when the plan
-  /// was created.
+  /// The task's current header fields, including those set by modifiers. ``headers`` contains the fields as they were
+  /// when the plan was created.
   var presentHeaders: HTTPHeaders {
     get throws(TaskError) {
       guard !changes.isEmpty else { return try task.plannedHeaders }
@@ -138,7 +138,7 @@ public struct TaskPlan: Sendable {
     }
   }
 
-  /// Applies a change, which is also applied when the header fields are computed again.
+  /// Applies a change now, and again whenever the header fields are recomputed.
   mutating func change(_ change: @escaping @Sendable (inout TaskPlan) -> Void) {
     changes.append(change)
     change(&self)
@@ -155,15 +155,15 @@ public struct TaskPlan: Sendable {
     retryPolicy.isInherited ? configuration.retryPolicy : retryPolicy
   }
 
-  /// Why a call is made.
+  /// The reason why a call is made.
   enum Role {
-    /// The app described it.
+    /// The app runs a task.
     case described
-    /// It requests a token, for the calls that wait for one.
+    /// Other calls need a token.
     case token
-    /// It sends the request that several calls share.
+    /// Several calls share one request.
     case shared
-    /// It validates a stored response in the background.
+    /// A stored response must be validated in the background.
     case validation
   }
 
@@ -173,7 +173,7 @@ public struct TaskPlan: Sendable {
   /// Whether other calls wait for this call, and only their cancellation can end it early.
   var belongsToWaiters: Bool { role == .token || role == .shared }
 
-  /// The plan of an internal call. It has no serial queue, control or progress.
+  /// Returns the plan for an internal call, without a serial queue, control or progress.
   func asInternal(_ role: Role) -> TaskPlan {
     var plan = self
     plan.role = role

@@ -12,7 +12,7 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   public let metrics: TaskMetrics
   private let call: Call
 
-  /// The record of the call's events. It includes the end of the call when the call has returned.
+  /// The record of the call's events. It includes the end of the call once the call has returned.
   public var record: FlightRecord { call.flightRecord }
 
   /// The call's attempts, including the last.
@@ -24,12 +24,12 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   /// The header fields.
   public var headers: HTTPHeaders { response.headers }
 
-  /// The body as text, in the charset of the `Content-Type` header, or UTF-8 without a charset.
+  /// The body as text, decoded with the charset from `Content-Type`, or as UTF-8 if no charset is given.
   public var text: String { PayloadCoding.text(data, response.mediaType) }
 
   /// Returns the response with a different payload.
   ///
-  /// - Parameter transform: Converts the payload.
+  /// - Parameter transform: A closure that converts the payload.
   /// - Returns: The response with the new payload.
   /// - Throws: Any error thrown by `transform`.
   public func map<Other: Sendable>(_ transform: (Payload) throws -> Other) rethrows -> TaskResponse<Other> {

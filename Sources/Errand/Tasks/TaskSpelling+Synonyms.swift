@@ -2,11 +2,12 @@ import ErrandFoundation
 
 /// Property names from other libraries, such as `params`.
 ///
-/// An app may use such a property for another purpose, so it is only reported if the request lacks that part.
+/// An app may use such a property for another purpose, so it is reported only if the request lacks the corresponding
+/// part.
 extension TaskSpelling {
   private enum Purpose: String {
-    case body = "uploadPayload of a PayloadUploadingTask"
-    case form = "uploadPayload of a FormUploadingTask"
+    case body = "uploadPayload (PayloadUploadingTask)"
+    case form = "uploadPayload (FormUploadingTask)"
     case parameters, query, headers, timeout, retryPolicy
     case method = "httpMethod"
   }
@@ -30,7 +31,7 @@ extension TaskSpelling {
     for problem in synonyms(in: plan, sending: request) { log.write(problem) }
   }
 
-  /// Returns a message for each ignored stored property with such a name.
+  /// Returns a message for each ignored stored property with one of these names.
   package static func synonyms(
     in plan: TaskPlan, sending request: HTTPRequest, ignoring others: Set<String> = []
   ) -> [String] {

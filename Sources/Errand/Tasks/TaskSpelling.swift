@@ -2,11 +2,11 @@ import ErrandFoundation
 
 /// Finds stored properties that look like task settings but are ignored.
 ///
-/// A property that has the wrong type or name, or is lazy, does not satisfy the requirement: the compiler silently uses
-/// the default. Debug builds log such properties once per task type.
+/// A property that has the wrong type or name, or is lazy, does not satisfy the protocol's requirement, so the compiler
+/// silently uses the default. Debug builds log such properties once per task type.
 package enum TaskSpelling {
-  /// Requirements that accept exactly one type. For those that accept several (`spelled`), a wrong type is a compile
-  /// error.
+  /// The requirements that accept exactly one type. If a requirement accepts several types (see `spelled`), a wrong
+  /// type is a compile error.
   private static let types: [String: Any.Type] = [
     "server": Server.self, "httpMethod": HTTPMethod.self, "timeouts": Timeouts.self, "retryPolicy": RetryPolicy.self,
     "idempotency": Idempotency.self, "priority": CallPriority.self, "serialQueue": SerialQueue.self,
@@ -38,7 +38,7 @@ package enum TaskSpelling {
   /// Returns a message for each stored property that is ignored.
   package static func problems(of task: any ServerTask, ignoring others: Set<String> = []) -> [String] {
     var mirror: Mirror? = Mirror(reflecting: task)
-    // The children of an enum are associated values, not properties.
+    // An enum's children are associated values, not properties.
     guard mirror?.displayStyle != .enum else { return [] }
     var problems = overridden(in: mirror).map { "\(Swift.type(of: task)).\($0)" }
     while let properties = mirror?.children {
@@ -51,12 +51,13 @@ package enum TaskSpelling {
     return problems
   }
 
-  /// Returns properties declared by a subclass. They are ignored because it is the base class that conforms.
+  /// Returns a message for each property that only a subclass declares. The compiler ignores it because the base class
+  /// satisfies the requirement.
   private static func overridden(in mirror: Mirror?) -> [String] {
     var (mirror, problems) = (mirror, [String]())
     while let subclass = mirror, let base = subclass.superclassMirror, base.subjectType is any ServerTask.Type {
       problems += subclass.children.compactMap(\.label).filter { types[$0] != nil || spelled.contains($0) }.map {
-        "\($0) is ignored because \(base.subjectType) is the task: override a property that it declares"
+        "\($0) is ignored because \(base.subjectType) conforms to ServerTask but does not declare it: declare it in \(base.subjectType) and override it"
       }
       mirror = base
     }
@@ -76,12 +77,12 @@ package enum TaskSpelling {
       return label == "url" ? shadowed(byURLOf: task) : nil
     }
     if let marker = bodies[label], !(task is any UploadingTask) {
-      return "\(label) is ignored because the task is not a \(marker)"
+      return "\(label) is ignored because the task does not conform to \(marker)"
     }
     if label == "uploadPayload", let task = task as? any PayloadUploadingTask, type != NoContent.self,
       hasNoContent(task)
     {
-      return "\(label) is ignored: the task is declared to send NoContent, so replace that with \(type)"
+      return "\(label) is ignored because the task's UploadPayload is NoContent: change it to \(type)"
     }
     // A leading underscore marks the backing storage of a computed property.
     guard !spelled.contains(label), !label.hasPrefix("_"), let aspect = neighbour(of: label, value, in: task),
@@ -98,7 +99,7 @@ package enum TaskSpelling {
   private static func shadowed(byURLOf task: any ServerTask) -> String? {
     let shadowed =
       (try? task.plannedQuery.isEmpty) == false ? "query" : (try? task.plannedPath.isEmpty) == false ? "path" : nil
-    return shadowed.map { "\($0) is ignored because the task declares its url: include it there" }
+    return shadowed.map { "\($0) is ignored because the task declares its own url: include the \($0) in that URL" }
   }
 
   private static func expected(_ label: String, of task: any ServerTask) -> Any.Type? {
@@ -109,7 +110,7 @@ package enum TaskSpelling {
     }
   }
 
-  /// Whether the task sets this requirement. If so, another property is not a misspelling of it.
+  /// Whether the task implements this requirement. If so, another property is not a misspelling of it.
   private static func isStated(_ aspect: String, by task: any ServerTask) -> Bool {
     switch aspect {
     case "path": (try? task.plannedPath.isEmpty) != true
@@ -126,7 +127,7 @@ package enum TaskSpelling {
     }
   }
 
-  /// Returns the requirement with a similar name that the property was probably meant for.
+  /// Returns the requirement whose name the property probably misspells.
   private static func neighbour(of label: String, _ value: Any, in task: any ServerTask) -> String? {
     let type = withoutOptional(Swift.type(of: value))
     if type == URL.self, label.sorted() == "url".sorted() { return "url" }
@@ -174,7 +175,7 @@ package enum TaskSpelling {
     (type as? any OptionalValue.Type)?.wrappedType ?? type
   }
 
-  /// Whether the names differ by one inserted, removed, replaced or transposed letter.
+  /// Whether the names differ by one inserted, removed or replaced letter, or by two transposed letters.
   static func isOneOff(_ left: String, _ right: String) -> Bool {
     let (left, right) = (Array(left), Array(right))
     let (short, long) = left.count <= right.count ? (left, right) : (right, left)

@@ -1,10 +1,11 @@
 import ErrandFoundation
 
-/// The stored response to a task, followed by the server's. Returned by ``PayloadDownloadingTask/updates()``.
+/// A sequence of the stored response to a task, followed by the server's response. Returned by
+/// ``PayloadDownloadingTask/updates()``.
 ///
 /// Each response is the result of a separate call. If nothing is stored, there is only the server's response.
 public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A response. Its ``HTTPHeaderName/cacheStatus`` shows where it comes from.
+  /// A response. Its ``HTTPHeaderName/cacheStatus`` shows where it came from.
   public typealias Element = TaskResponse<Described.DownloadPayload>
 
   private let plan: TaskPlan
@@ -14,7 +15,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
   /// Creates an iterator that starts with the stored response.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(plan) }
 
-  /// Iterates over the stored response and the server's.
+  /// Iterates over the stored response and the server's response.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let plan: TaskPlan
     private var calls: [CachePolicy]
@@ -61,7 +62,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
     private func response(_ policy: CachePolicy) async throws -> Element {
       var plan = plan
       plan.cachePolicy = policy
-      plan.headers = try plan.presentHeaders  // they may have changed since the last call
+      plan.headers = try plan.presentHeaders  // the fields may have changed since the last call
       return try await Call.perform(plan, .memory) {
         TaskResponse(try $0.decoded(Described.DownloadPayload.self), $0)
       }
@@ -75,7 +76,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
 }
 
 extension PayloadDownloadingTask {
-  /// Returns the stored response, regardless of its age, and then the server's.
+  /// Returns the stored response, regardless of its age, and then the server's response.
   ///
   ///     for try await widget in GetWidget(id: 7).updates() { show(widget.payload) }
   ///

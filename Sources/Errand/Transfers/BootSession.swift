@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// The operating system's current boot. Unsynchronized writes survive if the process dies, but may be lost if the
-/// system restarts.
+/// Identifies the operating system's current boot. Unsynchronized writes survive a crash of the process, but may be
+/// lost if the system restarts.
 enum BootSession {
   /// The ID of the current boot. `nil` if the system does not provide one.
   static let current: String? = {
@@ -13,7 +13,7 @@ enum BootSession {
       return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     #else
       guard let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) else {
-        return nil  // in this case, trust only synchronized data
+        return nil  // without an ID, only synchronized data is trusted
       }
       let name = text.filter { !$0.isWhitespace }
       return name.isEmpty ? nil : name

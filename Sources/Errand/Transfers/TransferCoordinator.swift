@@ -1,4 +1,4 @@
-/// Serializes the runs of one transfer: starts, pauses, resumes and cancels them, and publishes the transfer's state.
+/// Starts, pauses, resumes and cancels the runs of a transfer, one at a time, and publishes the transfer's state.
 final class TransferCoordinator: Sendable {
   typealias States = AsyncStream<TransferState>
 
@@ -9,7 +9,7 @@ final class TransferCoordinator: Sendable {
     /// The run's ID in the manager's call registry.
     var number: Int?
     var isHeld = false
-    /// Whether the run was cancelled before its Swift task was known.
+    /// Whether the run was cancelled before `run` was set.
     var isCancelled = false
     var lastID = 0
     var readers: [Int: States.Continuation] = [:]
@@ -18,7 +18,7 @@ final class TransferCoordinator: Sendable {
     func notify() { for reader in readers.values { reader.yield(life.state) } }
   }
 
-  /// Thrown by an attempt that a pause cancelled.
+  /// Thrown by an attempt that was cancelled by a pause.
   struct PausedError: Error {}
 
   private let state = Lock(State())
@@ -34,8 +34,8 @@ final class TransferCoordinator: Sendable {
 
   // MARK: Running
 
-  /// Runs `body`, unless a run is already active. `cancel()`, the surrounding task and the manager can cancel the run.
-  /// Throws ``TaskError`` with code `.transferInUse` if a run is already active. Rethrows errors from `body`.
+  /// Runs `body`. The run can be cancelled by `cancel()`, by the surrounding Swift task and by the manager. Throws
+  /// ``TaskError`` with code `.transferInUse` if a run is already active. Rethrows errors from `body`.
   func run<Value: Sendable>(_ plan: TaskPlan, _ body: @escaping @Sendable () async throws -> Value) async throws
     -> Value
   {
@@ -75,12 +75,12 @@ final class TransferCoordinator: Sendable {
     let readers = state.withLock { state in
       (state.run, state.attempt, state.number) = (nil, nil, nil)
       state.life.end(final)
-      gate.open()  // under the lock, like closing it, so that a concurrent pause isn't lost
+      gate.open()  // the gate is opened and closed under the lock, so that a concurrent pause isn't lost
       state.notify()
       defer { state.readers = [:] }
       return Array(state.readers.values)
     }
-    for reader in readers { reader.finish() }  // outside the lock, which `onTermination` takes
+    for reader in readers { reader.finish() }  // outside the lock, because `onTermination` acquires it
   }
 
   /// Runs an attempt that `pause()` can cancel. Throws ``PausedError`` if a pause cancelled the attempt. Rethrows
@@ -105,8 +105,7 @@ final class TransferCoordinator: Sendable {
     }
   }
 
-  /// Waits while the transfer is paused.
-  /// Throws `CancellationError` if the run is cancelled.
+  /// Waits while the transfer is paused. Throws `CancellationError` if the run is cancelled.
   func pass() async throws {
     try Task.checkCancellation()
     try await gate.pass()
@@ -155,7 +154,8 @@ final class TransferCoordinator: Sendable {
 
   // MARK: Watching
 
-  /// The current state and all later states, until the run ends. Ends immediately if the last run has ended.
+  /// Returns the current state, followed by all later states until the run ends. If the last run has already ended, the
+  /// stream contains only the current state.
   func states() -> States {
     let (stream, reader) = States.makeStream(bufferingPolicy: .bufferingNewest(1))
     let isOver = state.withLock { state in
@@ -177,7 +177,7 @@ final class TransferCoordinator: Sendable {
   static func inUse(_ name: String) -> TaskError {
     TaskError(
       .transferInUse,
-      "\(name) is already in use, in this process or another one: wait for it, or cancel it",
+      "\(name) is already in use by this or another process: wait until it is released, or cancel the other transfer",
       phase: .preparing, wasNotSent: true)
   }
 }

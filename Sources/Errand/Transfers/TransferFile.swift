@@ -1,12 +1,13 @@
 import ErrandFoundation
 
-/// The paths of the files kept next to a file during its transfer.
+/// The paths of the temporary files that are kept next to a file during its transfer.
 struct TransferPlace: Sendable {
   let file: URL
   let folder: String
   private let stem: String
 
-  /// The maximum length of a file name in bytes. Most file systems allow 255 bytes, and the suffixes need the rest.
+  /// The maximum length in bytes of a file name that is used in the paths. Longer names are replaced by a checksum.
+  /// Most file systems allow 255 bytes, and the prefix and suffixes need the rest.
   private static let longestName = 220
 
   /// Creates the paths for `file`. `suffix` distinguishes several transfers of the same file. Throws ``TaskError`` with
@@ -51,7 +52,8 @@ struct TransferPlace: Sendable {
     }
   }
 
-  /// The contents of a small file owned by the current user. `nil` if the file is missing or can't be trusted.
+  /// Returns the contents of a small file owned by the current user, or `nil` if the file is missing or can't be
+  /// trusted.
   func read(_ ending: String) -> Data? { Descriptor.contents(ofOwn: path(ending), below: 1 << 20) }
 
   func remove(_ ending: String) { unlink(path(ending)) }  // it may already be gone
@@ -63,7 +65,7 @@ struct TransferPlace: Sendable {
   }
 }
 
-/// An open file with an exclusive lock, which also excludes other users in this process.
+/// An open file with an exclusive lock. The lock also excludes other transfers in the same process.
 final class LockedFile {
   private(set) var descriptor: Int32
 

@@ -13,7 +13,7 @@ enum TransferIdentity {
     var marks: Set<String> = []
     /// Other parameters that change with every signature.
     var names: Set<String> = []
-    /// The prefix of all of the scheme's parameters.
+    /// The common prefix of the scheme's parameters.
     var prefix: String?
 
     func has(_ name: String) -> Bool {

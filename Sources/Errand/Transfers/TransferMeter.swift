@@ -1,4 +1,4 @@
-/// Measures a transfer's progress across its attempts. Pure.
+/// Measures a transfer's progress across its attempts.
 struct TransferMeter {
   private let direction: TransferProgress.Direction
   private let clock: CallClock
@@ -13,10 +13,10 @@ struct TransferMeter {
     meter = ProgressMeter(direction, attempt: 1, total: nil, at: clock.now)
   }
 
-  /// Starts a new measurement at `base`, because the number of bytes changed without a transfer.
+  /// Starts a new measurement from `base`. Call it after the number of bytes has changed without a transfer.
   mutating func restart(from base: Int64) { self = TransferMeter(direction, clock, from: base) }
 
-  /// Counts bytes. Returns the progress if an update is due.
+  /// Counts transferred bytes. Returns the progress if an update is due.
   mutating func add(_ count: Int, of total: Int64?, attempt: Int) -> TransferProgress? {
     meter.add(count, at: clock.now).map { progress(by: $0, total, attempt) }
   }
@@ -35,7 +35,7 @@ struct TransferMeter {
 }
 
 extension TransferProgress {
-  /// The progress of the entire transfer while `piece` is being sent.
+  /// Returns the progress of the entire transfer, given the progress of the chunk that is being sent.
   func adding(_ piece: TransferProgress) -> TransferProgress {
     TransferProgress(
       direction: direction, attempt: attempt, completed: min(completed + piece.completed, total ?? .max), total: total,

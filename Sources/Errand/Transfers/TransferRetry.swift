@@ -1,16 +1,16 @@
 import ErrandFoundation
 
 /// Decides whether a transfer continues after a failed attempt, based on the task's retry policy, the host's retry
-/// budget and the deadline. An attempt that made progress resets the count.
+/// budget and the deadline. An attempt that makes progress resets the retry count.
 struct TransferRetry: Sendable {
-  /// The maximum number of consecutive times that a rejected task is rebuilt and signed again.
+  /// The maximum number of times in a row that a rejected task is rebuilt and signed again.
   private static let mostRenewals = 2
 
   private let policy: RetryPolicy
   private let manager: TaskManager
   private let limit: Duration?
   private let start: Duration
-  /// The failed attempts since the last progress.
+  /// The attempts that have failed since progress was last made.
   private var attempts: [AttemptRecord] = []
   private var renewals = 0
   /// Whether the last attempt made no progress.
@@ -27,14 +27,15 @@ struct TransferRetry: Sendable {
   /// The time left until the transfer's deadline. `nil` without a deadline.
   var remaining: Duration? { limit.map { $0 - (manager.clock.now - start) } }
 
-  /// Returns the timeout for the next request, which is the time left until the deadline, or `nil` without a deadline.
-  /// Throws ``TaskError`` with code `.timedOut` if the deadline has passed.
+  /// Returns the time left for the next request, or `nil` without a deadline. Throws ``TaskError`` with code
+  /// `.timedOut` if the deadline has passed.
   func time() throws -> Duration? {
     guard let limit, let remaining, remaining <= .zero else { return remaining }
     throw TaskError.timeout(.call, after: limit, phase: .preparing, wasNotSent: true)
   }
 
-  /// If the request exceeded the deadline, replaces the limit in its timeout error with the transfer's deadline.
+  /// If the error is a timeout at the transfer's deadline, returns it with the transfer's limit instead of the
+  /// request's.
   func attributed(_ error: TaskError) -> TaskError {
     guard let limit, error.timer == .call, error.limit != limit, !error.isOfAnotherCall else { return error }
     return error.relimited(to: limit)
@@ -48,15 +49,16 @@ struct TransferRetry: Sendable {
     _ = try time()
   }
 
-  /// Returns the reason why the server's delay is too long, or `nil` if the policy allows it.
+  /// Returns the reason why a delay set by the server is too long, or `nil` if the policy allows it.
   func refusal(of delay: Duration) -> String? { RetryPolicy.refusal(of: delay, above: policy.maximumUploadDelay) }
 
-  /// Whether an attempt has failed since the last progress.
+  /// Whether an attempt has failed since progress was last made.
   var hasFailed: Bool { !attempts.isEmpty }
 
   mutating func gained() { (attempts, renewals) = ([], 0) }
 
-  /// Whether to rebuild a rejected task, for example because its URL signature has expired. Counts the attempt.
+  /// Whether to rebuild a rejected task, for example because its URL signature has expired. Each call counts toward the
+  /// limit.
   mutating func mayRenew() -> Bool {
     renewals += 1
     return renewals <= Self.mostRenewals
@@ -71,9 +73,9 @@ struct TransferRetry: Sendable {
     attempts.append(record)
   }
 
-  /// Returns the delay before the next attempt. Call `failed(_:hasGained:)` first. `onceOnly` is the method of a
-  /// request that must not be resent. `waited` is how much of the server's `Retry-After` has already passed. Throws
-  /// `error`, with the reason, if the transfer must not be retried.
+  /// Returns the delay before the next attempt. Call `failed(_:hasGained:)` first. If the transfer must not be retried,
+  /// throws `error` with the reason. `onceOnly` is the method of the request if it must not be resent. `waited` is how
+  /// much of the server's `Retry-After` has already passed.
   func delay(
     after error: TaskError, _ request: HTTPRequest, onceOnly: HTTPMethod? = nil, waited: Duration = .zero
   ) async throws -> Duration {
@@ -93,7 +95,7 @@ struct TransferRetry: Sendable {
       if let onceOnly {
         refused.retryRefusal = Call.onceOnly(onceOnly)
       } else if let remaining, delay >= remaining {
-        refused.retryRefusal = "the call's deadline ends before the delay of \(delay.formattedSeconds)"
+        refused.retryRefusal = "the call's deadline expires during the retry delay of \(delay.formattedSeconds)"
       } else if isRepetition, !error.wasNotSent, let host = Origin(request.url), !manager.retries.spend(for: host) {
         refused.retryRefusal = Call.exhausted(host)
       } else {

@@ -8,7 +8,7 @@ public enum TransferState: Sendable {
   case waiting
   /// Running, with the number of bytes transferred so far, including earlier runs.
   case running(TransferProgress)
-  /// Waiting for the next attempt, which starts after the delay. The error is the last attempt's.
+  /// Waiting for the next attempt, with the delay and the error of the last attempt.
   case delayed(Duration, TaskError)
   /// Paused until it is resumed.
   case paused
@@ -19,7 +19,7 @@ public enum TransferState: Sendable {
   /// Cancelled. The partial transfer is kept, and the next run continues it.
   case cancelled
 
-  /// Whether the transfer has finished, failed or been cancelled. It can be run again.
+  /// Whether the transfer has finished, failed or been cancelled. If so, it can be run again.
   public var isOver: Bool {
     switch self {
     case .waiting, .running, .delayed, .paused: false

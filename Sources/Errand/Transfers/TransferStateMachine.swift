@@ -1,4 +1,4 @@
-/// A transfer's state machine. Pure.
+/// The state machine of a transfer.
 struct TransferStateMachine {
   private var underlying = TransferState.waiting
   private(set) var isRunning = false

@@ -4,10 +4,10 @@ extension Credential {
   func check(for purpose: String, isBasic: Bool = false) throws(TaskError) {
     // RFC 7617 §2: no control characters, and no colon in the user name for Basic.
     for part in [user, password] where !part.hasNoControls {
-      throw refusal("the user or the password for \(purpose) contains a line break, a NUL or another control character")
+      throw refusal("the user name or password for \(purpose) contains a control character, such as a line break")
     }
     if isBasic, user.utf8.contains(UInt8(ascii: ":")) {
-      throw refusal("the user for \(purpose) contains a colon, which would start the password")
+      throw refusal("the user name for \(purpose) contains a colon, which Basic authentication does not allow")
     }
   }
 

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension HTTPRequest {
-  /// The maximum size of a request head, in bytes: the method, the URL, and each header field with 12 bytes added to
-  /// its name and value.
+  /// The maximum size of a request head, in bytes: the method, the URL, and the name and value of each header field
+  /// plus 12 bytes.
   ///
   /// Most servers accept only 8 to 32 KiB. libcurl's own limits are 64 KiB for a header block over HTTP/2, counted this
   /// way, and 128 KiB for a head over TLS.
@@ -18,24 +18,25 @@ extension HTTPRequest {
     return try origin()
   }
 
-  /// Throws if the method, a header field, a credential or a trailer is invalid.
+  /// Throws if the method, a header field, a credential or a trailer field is invalid.
   package func check() throws {
     if method != .get { try checkMethod() }  // GET is always valid
     let size =
       method.rawValue.utf8.count + url.absoluteString.utf8.count + headers.size + (options.digest?.user.utf8.count ?? 0)
     if size > Self.maximumHeadSize { throw tooLarge(size) }
     if let field = headers.firstInvalid {
-      let fault = field.name.isValid ? "has a line break or a NUL in its value" : "has a name that is not a token"
+      let fault = field.name.isValid ? "has a line break or a NUL in its value" : "has an invalid name"
       throw refusal("the header field \(field.name.rawName.shortened.debugDescription) \(fault)")
     }
     for field in headers where field.name.isOfFraming { try checkFraming(field) }
     if let digest = options.digest { try digest.check(for: "Digest") }
     if let name = body.trailers?.forbidden?.rawName.shortened {
-      throw refusal("\(name.debugDescription) cannot be a trailer field: put it into the header")
+      throw refusal("\(name.debugDescription) cannot be a trailer field: send it as a header field")
     }
   }
 
-  /// The transport sets the framing. A field that matches it is ignored. Any other value is rejected (RFC 9112 §6).
+  /// Checks a field that the transport sets itself. A `Content-Length` that matches the body is ignored. Anything else
+  /// is rejected (RFC 9112 §6).
   private func checkFraming(_ field: HTTPHeaders.Field) throws {
     let name = field.name.rawName
     guard field.name == .contentLength else {
@@ -45,20 +46,22 @@ extension HTTPRequest {
     let length = try body.checkedLength()
     if let length, field.value == "\(length)" { return }
     throw refusal(
-      "the header field \"\(name)\" is '\(field.value.shortened)', but the body has \(length.map { "\($0)" } ?? "an unknown number of") bytes: remove it, or set the length of a stream"
+      "the header field \"\(name)\" is '\(field.value.shortened)', but the body has \(length.map { "\($0)" } ?? "an unknown number of") bytes: remove the field, or set the length of the stream"
     )
   }
 
   private func checkMethod() throws {
-    if method == .connect { throw refusal("CONNECT is only sent to proxies, by the transport itself") }
+    if method == .connect {
+      throw refusal("the method CONNECT is not allowed: only the transport itself uses it, for proxies")
+    }
     if !method.isValid {
-      throw refusal("the method \(method.rawValue.shortened.debugDescription) is not a token")
+      throw refusal("the method \(method.rawValue.shortened.debugDescription) is not a valid HTTP method name")
     }
     // RFC 9113 §3.4: the HTTP/2 connection preface starts with PRI.
-    if method.rawValue == "PRI" { throw refusal("PRI is not a method: it starts an HTTP/2 connection") }
+    if method.rawValue == "PRI" { throw refusal("the method PRI is not allowed: it is reserved for HTTP/2") }
     // RFC 9110 §9.3.2 and §9.3.8. libcurl would send PUT instead of HEAD.
     if !body.isEmpty, method == .head || method == .trace {
-      throw refusal("a \(method) request has no body: remove it, or use another method")
+      throw refusal("a \(method) request cannot have a body: remove the body, or use another method")
     }
   }
 
@@ -73,7 +76,7 @@ extension HTTPRequest {
     let largest = isURL ? "the URL" : "the header field \((field?.name.rawName ?? "").shortened.debugDescription)"
     return TaskError(
       isURL ? .badURL : .badRequest,
-      "the head of the request has \(size) bytes, over the limit of \(Self.maximumHeadSize); the largest part is \(largest) with \(isURL ? length : field?.size ?? 0): send it in the body",
+      "the request head has \(size) bytes, which exceeds the limit of \(Self.maximumHeadSize); its largest part is \(largest) with \(isURL ? length : field?.size ?? 0) bytes: send that data in the body",
       phase: .preparing, wasNotSent: true)
   }
 
@@ -86,13 +89,13 @@ extension HTTPRequest {
       let reason =
         isOther
         ? "has the scheme \(scheme.shortened), but only http and https are supported"
-        : "has no host to send to: \(refusal.rawValue)"
+        : "has no valid host: \(refusal.rawValue)"
       throw TaskError(
         .badURL, "'\(Redaction.standard(url).shortened)' \(reason)", phase: .preparing, wasNotSent: true)
     }
   }
 
-  /// Returns the request with the host of its URL in the normalized form of `origin`, the request's own origin.
+  /// Returns the request with the host of its URL normalized. `origin` is the request's own origin.
   package func addressed(to origin: Origin) -> HTTPRequest {
     let address = origin.address(of: url)
     guard address != url.absoluteString, let url = URL(string: address) else { return self }

@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// The default transport of the platform: libcurl on Linux, `URLSession` on Apple platforms.
+/// The platform's default transport: libcurl on Linux, `URLSession` on Apple platforms.
 ///
-/// On Linux without libcurl 7.76 or newer, every call fails with a ``TaskError`` of code `.transportUnavailable` that
+/// On Linux without libcurl 7.76 or newer, every call fails with a ``TaskError`` with code `.transportUnavailable` that
 /// says what to install. Errand does not fall back to another transport. To use FoundationNetworking instead, pass the
-/// transport of the product `ErrandURLSession` to a ``Server``.
+/// transport from the product `ErrandURLSession` to a ``Server``.
 ///
-/// Each instance has its own connections. Copies share them.
+/// Each instance has its own connections, which its copies share.
 public struct PlatformTransport: Transport {
   /// The name of the underlying transport: `curl`, `URLSession`, or `none` if libcurl is unavailable.
   public let name: String
@@ -23,7 +23,7 @@ public struct PlatformTransport: Transport {
   /// Whether the underlying transport checks addresses.
   public var checksAddresses: Bool { carrier.checksAddresses }
 
-  /// The connections of the underlying transport, by origin.
+  /// Returns the number of the underlying transport's connections to each origin.
   public func connections() async -> [String: ConnectionCounts] { await carrier.connections() }
 
   /// Sends a request through the underlying transport.
@@ -33,7 +33,7 @@ public struct PlatformTransport: Transport {
 }
 
 extension Transport where Self == PlatformTransport {
-  /// The default transport of the platform, with its own connections.
+  /// A new instance of the platform's default transport, with its own connections.
   public static var platform: PlatformTransport { PlatformTransport() }
 }
 
@@ -45,7 +45,7 @@ extension Transport where Self == PlatformTransport {
   }
 #else
   extension PlatformTransport {
-    /// The transport that `make` creates, or one that fails every call with the error that `make` throws.
+    /// Returns the transport that `make` creates, or one that fails every call with the error that `make` throws.
     static func best(
       make: () throws(TaskError) -> any Transport = { () throws(TaskError) in try CurlTransport() }
     ) -> PlatformTransport {

@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// A proxy that requests go through.
+/// A proxy through which requests are sent.
 public struct Proxy: Sendable {
   /// The protocol that a proxy uses.
   public enum Kind: String, Sendable, Hashable {
-    /// HTTP. Requests over plain http are sent to the proxy, and those over https go through a CONNECT tunnel.
+    /// HTTP. Plain http requests are sent to the proxy, and https requests go through a CONNECT tunnel.
     case http
-    /// HTTP over TLS. The transport's ``TLSSettings`` apply as for servers, except for the client identity.
+    /// HTTP over TLS. The transport's ``TLSSettings`` also apply to the proxy, except for the client identity.
     case https
     /// SOCKS5. The proxy resolves host names.
     case socks5 = "socks5h"
@@ -20,8 +20,8 @@ public struct Proxy: Sendable {
   public var port: Int
   /// The credential for the proxy, or `nil` if the proxy doesn't require one.
   public var credential: Credential?
-  /// Returns another credential after the proxy rejected one (407), or `nil` to give up. The argument is the rejected
-  /// credential, if any. A ``Server`` calls this closure; a transport used without a server throws
+  /// Returns another credential after the proxy has rejected one (407), or `nil` to give up. The argument is the
+  /// rejected credential, if any. A ``Server`` calls this closure; a transport used without a server throws
   /// ``TaskError/Code/proxyAuthenticationRequired``.
   public var renewCredential: (@Sendable (_ refused: Credential?) async -> Credential?)?
 
@@ -36,7 +36,7 @@ public struct Proxy: Sendable {
   /// Creates a proxy from a URL such as `http://user:password@proxy.example.com:3128`, or returns `nil` if it is
   /// invalid.
   ///
-  /// The scheme defaults to `http`, and the port to 80, 443 for `https` or 1080 for SOCKS5.
+  /// The scheme defaults to `http`. The port defaults to 80 for `http`, 443 for `https` and 1080 for SOCKS5.
   public init?(_ text: String) {
     guard let parts = URLComponents(string: text.contains("://") ? text : "http://\(text)"), let host = parts.host,
       !host.isEmpty, parts.port.map({ (1...65_535).contains($0) }) ?? true

@@ -1,8 +1,8 @@
-/// An entry of `no_proxy`: the hosts that are reached without a proxy.
+/// An entry in `no_proxy`: the hosts that are reached without a proxy.
 struct ProxyException: Sendable {
   private enum Hosts {
     case all
-    /// A host, and all hosts in its domain.
+    /// A host and all of its subdomains.
     case domain(String)
     case addresses(AddressBlock)
   }
@@ -11,7 +11,7 @@ struct ProxyException: Sendable {
   /// The port, or `nil` for every port.
   private let port: Int?
 
-  /// The entries of a list. Commas and whitespace separate them.
+  /// Returns the entries of a list, which are separated by commas or whitespace.
   static func entries(of list: String) -> [String] {
     list.split { $0 == "," || $0.isWhitespace }.map(String.init)
   }
@@ -41,8 +41,8 @@ struct ProxyException: Sendable {
     hosts = .domain(host.text)
   }
 
-  /// Whether an origin is reached without a proxy. Names are not looked up, so a block only matches hosts that are
-  /// addresses.
+  /// Whether an origin is reached without a proxy. Host names are not resolved, so an address block matches only hosts
+  /// that are IP addresses.
   func matches(_ origin: Origin) -> Bool {
     guard port == nil || port == origin.port else { return false }
     return switch hosts {

@@ -6,18 +6,18 @@ public import ErrandFoundation
 public struct ProxyRules: Sendable {
   private let proxies: [String: Proxy]
   private let exceptions: [ProxyException]
-  /// The environment variables that should name a proxy but are invalid, by scheme.
+  /// The names of the environment variables that are not valid proxy URLs, by scheme.
   private var unreadable: [String: String] = [:]
 
   /// No proxy, regardless of the environment.
   public static let none = ProxyRules([:], except: [])
 
-  /// Sends all requests through `proxy`, except those to the given hosts.
+  /// Returns rules that send all requests through `proxy`, except requests to the given hosts.
   ///
   /// - Parameters:
   ///   - proxy: The proxy.
-  ///   - exceptions: The hosts to reach directly, in the forms of `no_proxy`: see <doc:TheTransports>.
-  ///   - log: Receives a line for each exception that can't be read. Defaults to the standard error.
+  ///   - exceptions: The hosts to connect to directly, in the syntax of `no_proxy`. See <doc:TheTransports>.
+  ///   - log: Receives a line for each exception that can't be parsed. Defaults to standard error.
   /// - Returns: The rules.
   public static func all(
     _ proxy: Proxy, except exceptions: [String] = [], log: LogOutput = .standardError
@@ -27,15 +27,15 @@ public struct ProxyRules: Sendable {
       ["http": proxy, "https": proxy], except: read(entries, of: "the exceptions of ProxyRules.all", log))
   }
 
-  /// The rules of the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in lower or upper case.
+  /// Returns the rules in the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, in
+  /// lowercase or uppercase.
   ///
-  /// `HTTP_PROXY` in upper case is not read, because clients of a CGI program can set it. If a variable isn't the
-  /// address of a proxy, requests that would use it fail with code `.transportUnavailable` instead of bypassing the
-  /// proxy.
+  /// Uppercase `HTTP_PROXY` is ignored, because clients of a CGI program can set it. If a variable isn't a valid proxy
+  /// URL, requests that would use it fail with code `.transportUnavailable` instead of bypassing the proxy.
   ///
   /// - Parameters:
-  ///   - environment: The environment. Defaults to that of the process.
-  ///   - log: Receives a line for each entry of `no_proxy` that can't be read. Defaults to the standard error.
+  ///   - environment: The environment variables. Defaults to the environment of the process.
+  ///   - log: Receives a line for each entry in `no_proxy` that can't be parsed. Defaults to standard error.
   /// - Returns: The rules.
   public static func environment(
     _ environment: [String: String] = ProcessInfo.processInfo.environment, log: LogOutput = .standardError
@@ -62,8 +62,8 @@ public struct ProxyRules: Sendable {
       let exception = ProxyException(entry)
       if exception == nil {
         log.write(
-          "\(list): '\(entry.shortened)' is ignored, so its hosts are reached through the proxy; write a host, a domain, a"
-            + " block such as 10.0.0.0/8, or *")
+          "\(list): '\(entry.shortened)' is ignored because it is invalid, so its hosts are reached through the proxy: use a"
+            + " host, a domain, a CIDR block such as 10.0.0.0/8, or *")
       }
       return exception
     }
@@ -74,22 +74,23 @@ public struct ProxyRules: Sendable {
     self.exceptions = exceptions
   }
 
-  /// The proxy for an origin, or `nil` to connect directly.
+  /// Returns the proxy for an origin, or `nil` to connect directly.
   public func proxy(for origin: Origin) -> Proxy? {
     guard let proxy = proxies[origin.scheme], !isException(origin) else { return nil }
     return proxy
   }
 
-  /// The error for an origin whose proxy variable is invalid, or `nil`.
+  /// Returns the error for an origin whose proxy variable is invalid, or `nil` if there is no such variable.
   func problem(for origin: Origin) -> TaskError? {
     guard let name = unreadable[origin.scheme], !isException(origin) else { return nil }
     return TaskError(
       .transportUnavailable,
-      "the environment variable \(name) is not the address of a proxy: write http://proxy.example.com:3128, or https or socks5,"
-        + " with a user and password escaped as in URLs", phase: .preparing, wasNotSent: true)
+      "the environment variable \(name) is not a valid proxy URL: use a URL such as http://proxy.example.com:3128 (or https or"
+        + " socks5), with a percent-encoded user name and password", phase: .preparing, wasNotSent: true)
   }
 
-  /// Whether an origin is reached directly. Loopback hosts always are, because another machine can't reach them.
+  /// Whether an origin is reached directly. Loopback hosts always are, because a proxy on another machine can't reach
+  /// them.
   private func isException(_ origin: Origin) -> Bool {
     origin.isLoopback || exceptions.contains { $0.matches(origin) }
   }

@@ -1,7 +1,7 @@
 /// Decides when to retry after a server could not be reached.
 ///
-/// Errand also waits between attempts, so an implementation that returns immediately doesn't cause a busy loop: at
-/// least 0.1 seconds after the first failure, doubled after each further failure, up to five seconds.
+/// An implementation that returns immediately doesn't cause a busy loop, because Errand also waits between attempts: at
+/// least 0.1 seconds after the first failure, and twice as long after each further failure, up to five seconds.
 public protocol Reachability: Sendable {
   /// Returns when another attempt might succeed.
   ///
@@ -18,7 +18,7 @@ public struct PollingReachability: Reachability {
   /// The maximum wait.
   public let longest: Duration
 
-  /// Creates a policy that waits at most `longest`. Defaults to 8 seconds.
+  /// Creates a policy that waits at most `longest`, which defaults to 8 seconds.
   public init(longest: Duration = .seconds(8)) { self.longest = longest }
 
   /// Waits for a time that depends on the number of failures.

@@ -1,10 +1,10 @@
 public import ErrandFoundation
 
-/// The certificate authorities that a transport trusts, and its client identity.
+/// A transport's TLS settings: the trusted authorities, the minimum version, the client identity and the verification.
 public struct TLSSettings: Sendable {
   /// The trusted certificate authorities.
   public enum Authorities: Sendable, Hashable {
-    /// The authorities of the system.
+    /// The system's authorities.
     case system
     /// Only the authorities in a PEM file.
     case file(URL)
@@ -28,7 +28,7 @@ public struct TLSSettings: Sendable {
     case dangerouslyNone
   }
 
-  /// A client certificate and its private key, both in PEM.
+  /// A client certificate and its private key, both in PEM format.
   public struct Identity: Sendable, CustomStringConvertible {
     /// The certificate, optionally followed by intermediate certificates.
     public var certificate: Data
@@ -68,7 +68,7 @@ public struct TLSSettings: Sendable {
     let words = String(cString: strerror(errno))
     throw TaskError(
       .secureConnectionFailed,
-      "\(TaskError.certificatesReason): the authorities at \(url.path) cannot be read: \(words)",
+      "\(TaskError.certificatesReason): the authorities file \(url.path) cannot be read: \(words)",
       phase: .preparing, wasNotSent: true)
   }
 }

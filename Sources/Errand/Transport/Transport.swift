@@ -4,10 +4,11 @@
 /// with the exceptions listed in ``TransferOptions/mayRepeat``. It returns as soon as the response head arrives, and
 /// delivers the body at the reader's pace.
 ///
-/// - If the surrounding task is cancelled, it promptly throws `CancellationError` and releases the connection.
+/// - If the surrounding task is cancelled, the transport promptly throws `CancellationError` and releases the
+///   connection.
 /// - Every other error is a ``TaskError`` that says whether it is certain that the request was not sent.
-/// - It enforces the timeouts `connect`, `firstByte`, `idle` and `attempt` of the request's options.
-/// - It returns `true` from ``checksAddresses`` only if it never connects to an address that
+/// - The transport enforces the timeouts `connect`, `firstByte`, `idle` and `attempt` in the request's options.
+/// - The transport returns `true` from ``checksAddresses`` only if it never connects to an address that
 ///   ``TransferOptions/addressPolicy`` forbids.
 public protocol Transport: Sendable {
   /// Whether the transport enforces a request's address policy. Defaults to `false`, in which case requests with a
@@ -17,7 +18,8 @@ public protocol Transport: Sendable {
   /// Sends `request` and returns the response head with a streaming body.
   func send(_ request: HTTPRequest) async throws -> HTTPResponse
 
-  /// The current connections, by ``Origin/description``. Empty by default.
+  /// Returns the number of current connections to each origin, keyed by ``Origin/description``. The default
+  /// implementation returns an empty dictionary.
   func connections() async -> [String: ConnectionCounts]
 }
 
@@ -34,18 +36,19 @@ extension TaskError {
   package static var cannotCheckAddresses: TaskError {
     TaskError(
       .transportUnavailable,
-      "the transport does not check the address that it connects to, which addressPolicy requires, so nothing is sent: use CurlTransport, or .any",
+      "the request was not sent because the transport cannot enforce addressPolicy: use CurlTransport, or set addressPolicy to .any",
       phase: .preparing, wasNotSent: true)
   }
 }
 
-/// The number of connections to an origin.
+/// The numbers of connections to an origin, by state.
 public struct ConnectionCounts: Sendable, Hashable {
-  /// All connections.
+  /// The number of all connections.
   public var open: Int
-  /// The connections that are being established, until data is read from them or a request is written.
+  /// The number of connections that are being established. A connection counts as established once data is read from it
+  /// or a request is written.
   public var connecting: Int
-  /// The connections that carry at least one exchange.
+  /// The number of connections that carry at least one exchange.
   public var busy: Int
 
   /// Creates counts. Each defaults to 0.
@@ -53,7 +56,7 @@ public struct ConnectionCounts: Sendable, Hashable {
     (self.open, self.connecting, self.busy) = (open, connecting, busy)
   }
 
-  /// The connections that are waiting to be reused.
+  /// The number of connections that are waiting to be reused.
   public var idle: Int { max(0, open - connecting - busy) }
 
   mutating func add(_ other: ConnectionCounts) {
@@ -65,17 +68,17 @@ public struct ConnectionCounts: Sendable, Hashable {
 
 /// The version of HTTP that a transport requests.
 public enum HTTPVersionPreference: Sendable, Hashable {
-  /// HTTP/2 if the TLS server offers it (ALPN), otherwise HTTP/1.1.
+  /// HTTP/2 if the server offers it in the TLS handshake (ALPN), otherwise HTTP/1.1.
   case automatic
   /// HTTP/1.1 only.
   case http1
   /// HTTP/2 without negotiation, including over plain http. Use it only if the server is known to support HTTP/2.
   case http2PriorKnowledge
-  /// HTTP/3 if the https server answers over UDP, otherwise the same as ``automatic`` (RFC 9114 §3.1).
+  /// HTTP/3 if the https server responds over UDP, otherwise the same as ``automatic`` (RFC 9114 §3.1).
   ///
-  /// HTTP/3 is not used through a proxy or over a Unix socket. Each new connection is tried over UDP first, and over
-  /// TCP as well if UDP fails or 200 ms have passed. The first connection to be established carries the request;
-  /// ``HTTPResponse/version`` contains its version. If the transport doesn't support HTTP/3, this is the same as
-  /// ``automatic``.
+  /// HTTP/3 is not used through a proxy or over a Unix socket. A new connection is first attempted over UDP, and also
+  /// over TCP if UDP fails or has not succeeded after 200 ms. The connection that is established first carries the
+  /// request, and ``HTTPResponse/version`` contains its HTTP version. If the transport doesn't support HTTP/3, this is
+  /// the same as ``automatic``.
   case http3
 }

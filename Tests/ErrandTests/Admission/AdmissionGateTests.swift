@@ -45,7 +45,7 @@ import Testing
     #expect(gate.running == 0)
   }
 
-  @Test func `releases a slot granted while the wait ends with an error`() async throws {
+  @Test func `releases a slot that is granted while the wait fails`() async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
     let isWaiting = Gate()
     let holder = Task { [host] in try await gate.withSlot(at: host) { await isWaiting.wait() } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Compares ``Admission`` with a slow, obvious model over thousands of random events.
+/// Compares ``Admission`` with a slow but simple model over thousands of random events.
 @Suite(.timeLimit(.minutes(1))) struct AdmissionModelTests {
   private struct Model {
     struct Waiter {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...20) func `matches the model after random events`(seed: UInt64) throws {
+  @Test(arguments: 1...20) func `behaves like the model during random events`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let hosts = try (0..<3).map { try #require(URL(string: "https://host\($0).test").flatMap { Origin($0) }) }
     func limits() -> ThrottleLimits {

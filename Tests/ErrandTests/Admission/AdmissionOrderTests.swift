@@ -24,7 +24,7 @@ import Testing
     #expect(admission.leave(host: a, at: .seconds(10)) == [2])
   }
 
-  @Test func `background becomes urgent after four aging intervals and precedes newer requests`() {
+  @Test func `a background request becomes urgent after four aging intervals`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, priorityAging: .seconds(2)))
     _ = admission.enter(1, host: a, priority: .urgent, at: .zero)
     _ = admission.enter(2, host: a, priority: .background, at: .zero)
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test func `without aging, background waits for everything else`() {
+  @Test func `without aging, background requests wait for all other requests`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, priorityAging: .zero))
     _ = admission.enter(1, host: a, priority: .normal, at: .zero)
     _ = admission.enter(2, host: a, priority: .background, at: .zero)
@@ -43,11 +43,13 @@ import Testing
     #expect(admission.leave(host: a, at: .seconds(100_000)) == [3])
   }
 
-  @Test func `refuses requests beyond maximumWaiting and forgets them`() {
+  @Test func `rejects requests beyond maximumWaiting and forgets them`() {
     var admission = Admission(limits: ThrottleLimits(perHost: 1, maximumWaiting: 2))
     let decisions = (1...4).map { admission.enter($0, host: a, priority: .normal, at: .zero) }
     #expect(decisions == [.start, .wait, .wait, .refuse])
-    #expect(admission.enter(5, host: b, priority: .normal, at: .zero) == .start, "it need not wait")
+    #expect(
+      admission.enter(5, host: b, priority: .normal, at: .zero) == .start,
+      "the limit does not apply to a request that can start immediately")
     #expect(admission.abandon(2, host: a, at: .zero) == true)
     #expect(admission.enter(6, host: a, priority: .normal, at: .zero) == .wait)
     #expect((0..<3).flatMap { _ in admission.leave(host: a, at: .zero) } == [3, 6])
@@ -62,7 +64,7 @@ import Testing
     #expect(admission.wake(at: .seconds(0.5)) == [4])
     #expect(admission.wake(at: .seconds(0.9)) == [])
     #expect(admission.wake(at: .seconds(1)) == [5])
-    #expect(admission.leave(host: a, at: .seconds(1.1)) == [], "a slot is not what it waits for")
+    #expect(admission.leave(host: a, at: .seconds(1.1)) == [], "request 6 waits for the rate limit, not for a slot")
     #expect(admission.nextWake == .seconds(1.5))
     #expect(admission.wake(at: .seconds(1.5)) == [6])
     #expect(admission.nextWake == nil)
@@ -92,7 +94,7 @@ import Testing
     #expect(admission.waiting == 0 && admission.nextWake == nil)
   }
 
-  @Test func `the cost per waiter is equal for 2,000 and 20,000 waiters`() {
+  @Test func `the cost per waiter does not grow with the number of waiters`() {
     func time(_ count: Int) -> Duration {
       processorTime {
         var admission = Admission(limits: ThrottleLimits(perHost: 1, total: 1))
@@ -102,10 +104,10 @@ import Testing
         #expect(admission.waiting == 0)
       }
     }
-    // Use the minimum of several runs, because other processes may evict the caches.
+    // Use the minimum of several runs, because other processes slow down some of them.
     let (small, large) = ((0..<4).map { _ in time(2000) }.min(), (0..<3).map { _ in time(20_000) }.min())
     #expect(
       (large ?? .zero) < (small ?? .zero) * 60,
-      "ten times as many; a line that is shifted or copied would take 100 times")
+      "linear time would be 10 times as long, and quadratic time 100 times")
   }
 }

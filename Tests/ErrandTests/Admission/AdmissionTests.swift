@@ -41,15 +41,15 @@ import Testing
     #expect(admission.enter(3, host: b, priority: .background) == .start)
   }
 
-  @Test func `a freed total slot goes to a host below its own limit`() {
+  @Test func `a slot freed by one host goes to a host below its limit`() {
     var admission = make(perHost: 1, total: 2)
     for (ticket, host) in [(1, a), (2, a), (3, b), (4, b)] {
       _ = admission.enter(ticket, host: host, priority: .normal)
     }
-    #expect(admission.leave(host: b) == [4], "2 came first, but its host is full")
+    #expect(admission.leave(host: b) == [4], "request 2 came first, but host a has no free slot")
   }
 
-  @Test func `serves by priority, then first come, first served`() {
+  @Test func `serves requests by priority, then in order of arrival`() {
     var admission = make(perHost: 1)
     _ = admission.enter(1, host: a, priority: .normal)
     for (ticket, priority) in [(2, CallPriority.low), (3, .urgent), (4, .normal), (5, .urgent), (6, .background)] {
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `a new rate starts from zero after a period without a rate`() {
+  @Test func `a new rate ignores starts from before a period without a rate`() {
     let rate = RateLimit(1, per: .seconds(30))
     var admission = Admission(limits: rated(rate))
     #expect(admission.enter(1, host: a, priority: .normal) == .start)
@@ -136,8 +136,8 @@ import Testing
     var admission = make(perHost: 1)
     for ticket in 1...3 { _ = admission.enter(ticket, host: a, priority: .normal) }
     #expect(admission.abandon(2, host: a) == true)
-    #expect(admission.abandon(2, host: a) == false, "only once")
-    #expect(admission.abandon(1, host: a) == false, "it runs")
+    #expect(admission.abandon(2, host: a) == false, "a wait can be abandoned only once")
+    #expect(admission.abandon(1, host: a) == false, "request 1 is already running")
     #expect(admission.leave(host: a) == [3])
   }
 
@@ -180,7 +180,7 @@ import Testing
       #expect(admission.running == running.count && admission.waiting == waiting.count)
       let hasRoom = running.count < admission.limits.total
       let stranded = waiting.values.contains { host in running.count { $0 == host } < admission.limits.perHost }
-      #expect(!(hasRoom && stranded), "somebody waits who might run")
+      #expect(!(hasRoom && stranded), "a request is waiting although it could run")
     }
   }
 }

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test func `entering a held queue again throws an error with its name`() async throws {
+  @Test func `entering a held queue again throws an error that names the queue`() async throws {
     let queues = SerialQueues()
     let error = await #expect(throws: TaskError.self) {
       try await queues.withExclusiveAccess(.named("sync")) {
@@ -71,7 +71,7 @@ import Testing
     try await third.value
   }
 
-  @Test func `a preflight call on its own call's queue throws instead of deadlocking`() async throws {
+  @Test func `a preflight's call on the same queue throws instead of deadlocking`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     await server.update { configuration in
@@ -88,8 +88,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `refuses a call on the held queue from a child or unstructured task of the preflight`(isChild: Bool) async throws
-  {
+  func `a call on the held queue throws even from a task that the preflight starts`(isChild: Bool) async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     await server.update { configuration in
@@ -108,7 +107,7 @@ import Testing
     #expect(error?.code == .reentrantQueue && stub.requests.isEmpty, "\(String(describing: error))")
   }
 
-  @Test(arguments: [true, false]) func `a batch started by a hook on its call's queue throws`(isResults: Bool)
+  @Test(arguments: [true, false]) func `a batch that a hook starts on its call's queue throws`(isResults: Bool)
     async throws
   {
     let stub = StubServer(.widget)
@@ -159,7 +158,7 @@ import Testing
   }
 
   @Test(arguments: ["download", "upload", "delivery"])
-  func `transfers and deliveries on a held queue throw too`(way: String) async throws {
+  func `transfers and deliveries on a held queue throw`(way: String) async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)
       let server = stub.server
@@ -220,7 +219,7 @@ import Testing
     #expect(stub.requests.count == 1 && other.requests.count == 1)
   }
 
-  @Test func `nesting covers child tasks, calls on other queues, their steps and hedges`()
+  @Test func `detects reentrancy in child tasks, calls on other queues, steps and hedges`()
     async throws
   {
     struct Nesting: PerAttemptStep {
@@ -262,7 +261,7 @@ import Testing
 }
 
 extension QueueReport.Outcome {
-  /// The error of a task that requested a queue its caller already holds.
+  /// Returns the error of a task that requests a queue that its caller already holds.
   fileprivate var reentrantError: TaskError? {
     let error: any Error
     switch self {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A slot covers one exchange, so app code can make calls even with a single slot.
+/// A slot is held only during an exchange, so app code can make calls even if there is a single slot.
 @Suite(.timeLimit(.minutes(1))) struct SlotScopeTests {
   /// A store that makes a call before it stores a response.
   private struct CallingStore: CacheStore {
@@ -46,7 +46,7 @@ import Testing
 
   enum BodyDestination: CaseIterable { case memory, file, discarded }
 
-  @Test(arguments: BodyDestination.allCases) func `a cache store can make a call with a single slot`(
+  @Test(arguments: BodyDestination.allCases) func `a cache store can make a call if there is only one slot`(
     _ delivery: BodyDestination
   )
     async throws
@@ -74,7 +74,7 @@ import Testing
     #expect(shop.sentCount == 40)
   }
 
-  @Test func `a request body can come from another task that makes a call`() async throws {
+  @Test func `a request body can be produced by a task that makes a call`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       try await request.body.forEachChunk { _ in }
       return .text("fine", for: request)
@@ -115,7 +115,9 @@ import Testing
     #expect(shop.manager.throttle.streams == 0)
   }
 
-  @Test(arguments: BodyDestination.allCases) func `a step has the full body but no slot`(_ delivery: BodyDestination)
+  @Test(arguments: BodyDestination.allCases) func `a step receives the full body and holds no slot`(
+    _ delivery: BodyDestination
+  )
     async throws
   {
     struct Looking: PerAttemptStep {

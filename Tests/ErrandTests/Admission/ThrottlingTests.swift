@@ -47,14 +47,14 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `stream limits use the same waiting rules as slots, but no rate`() {
+  @Test func `streams have the waiting rules of slots, but no rate limit`() {
     let limits = ThrottleLimits(
       perHost: 7, total: 9, maximumWaiting: 5, priorityAging: .seconds(3), rate: RateLimit(1, per: .seconds(1)),
       streamsPerHost: 2)
     #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, priorityAging: .seconds(3)))
   }
 
-  @Test func `a call beyond the rate starts when the period has passed`() async throws {
+  @Test func `a call above the rate limit starts after the period`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
       .ok(request)
     }
@@ -118,7 +118,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await first.value }
   }
 
-  @Test func `calls beyond the rate wait`() async throws {
+  @Test func `calls above the rate limit wait`() async throws {
     let limits = ThrottleLimits(rate: RateLimit(2, per: .seconds(1), burst: 1))
     let shop = VirtualShop(limits: limits) { _, request, _ in .ok(request) }
     try await shop.task().run()
@@ -155,7 +155,8 @@ import Testing
     shop.clock.advance(by: .seconds(1))
     for _ in 0..<3 { await shop.clock.pass(.seconds(1)) }
     for call in calls { _ = try await call.value }
-    #expect(shop.clock.now.offset == .seconds(4), "three at once, then one after another")
+    #expect(
+      shop.clock.now.offset == .seconds(4), "the three running calls end together, and the others run one at a time")
   }
 
   @Test(arguments: [ThrottleLimits(perHost: -1), ThrottleLimits(total: -3), ThrottleLimits(maximumWaiting: -1)])

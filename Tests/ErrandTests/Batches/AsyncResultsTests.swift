@@ -5,7 +5,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct AsyncResultsTests {
   private struct Torn: Error {}
 
-  /// Yields tasks with these IDs, then throws. `torn` counts the errors.
+  /// Returns tasks with these IDs, followed by an error. `torn` counts the errors.
   private func tasks(_ ids: ClosedRange<Int>, on server: Server, torn: Counter = Counter())
     -> AsyncThrowingStream<Modified<GetWidget>, any Error>
   {
@@ -80,13 +80,15 @@ import Testing
     }
     await torn.reached(1)
     await shop.settle()
-    #expect(seen.withLock { $0 } == [] && shop.ended.count == 0, "nobody is cancelled, nothing is said yet")
+    #expect(
+      seen.withLock { $0 } == [] && shop.ended.count == 0,
+      "while a task is running, the error is not thrown and no task is cancelled")
     shop.open(1...3)
     await #expect(throws: Torn.self) { try await work.value }
     #expect(seen.withLock { $0.sorted() } == [1, 2, 3])
   }
 
-  @Test func `leaving the loop returns immediately although the source is idle`() async throws {
+  @Test func `leaving the loop returns immediately even if the source is idle`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ResultsTests {
-  /// A server that tracks how many requests run concurrently.
+  /// Creates a server that tracks how many requests run concurrently.
   private func counting(_ peak: Shared<(now: Int, most: Int)>) -> Server {
     let transport = StubTransport { request in
       peak.withLock { peak in
@@ -65,7 +65,8 @@ import Testing
     #expect(try await own.server.downloads(of: tasks).count == 3)
     #expect(try await own.server.downloads(of: AsyncStream(tasks)).count == 3)
     #expect(own.requests.count == 18 && other.requests.isEmpty)
-    #expect(Set(own.requests.compactMap { $0.headers["X"] }) == ["1", "2", "3"], "the other modifiers hold")
+    #expect(
+      Set(own.requests.compactMap { $0.headers["X"] }) == ["1", "2", "3"], "the tasks keep their other modifiers")
   }
 
   @Test func `leaving the loop cancels running tasks before it returns`() async throws {
@@ -122,7 +123,7 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0)
   }
 
-  @Test func `in submission order, a slow first task stops reading after a full window`() async throws {
+  @Test func `in submission order, a slow first task stops reading once the window is full`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(2...100)
@@ -211,7 +212,7 @@ import Testing
     (1...100_000).lazy.map { Tagged(id: min($0, 100)).on(server) }
   }
 
-  @Test func `a task cancelled on its own does not hide a cancelled batch`() async throws {
+  @Test func `cancelling a single task does not hide the cancellation of the batch`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(2...100)
@@ -229,16 +230,18 @@ import Testing
     await shop.began.reached(1)
     while await server.manager.cancel(tag: "first") == 0 { await Task.yield() }
     await read.reached(1)
-    await shop.began.reached(5)  // replaces the result that was read, so the window is full now
+    await shop.began.reached(5)  // this task replaces the one whose result was read, so the window is full again
     #expect(await eventually { server.manager.callCount == 0 })
     work.cancel()
     cut.add()
     let results = await work.value
     let own = try #require(results.firstIndex(of: true))
-    #expect(results.count < 100_000 && results[(own + 1)...].contains(true), "the loop was cut, and says so")
+    #expect(
+      results.count < 100_000 && results[(own + 1)...].contains(true),
+      "the loop ended early and reported the cancellation")
   }
 
-  @Test func `a batch cancelled while idle reports it with the next task`() async throws {
+  @Test func `a batch cancelled while idle reports the cancellation with the next task`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
@@ -253,7 +256,7 @@ import Testing
     #expect(await work.value.contains(true))
   }
 
-  @Test func `cancelling after the last result changes nothing`() async throws {
+  @Test func `cancelling after the last result has no effect`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...10)
@@ -267,7 +270,7 @@ import Testing
     #expect(try await work.value == 10)
   }
 
-  @Test func `a cancellation while the reader returns does not hang`() async throws {
+  @Test func `cancelling while the reader returns does not hang`() async throws {
     let stub = StubServer(.widget)
     let tasks = (1...100).map { GetWidget(id: $0).on(stub.server) }
     let rounds = Counter()

@@ -95,7 +95,7 @@ import Testing
     #expect(seen == ["a"] && error?.code == .bodyTooLarge && error?.reason.contains("10 bytes") == true)
   }
 
-  @Test func `an event equals another with the same fields`() async throws {
+  @Test func `events with the same fields are equal`() async throws {
     for try await event in Prices().on(StubServer(stream("id: 1\ndata: a\n\n")).server).retry(.never).events() {
       #expect(
         event == ServerSentEvent(data: "a", id: "1") && "\(event)".hasSuffix(#"(name: "message", data: "a", id: "1")"#))
@@ -106,7 +106,7 @@ import Testing
     error?.method == .get && error?.url == "https://shop.test/prices" && error?.record.entries.isEmpty == false
   }
 
-  @Test func `errors while reading a stream name their call`() async throws {
+  @Test func `an error while reading a stream names its call`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: too long for it\n\n"))
     let task = Prices().on(stub.server)
     let odd = await #expect(throws: TaskError.self) { for try await _ in task.events(of: Price.self) {} }
@@ -227,7 +227,7 @@ import Testing
     #expect(own.requests.first?.headers[.cacheControl] == "max-age=1")
   }
 
-  @Test func `fails with .badStatus after the call's retries`() async {
+  @Test func `fails with .badStatus after the last retry`() async {
     let stub = StubServer(.status(503))
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
     #expect(error?.code == .badStatus && stub.requests.count == 3)

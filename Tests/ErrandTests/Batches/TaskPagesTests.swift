@@ -11,7 +11,7 @@ import Testing
     let headers = ["X-Key": "k"]
   }
 
-  /// A server that answers each page request with the page's number. `link` returns the Link header.
+  /// Creates a server that answers each request with the page's number. `link` returns the `Link` header.
   private func shop(_ log: Shared<[HTTPRequest]>, link: @escaping @Sendable (Int) -> String?) -> Server {
     var configuration = ServerConfiguration()
     configuration.log = .discard
@@ -82,7 +82,7 @@ import Testing
     let path = "list"
   }
 
-  @Test func `sends body parameters with every page; the query comes from the link`() async throws {
+  @Test func `sends body parameters with every page and takes the query from the link`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let server = shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }
     for try await _ in Search().on(server).pages() {}
@@ -110,7 +110,7 @@ import Testing
     "<https://evil.test/list?page=2>; rel=next", "<//evil.test/list?page=2>; rel=next",
     "<http://shop.test/?page=2>; rel=next",
     "<?size=2>; rel=next",
-  ]) func `rejects a page at another origin or a page already fetched, without sending a request`(link: String)
+  ]) func `sends no request for a page at another origin or a page already fetched`(link: String)
     async
   {
     let log = Shared<[HTTPRequest]>([])

@@ -6,7 +6,7 @@ import Testing
   private typealias Window = TaskWindow<Int, any Error>
   private struct Torn: Error {}
 
-  /// The reader's next step as text.
+  /// Returns the reader's next step as text.
   private func next(_ window: inout Window) -> String {
     let hasStep = window.hasStep
     switch window.next() {
@@ -34,7 +34,7 @@ import Testing
     #expect([next(&window), next(&window), next(&window)] == ["2", "0", "wait"])
   }
 
-  @Test func `in submission order, early results wait`() {
+  @Test func `in submission order, an early result waits for earlier tasks`() {
     var window = make(.submitted, taking: 3)
     window.finish(2, 2, isFailed: false)
     window.finish(1, 1, isFailed: false)
@@ -50,7 +50,7 @@ import Testing
     _ = window.take()
     #expect(!window.hasRoom)
     for place in [3, 2, 1] { window.finish(place, place, isFailed: false) }
-    #expect(!window.hasRoom, "what has finished is still held")
+    #expect(!window.hasRoom, "a finished task still counts until it is delivered")
     window.finish(0, 0, isFailed: false)
     _ = window.next()
     #expect(window.hasRoom)
@@ -79,7 +79,7 @@ import Testing
     #expect([next(&window), next(&window)] == ["Torn", "over"])
   }
 
-  @Test func `after close, stores nothing and reads nothing`() {
+  @Test func `stores and reads nothing after it is closed`() {
     var window = make(taking: 2)
     window.finish(0, 0, isFailed: false)
     window.close()
@@ -95,7 +95,7 @@ import Testing
     #expect(make(limit: .max, taking: 10).hasRoom)
   }
 
-  @Test func `progress includes the total when it becomes known`() {
+  @Test func `progress includes the total once it is known`() {
     var window = make(taking: 3)
     window.finish(1, 1, isFailed: true)
     #expect(window.progress == TaskBatchProgress(started: 3, finished: 1, failed: 1, total: nil))
@@ -108,7 +108,7 @@ import Testing
     #expect("\(window.progress)" == "3 of 3 finished, 1 failed" && window.progress.fraction == 1)
   }
 
-  @Test func `reports the expected count until there are more tasks`() {
+  @Test func `reports the expected count until more tasks arrive than expected`() {
     var window = make(taking: 1, expected: 2)
     #expect(window.progress.total == 2 && window.progress.fraction == 0)
     for _ in 0..<2 { _ = window.take() }

@@ -9,7 +9,7 @@
       try ContentCoding.list(HTTPHeaders(values.map { .init(.contentEncoding, $0) }))
     }
 
-    @Test func `parses the field as a case-insensitive list over several lines`() throws {
+    @Test func `parses a case-insensitive list from several lines`() throws {
       #expect(try list("gzip") == [.gzip])
       #expect(try list("X-GZip") == [.gzip])
       #expect(try list("deflate , GZIP") == [.deflate, .gzip])

@@ -8,7 +8,7 @@
   @Suite(.timeLimit(.minutes(1))) struct UnpackedBodyTests {
     private struct Broken: Error {}
 
-    /// Compressed bytes in pieces, then an end.
+    /// Yields compressed bytes in pieces, then ends or throws.
     private final class Source: HTTPBodySource {
       let state: Lock<(pieces: [Data], cancels: Int, asked: Int)>
       let end: (any Error)?
@@ -43,10 +43,10 @@
       return DecompressedBody(source, Unpacking([.gzip], limits, mayBeEmpty: false))
     }
 
-    @Test func `passes through trailers and timings, with the decoded size`() async throws {
+    @Test func `passes trailers and timings through, with the decoded size`() async throws {
       let body = body(Source([CompressedSample.gzip]))
       #expect(try await body.next() == CompressedSample.text)
-      #expect(body.timings == nil, "its end was not seen yet")
+      #expect(body.timings == nil, "the end of the body has not been read yet")
       #expect(try await body.next() == nil)
       #expect(body.timings?.bytesDecoded == 504 && body.timings?.bytesReceived == 233)
       #expect(body.trailers["X-Sum"] == "7")

@@ -54,7 +54,7 @@ import Testing
       #expect(data == content)
     }
 
-    @Test func `rejects a range of a file of unknown size and explains why`() {
+    @Test func `rejects a range if the file's size is unknown, and explains why`() {
       let error = #expect(throws: TaskError.self) { try HTTPBody.file(Self.version, bytes: .first(1)) }
       #expect(error?.code == .unreadableBody && error?.reason.contains("size") == true)
     }

@@ -20,7 +20,7 @@ import Testing
       #expect(FileValidators.of(place) == known && known != nil)
       try one.file.publish()
       FileValidators.keep(known, for: place, stamp: two.stamp)
-      #expect(FileValidators.of(place) == nil, "the slower one is there")
+      #expect(FileValidators.of(place) == nil, "the file now comes from the slower download")
       FileValidators.keep(known, for: place, stamp: one.stamp)
       #expect(FileValidators.of(place) == known)
     }

@@ -31,7 +31,7 @@ import Testing
     #expect(try await download(Widget?.self, Data()) == nil)
     #expect(try await download(Widget?.self, Data("null".utf8)) == nil)
     #expect(try await download(Widget?.self, Data(#"{"id":1,"name":"a"}"#.utf8))?.id == 1)
-    await #expect(throws: TaskError.self, "an answer that was lost is no null") {
+    await #expect(throws: TaskError.self, "an empty body is not a JSON null") {
       try await download(JSONValue.self, Data())
     }
     #expect(try await download(JSONValue?.self, Data()) == nil)
@@ -39,7 +39,7 @@ import Testing
     #expect(error?.code == .decodingFailed)
     #expect(
       error?.description.hasSuffix(
-        "can't decode Widget from 0 bytes of application/json: the body is empty, which only an optional payload allows"
+        "can't decode Widget from 0 bytes of application/json: the body is empty, but the payload is not optional"
       )
         == true)
   }
@@ -59,7 +59,7 @@ import Testing
     arguments: [
       ("no-such", [0x41], "the charset 'no-such' is unknown"),
       ("utf-8", [0x41, 0xFF], "the bytes are not valid UTF-8"),
-      ("euc-kr", [0x41, 0xFF], "the bytes from 1 on are not valid text in 'euc-kr'"),
+      ("euc-kr", [0x41, 0xFF], "the bytes from offset 1 are not valid in the charset 'euc-kr'"),
     ] as [(String, [UInt8], String)])
   func `throws if text is invalid in its declared charset`(
     charset: String, bytes: [UInt8], words: String

@@ -6,7 +6,7 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct UnpackingTests {
-    /// A body in one coding, and the name of the coding.
+    /// A compressed body and the name of its coding.
     struct Sample: CustomTestStringConvertible {
       let name: String
       let coding: ContentCoding
@@ -108,7 +108,7 @@
       }
     }
 
-    @Test func `accepts an empty body only if it is allowed`() throws {
+    @Test func `accepts an empty body only if allowed`() throws {
       for coding in ContentCoding.allCases {
         #expect(try chunks(decompressing([coding], mayBeEmpty: true), of: Data()).isEmpty)
         #expect(error([coding], Data())?.code == .truncatedBody)
@@ -121,7 +121,7 @@
     func `throws .truncatedBody for a body truncated anywhere`(sample: Sample) {
       for count in 0..<sample.compressed.count {
         let error = error([sample.coding], sample.compressed.prefix(count))
-        #expect(error?.code == .truncatedBody, "after \(count) bytes: \(String(describing: error))")
+        #expect(error?.code == .truncatedBody, "truncated after \(count) bytes: \(String(describing: error))")
         #expect(throws: TaskError.self) { try collected(sample.coding, sample.compressed.prefix(count)) }
       }
     }
@@ -134,7 +134,7 @@
     }
 
     @Test(arguments: Sample.all.filter(\.isChecked))
-    func `detects damage anywhere in a checksummed body`(sample: Sample) throws {
+    func `detects corruption anywhere in a body with a checksum`(sample: Sample) throws {
       // Some header fields of gzip and zlib do not affect the content.
       let start = sample.coding == .gzip ? 2 : 4
       for index in start..<sample.compressed.count {
@@ -142,9 +142,9 @@
         compressed[compressed.startIndex + index] ^= 0x55
         // Harmless changes must leave the text unchanged.
         let text = try? text([sample.coding], compressed)
-        #expect(text == nil || text == CompressedSample.text, "byte \(index)")
+        #expect(text == nil || text == CompressedSample.text, "byte \(index) was changed")
         if index >= sample.compressed.count - 4 {
-          #expect(error([sample.coding], compressed)?.code == .badResponse, "byte \(index)")
+          #expect(error([sample.coding], compressed)?.code == .badResponse, "byte \(index) was changed")
         }
       }
     }
@@ -204,7 +204,8 @@
       }
       for count in 0..<(compressed.count - checksum) {
         let error = #expect(throws: TaskError.self) { try leniently(coding, compressed.prefix(count)) }
-        #expect(error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "after \(count) bytes")
+        #expect(
+          error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "truncated after \(count) bytes")
       }
       let damaged = compressed.dropLast(checksum) + Data(count: checksum)
       #expect(throws: TaskError.self) { try leniently(coding, damaged) }
@@ -214,11 +215,12 @@
       for count in [1, 12, CompressedSample.gzip.count / 2] {
         let body = CompressedSample.gzip + CompressedSample.gzip.prefix(count)
         let error = #expect(throws: TaskError.self) { try leniently(.gzip, body) }
-        #expect(error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "after \(count) bytes")
+        #expect(
+          error?.code == .truncatedBody && error?.reason.contains("lenient") == false, "truncated after \(count) bytes")
       }
     }
 
-    @Test func `the error names the actual coding if it is not the declared one`() {
+    @Test func `the error names the actual coding if it differs from the declared one`() {
       #expect(error([.deflate], CompressedSample.gzip)?.reason == "Content-Encoding is deflate, but the body is gzip")
       for (coding, compressed) in [(.gzip, CompressedSample.zlib), (.gzip, CompressedSample.text)]
         as [(ContentCoding, Data)]
@@ -231,7 +233,7 @@
       }
     }
 
-    @Test func `reads the output before a failure, then only the failure`() throws {
+    @Test func `yields the output before a failure, then keeps throwing`() throws {
       var decompressing = decompressing([.gzip])
       decompressing.feed(CompressedSample.gzip.dropLast(8) + Data(count: 8))
       guard case .take(let chunk) = try decompressing.next() else { throw CocoaError(.coderReadCorrupt) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Timeouts of bodies that the task did not create itself.
+/// Timeouts of in-memory and streamed bodies.
 @Suite(.timeLimit(.minutes(1))) struct BodyLimitsTests {
   private struct Upload: ServerPUTTask {
     let size: Int
@@ -13,7 +13,9 @@ import Testing
 
   private static let stream = HTTPBody.stream { AsyncThrowingStream<Data, any Error> { $0.finish() } }
 
-  @Test(arguments: [1000, 100 << 10]) func `progress on an in-memory body keeps the attempt timeout`(size: Int)
+  @Test(arguments: [1000, 100 << 10]) func `reporting progress of an in-memory body keeps the attempt timeout`(
+    size: Int
+  )
     async throws
   {
     let stub = StubServer(.status(.ok)) { $0.defaultTimeout = .seconds(7) }
@@ -27,7 +29,7 @@ import Testing
     #expect(counted.withLock { !$0.isEmpty })
   }
 
-  @Test func `names the configured timeout even if only a part remained`() async throws {
+  @Test func `a timeout error names the configured timeout, not the remaining time`() async throws {
     let shop = VirtualShop(
       configure: { ($0.defaultTimeout, $0.retryPolicy) = (.seconds(7), .never) },
       answer: { number, request, clock in
@@ -37,7 +39,7 @@ import Testing
           .firstByte, after: request.options.timeouts.firstByte ?? .zero, phase: .awaitingResponse)
       })
     let error = await taskError { _ = try await shop.task().stream() }
-    let words = "the time limit 'defaultTimeout' (for the head of the response) of 7.000 s was exceeded"
+    let words = "the time limit 'defaultTimeout' (for the response head) of 7.000 s was exceeded"
     #expect(error?.reason.hasPrefix(words) == true, "\(error?.reason ?? "")")
   }
 

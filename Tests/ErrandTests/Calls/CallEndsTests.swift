@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// The end of a call, its reports and possible delays.
+/// How calls end, what they report and what can delay them.
 @Suite(.timeLimit(.minutes(1))) struct CallEndsTests {
-  @Test func `the end of every call with a response includes the status`() async throws {
+  @Test func `the end event of a call with a response includes the status`() async throws {
     let events = EventRecorder()
     let stub = StubServer(.status(.ok), .status(.noContent)) { $0.observers = [events] }
     try await PlainTask().on(stub.server).run()
@@ -32,7 +32,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  /// Returns its own response while the request continues.
+  /// Returns its own response while the request is still running.
   private struct Overtaking: PerCallStep {
     let gate = Gate()
     let ended = Counter()
@@ -148,7 +148,7 @@ import Testing
     #expect(shop.sentCount >= 3 && Set(reported.withLock { $0 }) == [1], "\(reported.withLock { $0 })")
   }
 
-  @Test func `a ping is sent once and never answered by a cache`() async throws {
+  @Test func `a ping is sent once and never answered from a cache`() async throws {
     let shop = CachedShop(
       configure: { $0.hedging = .after(.zero) },
       answer: { _, request in

@@ -17,10 +17,10 @@ import Testing
     let cancelled = life.cancel(.cancelled)
     let again = life.cancel(.deadline(.waiting))
     #expect(cancelled as? Work === work && again == nil)
-    #expect(life.cause != nil && life.expired == nil, "the first cause counts")
+    #expect(life.cause != nil && life.expired == nil, "the first cause is kept")
   }
 
-  @Test func `a call cancelled before it runs neither begins nor hands over a body`() {
+  @Test func `a call cancelled before it runs neither starts nor returns a body`() {
     var life = CallLife()
     let cancelled = life.cancel(.deadline(.preparing))
     let (mayBegin, mayRead) = (life.begin(Work()), life.handOver(Work()))

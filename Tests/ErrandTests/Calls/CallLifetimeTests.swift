@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A finished call must release its memory, because a server makes millions of calls.
+/// A finished call must release its memory, because a server process makes millions of calls.
 @Suite(.timeLimit(.minutes(1))) struct CallLifetimeTests {
   private struct Reference {
     weak var call: AnyObject?
@@ -14,7 +14,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  /// A server that answers the second request, a validation, with 304.
+  /// Creates a server that answers the second request, a validation, with 304.
   private func shop(_ configure: (inout ServerConfiguration) -> Void) -> CachedShop {
     CachedShop(configure: configure) { number, request in
       let fields: HTTPHeaders = [.eTag: "\"1\"", .cacheControl: "max-age=60"]
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// A weak reference to a call whose response has been released.
+  /// Returns a weak reference to a call whose response has been released.
   private func reference(_ shop: CachedShop, _ policy: CachePolicy = .inherited) async throws -> Reference {
     Reference(call: try await shop.task("widgets/7", policy).response().response.call)
   }

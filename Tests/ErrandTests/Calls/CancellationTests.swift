@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CancellationTests {
-  /// A server whose transport never responds, and a counter of its requests.
+  /// Creates a server whose transport never responds, and a counter of its requests.
   private func silent(limits: ThrottleLimits = ThrottleLimits()) -> (server: Server, asked: Counter) {
     let asked = Counter()
     let transport = StubTransport { _ in
@@ -34,7 +34,7 @@ import Testing
     #expect(asked.count == 0)
   }
 
-  @Test func `cancelAll cancels a call as early as its first hook`() async throws {
+  @Test func `cancelAll cancels a call even during its first hook`() async throws {
     struct Slow: ServerTask {
       let (begun, gate): (Counter, Gate)
       func willStart() async {
@@ -52,7 +52,7 @@ import Testing
     #expect(asked.count == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `cancelAll ends every call without cancelling the tasks that await them`() async throws {
+  @Test func `cancelAll ends all calls without cancelling the Swift tasks that await them`() async throws {
     let (server, asked) = silent(limits: ThrottleLimits(perHost: 2))
     let calls = (0..<5).map { _ in
       Task {
@@ -89,7 +89,7 @@ import Testing
     let recorder = EventRecorder()
     await server.update { $0.observers = [recorder] }
     let response = try await PlainTask().on(server).stream()
-    #expect(server.manager.callCount == 1, "the call lasts as long as its body")
+    #expect(server.manager.callCount == 1, "the call lasts until its body ends")
     #expect(await server.manager.cancelAll() == 1)
     await #expect(throws: CancellationError.self) { try await response.body.next() }
     await recorder.balanced()
@@ -97,7 +97,7 @@ import Testing
     #expect(server.manager.runningCount == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `a stream ends at its call's deadline and the error names it`() async throws {
+  @Test func `a stream ends at its call's deadline, and the error names the deadline`() async throws {
     let clock = ManualClock()
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(SilentSource())) }
     let manager = TaskManager(clock: CallClock(clock))
@@ -109,7 +109,7 @@ import Testing
     #expect(error?.timer == .call)
   }
 
-  @Test func `waiting for a slot counts against the queue timeout, not the attempt's`() async throws {
+  @Test func `waiting for a slot counts against the queue timeout, not the attempt timeout`() async throws {
     let clock = ManualClock()
     let gate = Gate()
     let transport = StubTransport { request in
@@ -145,7 +145,7 @@ import Testing
     #expect(stub.requests.count == 20)
   }
 
-  @Test(arguments: 1...3) func `a thousand calls cancelled at random all end without leftovers`(
+  @Test(arguments: 1...3) func `a thousand randomly cancelled calls all end and leave nothing behind`(
     seed: UInt64
   ) async throws {
     let transport = StubTransport { request in
@@ -169,7 +169,7 @@ import Testing
     }
     for call in calls {
       switch await call.task.result {
-      case .success(let widget): #expect(widget == Widget(), "it was done before it was cancelled")
+      case .success(let widget): #expect(widget == Widget(), "the call succeeded before it was cancelled")
       case .failure(let error): #expect(error is CancellationError && call.isCancelled, "\(error)")
       }
     }

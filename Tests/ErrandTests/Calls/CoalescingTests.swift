@@ -23,7 +23,7 @@ import Testing
       })
   }
 
-  /// Starts calls and returns when they have joined a request.
+  /// Starts calls, and returns when every call has joined a request.
   private func start(_ count: Int, _ shop: CachedShop, _ task: Modified<CachedTask>? = nil) async -> [Task<
     String, any Error
   >] {
@@ -39,12 +39,12 @@ import Testing
     #expect(await eventually { shop.sentCount == 1 })
     gate.open()
     for call in calls { #expect(try await call.value == "1") }
-    #expect(try await shop.task().download() == "2", "one that comes later sends a request of its own")
+    #expect(try await shop.task().download() == "2", "a later call sends its own request")
     #expect(await eventually { shop.events.isBalanced && shop.server.manager.callCount == 0 })
     #expect(shop.server.manager.runningCount == 0)
   }
 
-  @Test func `every sharing call receives the error, and a nested call's error is named once`()
+  @Test func `every sharing call receives the error, which names the nested call once`()
     async throws
   {
     gate.open()
@@ -78,7 +78,7 @@ import Testing
     #expect(response.record.attempts.map(\.status) == [200])
   }
 
-  @Test func `requests with different URLs, headers or methods, and requests of opted-out servers, are not shared`()
+  @Test func `does not share requests that differ or whose server opted out`()
     async throws
   {
     gate.open()
@@ -141,7 +141,7 @@ import Testing
     #expect(try await others[0].value == "1")
   }
 
-  @Test func `every sharing call receives the error, which says that a request was sent`() async throws {
+  @Test func `every sharing call receives an error saying that a request was sent`() async throws {
     let shop = shop(status: 500)
     let calls = await start(3, shop)
     gate.open()
@@ -177,7 +177,7 @@ import Testing
 
   private enum Tenant: TaskContextKey { static let defaultValue = "none" }
 
-  @Test func `calls with their own context are not coalesced because steps may use it`() async throws {
+  @Test func `calls with their own context are not coalesced, because steps may use the context`() async throws {
     struct TenantStep: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request

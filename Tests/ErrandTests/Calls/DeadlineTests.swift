@@ -57,7 +57,7 @@ import Testing
     let shop = VirtualShop { _, request, _ in .unavailable(request, ["Retry-After": "60"]) }
     let error = try #require(await taskError { try await shop.task().deadline(.seconds(30)).run() })
     #expect(error.code == .badStatus && error.attempts.count == 1 && error.elapsed == .zero)
-    #expect(error.record.description.contains("the call's deadline ends before the delay of 60.000 s"))
+    #expect(error.record.description.contains("the call's deadline expires during the retry delay of 60.000 s"))
   }
 
   @Test func `one deadline covers waiting, attempts and delays`() async throws {
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `reads the clock itself, even if its instants are those of the system clock`() {
+  @Test func `reads the given clock, even if it uses the system clock's instants`() {
     let clock = LateClock()
     let callClock = CallClock(clock)
     clock.advance(by: .seconds(60))

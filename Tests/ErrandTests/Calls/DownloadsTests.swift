@@ -67,7 +67,7 @@ import Testing
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `returns nothing for no tasks`() async throws {
+  @Test func `returns an empty array for no tasks`() async throws {
     #expect(try await TaskManager().downloads(of: [] as [GetWidget]) == [])
   }
 }

@@ -21,7 +21,7 @@ import Testing
     #expect(!race.mayLaunch)
   }
 
-  @Test func `sends no hedge after the server has asked to wait`() {
+  @Test func `sends no hedge after the server asks the client to wait`() {
     var race = HedgeRace(.after(.seconds(1), maximum: 5))
     race.launched()
     #expect(race.ended(isAcceptable: false, asksToWait: true) == .keep)

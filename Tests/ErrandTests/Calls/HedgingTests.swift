@@ -9,7 +9,7 @@ import Testing
 
   init() throws { host = try #require(URL(string: "https://shop.test").flatMap { Origin($0) }) }
 
-  /// A shop whose first responses take the given times. Later ones are immediate.
+  /// Creates a shop whose first responses take the given times. Later responses are immediate.
   private func make(
     slow: [Duration], limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .standard,
     configure: (inout ServerConfiguration) -> Void = { _ in },
@@ -34,7 +34,7 @@ import Testing
     #expect(try await call.value.headers["X-Number"] == "2")
   }
 
-  @Test func `uses a hedge that responds first, and the slow attempt releases its slot`() async throws {
+  @Test func `uses the response of a faster hedge and releases the slow attempt's slot`() async throws {
     let shop = make(slow: [.seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -47,7 +47,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the first attempt can still respond first, which cancels the hedge`() async throws {
+  @Test func `a response to the first attempt cancels the hedge`() async throws {
     let shop = make(slow: [.seconds(3), .seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2]) func `checks a partial response against its own attempt's request`(
+  @Test(arguments: [1, 2]) func `checks a partial response against the request of its attempt`(
     right: Int
   ) async throws {
     let gates = [Gate(), Gate()]
@@ -134,7 +134,7 @@ import Testing
   @Test(arguments: [
     (HTTPStatus.tooManyRequests, String?.none), (.serviceUnavailable, nil), (.internalServerError, "30"),
   ])
-  func `sends no more hedges after the server asks to wait`(status: HTTPStatus, wait: String?) async throws {
+  func `sends no more hedges after the server asks the client to wait`(status: HTTPStatus, wait: String?) async throws {
     let shop = VirtualShop(configure: { $0.retryPolicy = .never }) { number, request, clock in
       if number == 1 {
         try await CallClock(clock).sleep(for: .seconds(10))
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  /// Fetches a token and then pays with it.
+  /// Requests a token, then pays with it.
   private struct Paying: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       _ = try await next(request)
@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  /// A shop that takes six seconds for a token and counts payments.
+  /// Creates a shop that takes six seconds to issue a token and counts the payments.
   private func makePaying(
     _ payments: Shared<Int>, answer: @escaping @Sendable (Int, HTTPRequest, CallClock) async throws -> HTTPResponse
   ) -> VirtualShop {

@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test
-  func `revalidation runs the server's hooks and reports the task's name, but skips the task's hooks`()
+  func `revalidation runs the server's hooks, but not the task's hooks`()
     async throws
   {
     let seen = Shared<[String]>([])
@@ -65,12 +65,12 @@ import Testing
     #expect(await eventually { shop.sentCount == 2 && shop.server.manager.callCount == 0 })
     #expect(seen.withLock { $0.allSatisfy { $0 == "Counting" } && $0.count == 3 }, "\(seen.withLock { $0 })")
     #expect(shop.requests.map { $0.headers["X-For"] } == ["counting", "counting"])
-    #expect(heard.count == 2 * count, "not for the validation")
+    #expect(heard.count == 2 * count, "the task's hooks do not run for the revalidation")
     #expect(Set(shop.events.events.map(\.task)) == ["Counting"])
     #expect(shop.server.manager.statistics.tasks.values.map(\.task) == ["Counting"])
   }
 
-  @Test func `cancelAll does not send shared requests again`() async throws {
+  @Test func `cancelAll does not resend shared requests`() async throws {
     let shop = CachedShop(
       configure: { ($0.cache, $0.coalescesRequests) = (nil, true) },
       answer: { _, _ in
@@ -102,7 +102,7 @@ import Testing
     #expect(shop.events.moments().count { $0.hasPrefix("joined") } == 1)
   }
 
-  /// Three calls that share a request, which is answered when all have joined.
+  /// Starts three calls that share a request, and answers it when all calls have joined.
   private func threeCalls(
     _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
   ) async throws -> (shop: CachedShop, calls: [Task<String, any Error>]) {
@@ -139,7 +139,7 @@ import Testing
     #expect(ends.allSatisfy { $0.record?.attempts.count == ($0.isInternal ? 1 : 0) })
   }
 
-  @Test func `calls with different pins or priorities share no request`() async throws {
+  @Test func `calls with different pins or priorities do not share a request`() async throws {
     let (gate, isPinned) = (Gate(), Shared(false))
     let shop = CachedShop(
       configure: {
@@ -165,7 +165,7 @@ import Testing
     _ = try await (plain.value, pinned.value, urgent.value)
     isPinned.withLock { $0 = true }
     _ = try await shop.task().download()
-    #expect(shop.sentCount == 4, "what is stored came over a connection that the pins were not asked about")
+    #expect(shop.sentCount == 4, "the stored response came over a connection that was not checked against the pins")
     isPinned.withLock { $0 = false }
     _ = try await shop.task().download()
     #expect(shop.sentCount == 4)

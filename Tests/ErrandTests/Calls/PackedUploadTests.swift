@@ -44,7 +44,7 @@ import Testing
       #expect(try await sent(SendStream().gzipped(above: .max), threshold: 0).headers[.contentEncoding] == nil)
     }
 
-    @Test func `a call overrides the task, and the task overrides the server`() async throws {
+    @Test func `the call's compression setting overrides the task's, which overrides the server's`() async throws {
       func isCompressed(_ task: some ServerTask, threshold: Int? = nil) async throws -> Bool {
         try await sent(task, threshold: threshold).headers[.contentEncoding] == "gzip"
       }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Properties of a request do not affect other requests.
+/// The properties of one request do not affect other requests.
 @Suite(.timeLimit(.minutes(1))) struct RequestScopeTests {
   private static func answer(_ text: String, _ status: HTTPStatus = .ok, for request: HTTPRequest) -> HTTPResponse {
     HTTPResponse(
@@ -77,7 +77,7 @@ import Testing
     #expect(String(decoding: try await task.downloadData(), as: UTF8.self) == "Bearer two")
   }
 
-  @Test func `clears an earlier attempt's retry refusal`() async throws {
+  @Test func `an attempt clears the retry refusal of an earlier attempt`() async throws {
     let shop = VirtualShop(configure: {
       $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: "sesame") }
       $0.retryPolicy = .decided { $0.attempts.count < 2 ? .retry(after: .zero) : .giveUp }

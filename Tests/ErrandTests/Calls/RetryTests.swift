@@ -95,7 +95,7 @@ import Testing
     #expect(!plain.description.contains("gave up"), "\(plain)")
   }
 
-  @Test func `retries a request that may have arrived only if it is idempotent`() async throws {
+  @Test func `retries only idempotent requests if they may have reached the server`() async throws {
     for (idempotency, count) in [(Idempotency.automatic, 1), (.safeToRepeat, 2), (.key, 2), (.neverRepeat, 1)] {
       let stub = StubServer(.lost, .widget)
       _ = try? await AddWidget().on(stub.server).idempotency(idempotency).run()
@@ -141,7 +141,7 @@ import Testing
     let jittered = recorder.delays.dropFirst(5)
     #expect(jittered.count == 5 && Set(jittered).count == 5)
     #expect(zip(jittered, recorder.delays).allSatisfy { $0 < $1 && $0 >= .zero })
-    // Full jitter starts at zero, so over many runs the first delays fall into every quarter.
+    // Full jitter starts at zero, so over many runs there are delays in every quarter.
     let many = StubServer(.status(503))
     await many.server.update { $0.observers = [recorder] }
     let single = RetryPolicy.attempts(2)
@@ -170,7 +170,7 @@ import Testing
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
     try await GetWidget().on(stub.server).retry(upTo: 2, after: .seconds(90)).run()
-    #expect(recorder.delays == [.seconds(90), .seconds(90)], "a minute is the most that other policies wait")
+    #expect(recorder.delays == [.seconds(90), .seconds(90)], "the one-minute cap applies only to other policies")
   }
 
   @Test func `a longer Retry-After overrides the policy's delay`() async throws {
@@ -180,7 +180,7 @@ import Testing
     await stub.server.update { $0.observers = [recorder] }
     try await GetWidget().on(stub.server).retry(upTo: 3, after: .seconds(3)).run()
     #expect(recorder.delays == [.seconds(45), .seconds(3), .seconds(3)])
-    // The clock shows that the delays took place, not only that they were reported.
+    // The clock shows that the call actually waited.
     #expect(stub.clock.now.offset == .seconds(51) && stub.requests.count == 4)
   }
 
@@ -214,7 +214,7 @@ import Testing
     let error = await #expect(throws: TaskError.self) {
       try await GetWidget().on(stub.server).deadline(.seconds(10)).run()
     }
-    #expect(error?.status == 503, "the call ends at once with what it has")
+    #expect(error?.status == 503, "the call ends immediately with the last error")
     #expect(stub.requests.count == 1)
   }
 
@@ -258,7 +258,7 @@ import Testing
   @Test func `a custom policy receives the attempts, the error and the Retry-After`() async throws {
     let stub = StubServer(.status(503, [.retryAfter: "9", .setCookie: "a=s3cret"]), .widget)
     let policy = RetryPolicy.decided { failure in
-      #expect(failure.error.headers[.setCookie] == Redaction.mark, "as in any error")
+      #expect(failure.error.headers[.setCookie] == Redaction.mark, "secrets are redacted, as in every error")
       #expect(failure.attempts.count == 1)
       #expect(failure.error.status == 503)
       #expect(failure.retryAfter == .seconds(9))
@@ -306,7 +306,7 @@ import Testing
   func `extreme attempt counts do not trap`(policy: RetryPolicy) async throws {
     let stub = StubServer(.status(503), .widget)
     let response = try? await GetWidget().on(stub.server).retry(policy).run()
-    // The second answer succeeds, so every policy with two or more attempts gets it.
+    // The second request succeeds, so no policy makes a third attempt.
     #expect(stub.requests.count == (policy.maximumAttempts > 1 ? 2 : 1))
     #expect((response != nil) == (policy.maximumAttempts > 1))
     #expect(policy.maximumAttempts >= 1)
@@ -346,7 +346,7 @@ import Testing
 }
 
 extension EventRecorder {
-  /// The delays in order.
+  /// The delays, in order.
   fileprivate var delays: [Duration] {
     events.compactMap { if case .delayStarted(let delay, _) = $0.moment { delay } else { nil } }
   }

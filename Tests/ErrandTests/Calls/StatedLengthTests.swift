@@ -48,7 +48,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a step's Content-Length applies to the body it received`(replaces: Bool)
+  @Test(arguments: [false, true]) func `a step's Content-Length applies to the body that the step received`(
+    replaces: Bool
+  )
     async throws
   {
     let stub = StubServer(.status(503), .status(.ok)) {

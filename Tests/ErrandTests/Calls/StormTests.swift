@@ -19,7 +19,7 @@ import Testing
     ThrottleLimits(perHost: 1), ThrottleLimits(perHost: 2, maximumWaiting: 24, streamsPerHost: 2), ThrottleLimits(),
   ]
 
-  @Test(arguments: limits.indices) func `a storm ends and leaves nothing behind`(index: Int) async throws {
+  @Test(arguments: limits.indices) func `random operations end and leave nothing behind`(index: Int) async throws {
     let first = Self.count * index / Self.limits.count
     let numbers = first..<Self.count * (index + 1) / Self.limits.count
     try await withFolder { folder in
@@ -27,7 +27,7 @@ import Testing
       let problems = await storm.run(numbers)
       #expect(problems.isEmpty, "ERRAND_STORM_SEED=\(Self.seed), \(Self.limits[index]): \(storm.ledger.counts)")
       let rare = storm.missing.filter { _ in numbers.count >= 10_000 }
-      #expect(rare.isEmpty, "too rare to be tested, ERRAND_STORM_SEED=\(Self.seed): \(storm.ledger.counts)")
+      #expect(rare.isEmpty, "rarely tested features, ERRAND_STORM_SEED=\(Self.seed): \(storm.ledger.counts)")
     }
   }
 }

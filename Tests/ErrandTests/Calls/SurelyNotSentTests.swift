@@ -29,7 +29,7 @@ import Testing
     }
     let error = try #require(await taskError { try await shop.task(method: .post).run() })
     #expect(shop.sentCount == 1 && error.code == .cannotConnect)
-    #expect(!error.wasNotSent, "the request of this call was sent")
+    #expect(!error.wasNotSent, "this call's own request was sent")
   }
 
   @Test func `a not-sent error from the body's producer does not mark the request as not sent`() async throws {

@@ -39,7 +39,8 @@ import Testing
     let error = try #require(await taskError { try await shop.task(method: .post).run() })
     #expect(error.code == .circuitOpen && error.wasNotSent && !error.isRetryable)
     #expect(
-      error.reason == "the circuit breaker of https://shop.test:443 is open: nothing is sent to it for another 18.000 s"
+      error.reason
+        == "the circuit breaker of https://shop.test:443 is open: no requests are sent to the host for another 18.000 s"
     )
     #expect(shop.manager.circuit(of: host) == .open(for: .seconds(18)))
   }
@@ -68,7 +69,7 @@ import Testing
     #expect(shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `a cancelled probe allows another one`() async throws {
+  @Test func `a cancelled probe allows another probe`() async throws {
     let shop = make { number, request, clock in
       if number <= 10 { return .unavailable(request) }
       if number == 11 { try await CallClock(clock).sleep(for: .seconds(5)) }
@@ -93,7 +94,7 @@ import Testing
     #expect(shop.sentCount == 50 && shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `a deadline counts against a slow host but not against a wait for a slot`() async throws {
+  @Test func `a deadline counts against a slow host, but not if the call waited for a slot`() async throws {
     let breaker = CircuitBreaker(minimumCalls: 1)
     let hangs = make(breaker) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1000))

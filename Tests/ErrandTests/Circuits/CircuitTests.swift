@@ -17,7 +17,7 @@ import Testing
     return circuit.leave(permit, result, at: .seconds(seconds), settings)
   }
 
-  @Test func `opens when half of the minimum number of calls failed`() {
+  @Test func `opens when half of the minimum number of calls have failed`() {
     var circuit = Circuit()
     #expect(send(&circuit, .failure, at: 0) == false)
     #expect(send(&circuit, .success, at: 1) == false)
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `opens exactly at the failure ratio`() {
-    // 1 of 4 and 6 of 8.
+    // Ratios of 1 in 4 and 6 in 8.
     for (ratio, results) in [(0.25, "sssf"), (0.75, "ffssffff")] {
       let settings = CircuitBreaker(minimumCalls: 4, failureRatio: ratio)
       var circuit = Circuit()
@@ -66,7 +66,7 @@ import Testing
     #expect(first.isProbe && second.isProbe && decisions[2] == .refuse(.zero))
   }
 
-  @Test func `ignores results that are inconclusive about the host`() {
+  @Test func `ignores inconclusive results`() {
     var circuit = Circuit()
     for _ in 0..<3 { send(&circuit, .failure, at: 0) }
     for _ in 0..<9 { #expect(send(&circuit, .unknown, at: 1) == false) }
@@ -77,14 +77,14 @@ import Testing
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {
-      Issue.record("no probe")
+      Issue.record("the circuit did not allow a probe")
       return
     }
     #expect(probe.isProbe && circuit.state(at: .seconds(20)) == .halfOpen)
     #expect(circuit.enter(at: .seconds(20), settings) == .refuse(.zero))
     #expect(circuit.leave(probe, .success, at: .seconds(21), settings) == false)
     #expect(circuit.state(at: .seconds(21)) == .closed)
-    #expect(send(&circuit, .failure, at: 22) == false, "what was before is forgotten")
+    #expect(send(&circuit, .failure, at: 22) == false, "closing the circuit discards earlier failures")
   }
 
   @Test func `a failed probe reopens the circuit, but an inconclusive probe allows another`() {
@@ -98,7 +98,7 @@ import Testing
   @Test func `requests sent before the circuit opened do not count as probes`() {
     var circuit = Circuit()
     guard case .permit(let late) = circuit.enter(at: .zero, settings) else {
-      Issue.record("refused")
+      Issue.record("a closed circuit rejected a request")
       return
     }
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
@@ -154,7 +154,7 @@ import Testing
     for second in 0..<3 {
       #expect(send(&circuit, .failure, at: second, second.isMultiple(of: 2) ? settings : shorter) == false)
     }
-    #expect(send(&circuit, .failure, at: 3) == true, "the fourth failure of four")
+    #expect(send(&circuit, .failure, at: 3) == true, "all four requests have failed")
   }
 
   @Test func `a longer window keeps its history when a shorter one is added`() {
@@ -162,7 +162,7 @@ import Testing
     let short = CircuitBreaker(window: .seconds(1), minimumCalls: 100)
     for second in [0, 2, 4] { #expect(send(&circuit, .failure, at: second) == false) }
     #expect(send(&circuit, .failure, at: 6, short) == false)
-    #expect(send(&circuit, .failure, at: 7) == true, "five failures in seven of thirty seconds")
+    #expect(send(&circuit, .failure, at: 7) == true, "five requests have failed in the 30-second window")
   }
 
   @Test func `limits the number of windows it keeps`() {
@@ -170,7 +170,8 @@ import Testing
     for second in 1...100 { windows.count(isFailure: true, at: .seconds(second), .seconds(1000 + second)) }
     #expect(windows.windowCount == CircuitWindows.most)
     #expect(
-      windows.isBad(CircuitBreaker(window: .seconds(1100), minimumCalls: 90)), "the new ones know what the old ones did"
+      windows.isBad(CircuitBreaker(window: .seconds(1100), minimumCalls: 90)),
+      "a new window includes the failures of the existing ones"
     )
   }
 
@@ -193,7 +194,7 @@ import Testing
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {
-      Issue.record("no probe")
+      Issue.record("the circuit did not allow a probe")
       return
     }
     #expect(!circuit.isIdle(at: .seconds(20) + Circuit.memory))

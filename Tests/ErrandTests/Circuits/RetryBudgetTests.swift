@@ -20,10 +20,10 @@ import Testing
     #expect(accounts.spend(for: a) == false)
     accounts.earn(for: a)
     #expect([accounts.spend(for: a), accounts.spend(for: a)] == [true, false])
-    #expect(accounts.spend(for: b) == true, "every host has its own")
+    #expect(accounts.spend(for: b) == true, "each host has its own budget")
   }
 
-  @Test func `saves no more retries than its capacity`() {
+  @Test func `the budget never exceeds its capacity`() {
     var accounts = RetryAccounts(RetryBudget(ratio: 0.5, capacity: 2))
     for _ in 0..<100 { accounts.earn(for: a) }
     #expect(accounts.left(for: a) == 2)
@@ -32,7 +32,7 @@ import Testing
     #expect(accounts.left(for: a) == 2)
   }
 
-  @Test func `each first attempt earns the configured ratio`() {
+  @Test func `each first attempt adds the configured ratio`() {
     for (ratio, calls) in [(0.5, 2), (0.1, 10), (1, 1), (7, 1)] {
       var accounts = RetryAccounts(RetryBudget(ratio: ratio, capacity: 1))
       #expect(accounts.spend(for: a) == true)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `drops an account that is full again`() {
+  @Test func `drops the account of a host whose budget is full again`() {
     var accounts = RetryAccounts(.standard)
     for host in [a, b] { #expect(accounts.spend(for: host) == true) }
     for _ in 0..<5 { accounts.earn(for: a) }
@@ -73,17 +73,17 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the record says that the budget is used up`() async throws {
+  @Test func `the record says that the budget is exhausted`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, request, _ in
       .unavailable(request)
     }
     let error = try #require(await taskError { try await shop.task().retry(.attempts(6)).run() })
     #expect(error.code == .badStatus && error.attempts.count == 2)
-    #expect(error.description.contains("gave up after 2 of 6 attempts: the retry budget of shop.test is exhausted"))
-    #expect(error.record.description.contains("the retry budget of shop.test is exhausted"))
+    #expect(error.description.contains("gave up after 2 of 6 attempts: the retry budget for shop.test is exhausted"))
+    #expect(error.record.description.contains("the retry budget for shop.test is exhausted"))
   }
 
-  /// Why a retry that was already charged is not sent.
+  /// The reasons why a retry that was already charged is not sent.
   enum Obstacle: CaseIterable, Sendable {
     case cancelled, cancelledInLine, rebuilt, circuit, full
   }
@@ -139,16 +139,17 @@ import Testing
       return number < 4 ? .unavailable(request) : .ok(request)
     }
     try await shop.task().retry(upTo: 5, after: .seconds(1)).run()
-    #expect(shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8, "three were sent, two of them again")
+    #expect(
+      shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8, "three requests were sent, two of them as retries")
   }
 
-  @Test func `without a budget only the policy limits retries`() async throws {
+  @Test func `without a budget, only the policy limits retries`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .unlimited) { _, request, _ in .unavailable(request) }
     for _ in 0..<50 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
     #expect(shop.sentCount == 150)
   }
 
-  @Test func `four calls with seven retries make eleven attempts that all end`() async throws {
+  @Test func `four calls with seven retries start and end eleven attempts`() async throws {
     let failures = Shared<[String: Int]>(["/0": 0, "/1": 1, "/2": 2, "/3": 4])
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in
       let mustFail = failures.withLock { failures in

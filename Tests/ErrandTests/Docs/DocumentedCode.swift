@@ -6,13 +6,13 @@ enum DocumentedCode {
   static let package = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-  /// The lines of a file without indentation.
+  /// Returns the lines of a file without their indentation.
   static func lines(of file: URL) throws -> [String] {
     try String(contentsOf: file, encoding: .utf8).split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The lines of a package folder's Swift files, by file name.
+  /// Returns the lines of the Swift files in a folder of the package, by file name.
   static func sources(in folder: String) throws -> [String: [String]] {
     let folder = package.appendingPathComponent(folder)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
@@ -20,7 +20,7 @@ enum DocumentedCode {
       uniqueKeysWithValues: names.map { ($0, try lines(of: folder.appendingPathComponent($0))) })
   }
 
-  /// The blocks between a line matched by `opens` and the next line matched by `closes`, without blank lines.
+  /// Returns the blocks between a line matched by `opens` and the next line matched by `closes`, without blank lines.
   static func blocks(in lines: [String], opens: (String) -> Bool, closes: (String) -> Bool) -> [[String]] {
     var blocks: [[String]] = []
     var block: [String]?
@@ -35,14 +35,14 @@ enum DocumentedCode {
     return blocks
   }
 
-  /// The rows of a document's tables, including headers, as cells.
+  /// Returns the rows of a document's tables, including header rows, as arrays of cells.
   static func rows(of document: String) throws -> [[String]] {
     try lines(of: package.appendingPathComponent(document)).filter { $0.hasPrefix("| ") }.map { line in
       line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
   }
 
-  /// The first line of `block` that does not follow the previous lines in `source`, or `nil` if all do.
+  /// Returns the first line of `block` that does not follow the previous lines in `source`, or `nil` if all lines do.
   static func firstLine(of block: [String], missingFrom source: [String]) -> String? {
     var rest = source[...]
     for line in block {

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Checks that the guide "Errors" lists every `TaskError` code, whether the request was sent and whether it is
-/// retried.
+/// Checks that the guide "Errors" lists every `TaskError` code and states whether the request was sent and is retried.
 @Suite(.timeLimit(.minutes(1))) struct DocumentedErrorsTests {
   private let rows: [String: [String]]
 
@@ -49,7 +48,7 @@ import Testing
     }
   }
 
-  /// A task that fails before sending, with the settings that make it fail.
+  /// Tasks that fail before the request is sent, with the settings that make them fail.
   struct Refusal: Sendable, CustomStringConvertible {
     let description: String
     var remote: Remote = "https://shop.test"
@@ -81,7 +80,9 @@ import Testing
       }),
   ]
 
-  @Test(arguments: refusals) func `codes documented as not sent throw errors that say so`(_ refusal: Refusal)
+  @Test(arguments: refusals) func `errors with a code documented as not sent report that nothing was sent`(
+    _ refusal: Refusal
+  )
     async throws
   {
     let stub = StubServer(.status(.ok), remote: refusal.remote, configure: refusal.configure)

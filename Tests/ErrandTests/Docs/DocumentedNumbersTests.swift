@@ -11,7 +11,7 @@ import Testing
     let url = DocumentedCode.package.appendingPathComponent(document)
     let text = try String(contentsOf: url, encoding: .utf8).split { $0.isWhitespace }.joined(separator: " ")
     for statement in statements {
-      #expect(text.contains(statement), "\(document) does not say '\(statement)', line \(line)")
+      #expect(text.contains(statement), "\(document) does not contain '\(statement)', line \(line)")
     }
   }
 
@@ -52,16 +52,17 @@ import Testing
     let connect = try #require(configuration.timeouts.connect)
     #expect(configuration.timeouts == Timeouts(connect: connect))
     try check(
-      configuring, says: "| \(Int(configuration.defaultTimeout.inSeconds)) s | `defaultTimeout`",
-      "| Connecting | \(Int(connect.inSeconds)) s |", "| An entire call | none |",
-      "| Attempts | \(policy.maximumAttempts) |",
-      "| \(Int(policy.maximumDownloadDelay.inSeconds)) s down, \(Int(policy.maximumUploadDelay.inSeconds)) s up |",
-      "| Requests in flight per host | \(ThrottleLimits().perHost) |",
-      "| Size of a body in memory | \(configuration.maximumBodySize >> 20) MiB |",
-      "| Size of an error's body | \(configuration.maximumErrorBodySize >> 20) MiB |")
+      configuring, says: "| `defaultTimeout` | \(Int(configuration.defaultTimeout.inSeconds)) s |",
+      "| `connect` | \(Int(connect.inSeconds)) s |", "| `call` | none |",
+      "| `maximumAttempts` | \(policy.maximumAttempts) |",
+      "| `maximumDownloadDelay` | \(Int(policy.maximumDownloadDelay.inSeconds)) s |",
+      "| `maximumUploadDelay` | \(Int(policy.maximumUploadDelay.inSeconds)) s |",
+      "| `perHost` | \(ThrottleLimits().perHost) |",
+      "| `maximumBodySize` | \(configuration.maximumBodySize >> 20) MiB |",
+      "| `maximumErrorBodySize` | \(configuration.maximumErrorBodySize >> 20) MiB |")
     #if os(Linux)
       let idle = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
-      try check(configuring, says: "| Lifetime of an idle connection | \(idle) s |")
+      try check(configuring, says: "| `idleLifetime` | \(idle) s |")
     #endif
     let kept = RecordingLimits()
     #expect(kept.count == 1000)
@@ -92,7 +93,7 @@ import Testing
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
-  @Test func `the guides state how long recordings are awaited and how many are kept`() throws {
+  @Test func `the guides state how long to wait for recordings and how many are kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
     try check(seeing, says: "a process that exits waits a second for it")
     #expect(TaskRecorder.patience == .seconds(10))
@@ -110,7 +111,7 @@ import Testing
 
   #if os(Linux)
     @Test func `the guide states the memory limits of a transfer`() throws {
-      // Plus what libcurl reads at once from the socket of an endless body.
+      // libcurl can read another 256 KiB from the socket at once.
       let ahead = (TransferInbox.highWater >> 10) + 256
       try check(
         transports,
@@ -121,24 +122,24 @@ import Testing
 
     @Test func `the guide states the limits of a response's head and body`() throws {
       try check(
-        transports, says: "has a head above \(HeadLines.largestHead >> 10) KiB",
+        transports, says: "a head above \(HeadLines.largestHead >> 10) KiB, including interim responses",
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
       let ratio = CurlTransport.Configuration().maximumDecodingRatio
       let plain = DecodingLimits.unsuspicious >> 20
-      try check(transports, says: "is larger than \(plain) MiB and than \(ratio) times its compressed size")
+      try check(transports, says: "larger than \(plain) MiB and than \(ratio) times its compressed size")
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 
-    @Test func `the guide states the lifetime of idle connections, which is shorter than on servers`() throws {
+    @Test func `the guide states the lifetime of idle connections`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
-      #expect(seconds < 60, "many proxies keep them for 60 s, nginx for 75")
+      #expect(seconds < 60, "many proxies close idle connections after 60 s, and nginx after 75 s")
       try check(transports, says: "when the server does, or after \(seconds) seconds")
       try check(changes, says: "when the server closes it, or after \(seconds) s")
     }
 
     @Test func `the guide states the maximum number of compression layers`() throws {
       #expect(ContentCoding.mostLayers == 4)
-      try check(transports, says: "was compressed up to four times")
+      try check(transports, says: "up to four codings")
     }
 
     @Test func `the guide states when another thread is used`() throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// Checks that the guide "Configuring a server" lists every setting with its default.
 @Suite(.timeLimit(.minutes(1))) struct DocumentedSettingsTests {
-  /// The values of the second column by the name in the first column.
+  /// The defaults in the second column, by the setting in the first column.
   private let defaults: [String: Set<String>]
 
   init() throws {
@@ -24,11 +24,11 @@ import Testing
     for (label, value) in settings {
       let (name, text) = (label ?? "", Self.text(of: value))
       let documented = defaults[name] ?? []
-      #expect(documented.contains(text), "\(name) is \(text), documented as \(documented.sorted()), line \(line)")
+      #expect(documented.contains(text), "\(name) is \(text), but documented as \(documented.sorted()), line \(line)")
     }
   }
 
-  /// A default as written in the guide.
+  /// Returns a default value as it is written in the guide.
   private static func text(of value: Any) -> String {
     let mirror = Mirror(reflecting: value)
     switch value {

@@ -3,13 +3,13 @@
   import Foundation
   import Glibc
 
-  /// A socket whose calls block a thread of Dispatch; `end` wakes them.
+  /// A socket whose calls block a Dispatch thread. `end()` unblocks them.
   final class PlainSocket: Sendable {
     private let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
 
     deinit { close(descriptor) }
 
-    /// Ends reading and writing; the descriptor is closed when nothing uses it any more.
+    /// Ends reading and writing. The descriptor is closed when the socket is released.
     func end() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Connects to the first IPv4 address of a host.
@@ -46,7 +46,7 @@
       }
     }
 
-    /// The next bytes, or empty data at the end.
+    /// Returns the next bytes, or empty data at the end.
     func read() async throws -> Data {
       try await blocking { descriptor in
         var bytes = Data(count: 64 << 10)

@@ -3,20 +3,20 @@
   import Foundation
   import Glibc
 
-  /// HTTP/1.1 over a new connection for each request: no TLS, no chunks, no time limits. The guide shows it.
+  /// HTTP/1.1 over a new connection for each request, without TLS, chunks or time limits. The guide shows this code.
   struct PlainTransport: Transport {
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-      let head = try Head(of: request)  // 1. refuses what cannot be sent
+      let head = try Head(of: request)  // 1. refuses invalid requests
       try Task.checkCancellation()
       let socket = PlainSocket()
       return try await withTaskCancellationHandler {
         do {
-          try await socket.connect(to: head.origin)  // 2. what fails here was surely not sent
+          try await socket.connect(to: head.origin)  // 2. nothing is sent if this fails
           try await socket.write(head.bytes)
           try await request.body.readChunks { try await socket.write($0) }
-          return try await socket.response(to: request)  // 3. the head now, the body as it is read
+          return try await socket.response(to: request)  // 3. the body is read later
         } catch {
-          throw Task.isCancelled ? CancellationError() : error  // 4. a cancellation has one name
+          throw Task.isCancelled ? CancellationError() : error  // 4. always the same error if cancelled
         }
       } onCancel: {
         socket.end()
@@ -57,7 +57,7 @@
   }
 
   extension PlainSocket {
-    /// The response: its head now, its body as it is read. Interim responses are passed over.
+    /// Returns the response when its head has arrived. Skips interim responses.
     func response(to request: HTTPRequest) async throws -> HTTPResponse {
       var bytes = Data()
       while true {
@@ -100,7 +100,7 @@
     }
   }
 
-  /// The body of a response. One reader reads one chunk at a time, so the socket's buffer makes the server wait.
+  /// The body of a response, read one chunk at a time. The server waits when the socket's buffer is full.
   actor PlainBody: HTTPBodySource {
     private let socket: PlainSocket
     private var beginning: Data

@@ -20,7 +20,7 @@
       "reports the first-byte time limit",
       "reports the idle time limit",
       "ends a dripping body when the attempt's time limit expires",
-      // Has no chunked encoding.
+      // No chunked encoding.
       "sends a stream of unknown length in chunks",
       "delivers the body unchanged, whatever its framing",
       "reports a body that ends before its last chunk as truncated",
@@ -30,7 +30,7 @@
       "closes the connection when an unread body is released",
       "closes the connection if cancelled while reading an endless body",
       "stops the body's source if cancelled while sending",
-      // Decompresses nothing and sends no `Expect: 100-continue`.
+      // No decompression and no `Expect: 100-continue`.
       "requests and decodes a compressed body if decompression is on",
       "rejects a body that becomes too large when decoded",
       "fails if the compressed body is invalid",
@@ -43,7 +43,7 @@
     }
 
     @Test func `the guide states the number of checks`() throws {
-      #expect(Self.checks.count + Self.leftOut.count == Self.all.count, "a name is not that of a check")
+      #expect(Self.checks.count + Self.leftOut.count == Self.all.count, "leftOut contains an unknown check")
       let guide = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc/WritingATransport.md")
       let text = try String(contentsOf: guide, encoding: .utf8)
       #expect(text.contains("passes \(Self.checks.count) of the \(Self.all.count) checks"))

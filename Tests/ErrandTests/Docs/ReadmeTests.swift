@@ -4,7 +4,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
   private static let readme = DocumentedCode.package.appendingPathComponent("README.md")
 
-  /// The pages of the catalog. `.ci/documentation` builds and runs "Getting started" itself.
+  /// The README and the guides. `.ci/documentation` builds and runs "Getting started" separately.
   private static let guides: [URL] = {
     let folder = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errand.docc")
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -13,18 +13,18 @@ import Testing
   }()
 
   @Test(arguments: [readme] + guides)
-  func `every code block of the README and the guides is compiled`(_ document: URL) throws {
+  func `every code block in the README and the guides is compiled`(_ document: URL) throws {
     let blocks = DocumentedCode.blocks(
       in: try DocumentedCode.lines(of: document), opens: { $0 == "```swift" }, closes: { $0 == "```" })
-    // The testing recipes are tests in this folder.
+    // The guides show tests from this folder.
     let sources = try DocumentedCode.sources(in: "Examples/Snippets")
       .merging(DocumentedCode.sources(in: "Tests/ErrandTests/Docs")) { snippet, _ in snippet }
-    #expect(!blocks.isEmpty, "a guide shows code")
+    #expect(!blocks.isEmpty, "the document has no code blocks")
     for block in blocks {
       let missing = sources.mapValues { DocumentedCode.firstLine(of: block, missingFrom: $0) }
       #expect(
         missing.values.contains(nil),
-        "no snippet has the block that begins with '\(block.first ?? "")'; the lines not found are \(missing)")
+        "no snippet contains the block that begins with '\(block.first ?? "")'; the missing lines are \(missing)")
     }
   }
 
@@ -49,12 +49,12 @@ import Testing
       let shown = DocumentedCode.blocks(in: lines, opens: opens.contains, closes: closes.contains).joined()
       #expect(!shown.isEmpty)
       for line in Set(shown) where line != "…" {
-        #expect(try Self.tour.contains(line), "\(name) shows '\(line)', which the tour does not do")
+        #expect(try Self.tour.contains(line), "\(name) shows '\(line)', but the tour does not run it")
       }
     }
   }
 
-  /// The tour's code without the code it shows.
+  /// The code of the tour, without the code listings that it prints.
   private static var tour: Set<String> {
     get throws {
       var code: Set<String> = []

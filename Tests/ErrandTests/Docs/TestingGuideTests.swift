@@ -20,14 +20,14 @@ import Testing
     var path: String { "widgets" }
   }
 
-  /// App code that names no server.
+  /// App code that does not specify a server.
   struct Catalogue {
     func name(of id: Int) async throws -> String { try await GetWidget(id: id).send().name }
   }
 
   let cog = Widget(id: 7, name: "Cog")
 
-  @Test func `the catalogue knows the name`() async throws {
+  @Test func `the catalogue returns the name of a widget`() async throws {
     let stub = StubTransport { request in .json(#"{"id": 7, "name": "Cog"}"#, for: request) }
     let shop = Server(remote: "https://shop.test", transport: stub)
     let name = try await Server.withDefault(shop) { try await Catalogue().name(of: 7) }
@@ -41,7 +41,7 @@ import Testing
       sends: ExpectedRequest(.post, "/widgets", body: .json(#"{"id": 7, "name": "Cog"}"#)))
   }
 
-  @Test func `the token goes with the widget`() async throws {
+  @Test func `sends the token with the widget`() async throws {
     let mock = try MockServer()
     mock.route(.post, "/widgets") { request in .data(request.body, type: .json, status: .created) }
     let shop = Server(remote: Remote(mock.url))
@@ -55,7 +55,7 @@ import Testing
     #expect(try JSONDecoder().decode(Widget.self, from: request.body) == cog)
   }
 
-  @Test func `a POST is not repeated when its connection breaks`() async throws {
+  @Test func `does not retry a POST if the connection is lost`() async throws {
     let mock = try MockServer()
     mock.enqueue(.drop)
     let shop = Server(remote: Remote(mock.url))
@@ -66,7 +66,7 @@ import Testing
     #expect(mock.requestCount == 1)
   }
 
-  @Test func `a busy shop is asked again after the time that it names`() async throws {
+  @Test func `retries after the delay that the server requests`() async throws {
     let clock = ManualClock()
     let mock = try MockServer()
     mock.enqueue(.status(503, headers: ["Retry-After": "20"]))
@@ -80,7 +80,7 @@ import Testing
     #expect(try await widget == cog)
   }
 
-  @Test func `leaving the screen closes the connection`() async throws {
+  @Test func `cancelling a call closes its connection`() async throws {
     let mock = try MockServer()
     mock.route("/widgets/:id", answer: .hang)
     let shop = Server(remote: Remote(mock.url))

@@ -14,14 +14,14 @@ import Testing
     var path: String { "widgets/\(id)" }
   }
 
-  @Test func `the seventh widget is a cog`() async throws {
+  @Test func `returns the name of a widget`() async throws {
     let stub = StubTransport { request in .json(#"{"id": 7, "name": "Cog"}"#, for: request) }
     let shop = Server("https://shop.test", transport: stub)
     let widget = try await Server.withDefault(shop) { try await GetWidget(id: 7).send() }
     #expect(widget.name == "Cog")
   }
 
-  @Test func `a shop that is busy once is asked again`() async throws {
+  @Test func `retries a 503`() async throws {
     let mock = try MockServer()
     mock.enqueue(.status(503))
     mock.route(.get, "/widgets/:id") { _ in .json(#"{"id": 7, "name": "Cog"}"#) }

@@ -9,7 +9,7 @@ import Testing
     let types = try Self.types(of: module)
     #expect(types.count > (module == "ErrandURLSession" ? 1 : 10))
     let missing = types.subtracting(try Self.topics(of: module))
-    #expect(missing.isEmpty, "in no topic of \(module).docc: \(missing.sorted())")
+    #expect(missing.isEmpty, "not in any topic of \(module).docc: \(missing.sorted())")
   }
 
   @Test func `finds types in conditional blocks but not nested types`() {
@@ -33,9 +33,9 @@ import Testing
     #expect(Self.types(in: code) == ["A", "B", "D", "F"])
   }
 
-  /// The names of the public types at the top level of a module.
+  /// Returns the names of a module's public top-level types.
   private static func types(of module: String) throws -> Set<String> {
-    // URLSession files are in both folders, once as a link. Their own product documents them.
+    // The URLSession files are in two folders, and one folder is a link. They have their own documentation.
     let shared = "Sources/Errand/Transport/URLSession"
     let path = module == "ErrandURLSession" ? shared : "Sources/\(module)"
     let folder = DocumentedCode.package.appendingPathComponent(path)
@@ -48,7 +48,7 @@ import Testing
       }
   }
 
-  /// A top-level declaration is indented only by the `#if` blocks around it.
+  /// Returns the names of the public top-level types. They are indented only by `#if` blocks.
   private static func types(in code: String) -> Set<String> {
     let declaration = /^( *)public (?:final |indirect )*(?:struct|enum|class|actor|protocol|typealias) (\w+)/
     var types: Set<String> = []
@@ -63,7 +63,7 @@ import Testing
     return types
   }
 
-  /// The names in a catalog's topics.
+  /// Returns the names in the topics of a catalog.
   private static func topics(of module: String) throws -> Set<String> {
     let folder = DocumentedCode.package.appendingPathComponent("Sources/\(module)/\(module).docc")
     let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }

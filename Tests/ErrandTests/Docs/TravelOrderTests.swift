@@ -5,11 +5,11 @@ import Testing
 
 /// Checks that the guide "How a task travels" lists the steps in the order of the code.
 @Suite(.timeLimit(.minutes(1))) struct TravelOrderTests {
-  /// Records events in the words of the guide.
+  /// Records events in the wording of the guide.
   private final class Log: Sendable {
     private let state = Shared<[String]>([])
     var lines: [String] { state.withLock { $0 } }
-    /// Ignores repeated reads.
+    /// Adds a line unless it repeats the previous one, because some properties are read several times.
     func add(_ line: String) { state.withLock { if $0.last != line { $0.append(line) } } }
   }
 
@@ -87,7 +87,7 @@ import Testing
     let text = try String(contentsOf: guide, encoding: .utf8).split { $0.isWhitespace }.joined(separator: " ")
     var rest = text[...]
     for words in log.lines {
-      let place = try #require(rest.range(of: words), "the guide does not have '\(words)', or too early")
+      let place = try #require(rest.range(of: words), "the guide does not mention '\(words)' after the previous step")
       rest = rest[place.upperBound...]
     }
   }

@@ -45,7 +45,7 @@ import Testing
     let stub = StubServer(.data(Data("abc".utf8), .plainText)) { $0.observers = [recorder] }
     do {
       let response = try await PlainTask().on(stub.server).stream()
-      #expect(!recorder.isBalanced, "the body is still to be read")
+      #expect(!recorder.isBalanced, "the body has not been read yet")
       #expect(try await response.body.collect() == Data("abc".utf8))
     }
     do { _ = try await PlainTask().on(stub.server).stream() }
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `reports a wait for a slot or a queue that ends unsuccessfully`() async throws {
+  @Test func `reports waits for a slot or a queue that fail`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()
@@ -108,7 +108,7 @@ import Testing
       return CallMoment.phases(timings).map { "\($0.moment) \($0.time.formattedSeconds)" }
     }
     #expect(phases { _ in } == [])
-    #expect(phases { $0.nameLookup = .milliseconds(2) } == ["name looked up 0.002 s"])
+    #expect(phases { $0.nameLookup = .milliseconds(2) } == ["host name resolved 0.002 s"])
     let whole = phases { timings in
       timings.nameLookup = .milliseconds(2)
       timings.connect = .milliseconds(3)
@@ -119,7 +119,7 @@ import Testing
     }
     #expect(
       whole == [
-        "name looked up 0.002 s", "connected to [::1]:443 0.003 s", "TLS handshake done 0.005 s",
+        "host name resolved 0.002 s", "connected to [::1]:443 0.003 s", "TLS handshake completed 0.005 s",
         "request sent 0.006 s",
       ])
     for connect in [Duration.zero, .microseconds(20)] {

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `a slow observer delays no call, and receives the kept events in order and the number of dropped events`()
+  @Test func `a slow observer delays no call and receives the number of dropped events`()
     async throws
   {
     let slow = Slow()
@@ -28,15 +28,17 @@ import Testing
     let each = 8  // events per call without a retry
     let calls = 2 * ObserverQueue.capacity / each
     for _ in 0..<calls { _ = try await GetWidget().on(stub.server).download() }
-    #expect(slow.seen.withLock { $0.isEmpty }, "all calls are over, and the observer has seen nothing yet")
+    #expect(slow.seen.withLock { $0.isEmpty }, "all calls have ended, but the observer has received nothing yet")
     slow.gate.signal()
-    // Some events are being delivered while the others wait.
+    // Wait for the events that arrived while the observer was blocked.
     while slow.seen.withLock({ $0.last.map(\.missed) }) ?? 0 == 0 { await giveWay() }
     let events = slow.seen.withLock { $0 }
     #expect(zip(events, events.dropFirst()).allSatisfy { $0.call <= $1.call })
     #expect(events.dropLast().allSatisfy { $0.missed == 0 })
-    #expect(events.count + (events.last?.missed ?? 0) == calls * each, "each was told of, or counted")
-    #expect(events.last?.moment.kind == "callEnded", "the newest is the last one")
+    #expect(
+      events.count + (events.last?.missed ?? 0) == calls * each, "every event was either delivered or counted as missed"
+    )
+    #expect(events.last?.moment.kind == "callEnded", "the last event delivered is the newest")
   }
 
   @Test func `calls an inline observer synchronously`() async throws {
@@ -85,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `postflight runs before the call ends, and didComplete after it`() async throws {
+  @Test func `postflight runs before the call ends, and didComplete runs afterwards`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(.status(.ok)) {
       $0.postflight = { _, _ in log.withLock { $0.append("the server's postflight") } }
@@ -123,7 +125,7 @@ import Testing
     #expect(response.record.attempts.map(\.delay) == [.seconds(2), nil])
   }
 
-  @Test func `the printed record mentions a resend on a stale connection`() {
+  @Test func `the printed record mentions a resend after a stale connection`() {
     var record = AttemptRecord(number: 1)
     record.status = .ok
     record.timings = TransferTimings()

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A body in chunks that counts those read.
+/// A body in chunks that counts the chunks that were read.
 final class ChunkSource: HTTPBodySource {
   let timings: TransferTimings? = nil
   let trailers = HTTPHeaders()
@@ -11,7 +11,6 @@ final class ChunkSource: HTTPBodySource {
 
   init(_ chunks: [Data]) { self.chunks = chunks }
 
-  /// The number of chunks read.
   var count: Int { position.withLock { $0 } }
 
   func next() async throws -> Data? {

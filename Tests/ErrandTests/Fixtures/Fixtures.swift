@@ -26,10 +26,10 @@ struct PlainTask: ServerTask {
 }
 
 extension URL {
-  /// A URL literal.
+  /// Creates a URL from a literal.
   static func known(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/not-a-url") }
 
-  /// A new folder URL below the temporary folder. The folder does not exist yet.
+  /// Returns a unique URL in the temporary folder. The folder does not exist yet.
   static func newFolder() -> URL {
     FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
   }
@@ -43,7 +43,7 @@ func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Re
   return try await body(folder)
 }
 
-/// The sorted file names in a folder, including hidden files.
+/// Returns the sorted names of the files in a folder, including hidden files.
 func files(in folder: URL) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
 }

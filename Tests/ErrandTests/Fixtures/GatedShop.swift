@@ -14,7 +14,7 @@ struct GatedShop {
   /// The number of tasks taken from `tasks(_:on:)`.
   let taken = Counter()
 
-  /// A server that answers 404 for `missing` IDs.
+  /// Creates a server that answers 404 for `missing` IDs.
   func server(missing: Set<Int> = []) -> Server {
     let transport = StubTransport { request in
       let id = Int(request.url.lastPathComponent) ?? 0
@@ -32,7 +32,7 @@ struct GatedShop {
       remote: "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited), asDefault: false)
   }
 
-  /// Tasks created lazily.
+  /// Returns tasks that are created lazily.
   func tasks(_ ids: ClosedRange<Int>, on server: Server) -> some Sequence<Modified<GetWidget>> & SendableMetatype {
     ids.lazy.map { [taken] id in
       taken.add()
@@ -54,7 +54,7 @@ struct GatedShop {
     }
   }
 
-  /// Gives other tasks time to misbehave.
+  /// Gives other Swift tasks time to run.
   func settle() async {
     await giveWay(50)
   }

@@ -2,8 +2,8 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// An authenticator with numbered tokens and the service that issues them. Each refresh returns the next number, and
-/// only the latest is valid.
+/// An authenticator with numbered tokens and the service that issues them. Each refresh returns the next number. Only
+/// the latest token is valid.
 final class NumberedTokens: Authenticator {
   struct Refused: Error {}
 
@@ -23,7 +23,7 @@ final class NumberedTokens: Authenticator {
   /// The number of refreshes that have started.
   let begun = Counter()
 
-  /// Starts with the token `stored` while the service accepts `valid`. Refreshes wait for the gate, if there is one.
+  /// Starts with the token `stored`. The service accepts only the token `valid`. Refreshes wait for the gate, if any.
   init(stored: Int? = 1, valid: Int = 1, gate: Gate? = nil) {
     state = Shared(State(stored: stored, valid: valid))
     self.gate = gate
@@ -53,7 +53,7 @@ final class NumberedTokens: Authenticator {
 
   func freshness(of token: Int, at now: Date) -> TokenFreshness {
     guard let end = state.withLock({ $0.endsAt[token] }) else { return .good }
-    return now >= end ? .ended : now >= end.addingTimeInterval(-60) ? .priorityAging : .good
+    return now >= end ? .ended : now >= end.addingTimeInterval(-60) ? .expiring : .good
   }
 
   func apply(_ token: Int, to request: inout HTTPRequest) { request.headers["X-Numbered"] = "\(token)" }

@@ -3,11 +3,11 @@ import ErrandTesting
 @testable import Errand
 
 extension Server {
-  /// Waits until all ended calls are written. Recording continues.
+  /// Waits until all calls that have ended are written. Recording continues.
   func recorded() async { await manager.recorder?.finish() }
 }
 
-/// The calls that `body` makes on a server with these answers, in virtual time.
+/// Returns the calls that `body` makes in virtual time, on a server with these answers.
 func recordedCalls(
   _ answers: StubLog.Answer..., configure: (inout ServerConfiguration) -> Void = { _ in },
   _ body: (Server) async throws -> Void
@@ -24,7 +24,7 @@ func recordedCalls(
   return calls.calls
 }
 
-/// A call's block on the log page and the text of its file.
+/// Returns the block of a call on the log page and the text of its file.
 func pageBlock(of call: RecordedCall, file: String) -> (block: String, text: String) {
   var text = TextBytes()
   var blocks = PageJSON(capacity: 100)

@@ -20,7 +20,7 @@ final class StubLog: Sendable {
   /// Adds answers after the remaining ones.
   func enqueue(_ answers: [Answer]) { state.withLock { $0.answers += answers } }
 
-  /// The next answer. The last one repeats.
+  /// Returns the next answer. The last answer repeats.
   func answer(_ request: HTTPRequest) throws -> HTTPResponse {
     let answer = state.withLock { state in
       state.requests.append(request)
@@ -72,10 +72,10 @@ struct StubServer {
 extension StubLog.Answer {
   static let widget = StubLog.Answer.json(#"{"id":7,"name":"Sprocket"}"#)
 
-  /// A failed connection: nothing was sent.
+  /// A failed connection. Nothing was sent.
   static let refused = StubLog.Answer.failure(
     TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true))
 
-  /// A connection lost after the request may have arrived.
+  /// A lost connection. The request may have arrived.
   static let lost = StubLog.Answer.failure(TaskError(.connectionLost, "lost", phase: .awaitingResponse))
 }

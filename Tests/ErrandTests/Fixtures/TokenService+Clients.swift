@@ -4,7 +4,7 @@ import Foundation
 @testable import Errand
 
 extension TokenService {
-  /// The settings of a client of the service.
+  /// Returns the settings of a client of the service.
   func settings(
     _ grant: OAuth2.Grant, secret: String? = "s3cret", placement: OAuth2.Client.Placement = .header,
     _ change: (inout OAuth2) -> Void = { _ in }
@@ -15,7 +15,7 @@ extension TokenService {
     return settings
   }
 
-  /// A shop that accepts the service's tokens.
+  /// Creates a shop that accepts the service's tokens.
   func shop(_ settings: OAuth2, log: LogOutput = .discard) -> VirtualShop {
     VirtualShop(
       configure: {

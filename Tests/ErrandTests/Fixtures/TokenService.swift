@@ -27,7 +27,7 @@ final class TokenService: Sendable {
   var reused: Int { state.withLock { $0.reused } }
   var grants: [String] { requests.map { $0["grant_type"] ?? "-" } }
 
-  /// Adds members to token responses. The text starts with a comma.
+  /// Members added to token responses. The text starts with a comma.
   func adding(_ members: String) { state.withLock { $0.extra = members } }
 
   /// Fails requests with this status and body, or stops failing if it is `nil`.
@@ -42,7 +42,7 @@ final class TokenService: Sendable {
   /// Accepts a refresh token that the app obtained elsewhere.
   func give(_ refreshToken: String) { state.withLock { _ = $0.refreshTokens.insert(refreshToken) } }
 
-  /// Answers as the authorization server, or at other URLs as a shop that accepts its tokens.
+  /// Answers as the authorization server or, for other URLs, as a shop that accepts its tokens.
   func answer(_ request: HTTPRequest) -> HTTPResponse {
     guard request.url == Self.url else {
       let token = request.headers[.authorization].map { String($0.dropFirst("Bearer ".count)) } ?? ""

@@ -9,7 +9,7 @@ struct VirtualShop {
   let server: Server
   private let sent = Shared(0)
 
-  /// Creates a server that answers with `answer`, which receives the number of the request, starting with 1.
+  /// Creates a server that answers with `answer`, which receives the number of the request, starting at 1.
   init(
     _ mode: ManualClock.Mode = .manual, limits: ThrottleLimits = ThrottleLimits(),
     budget: RetryBudget = .unlimited, configure: (inout ServerConfiguration) -> Void = { _ in },
@@ -42,12 +42,12 @@ struct VirtualShop {
 
   var manager: TaskManager { server.manager }
 
-  /// A task on this server.
+  /// Creates a task on this server.
   func task(_ path: String = "widgets", method: HTTPMethod = .get) -> Modified<ShopTask> {
     ShopTask(path: path, httpMethod: method).on(server)
   }
 
-  /// The moments of all calls as text.
+  /// Returns the moments of all calls that contain `text`.
   func moments(containing text: String) -> [String] { events.moments().filter { $0.contains(text) } }
 }
 
@@ -71,7 +71,7 @@ extension ManualClock {
   }
 }
 
-/// The error thrown by `body`, if it is a `TaskError`.
+/// Returns the error thrown by `body`, if it is a `TaskError`.
 func taskError(_ body: () async throws -> Void) async -> TaskError? {
   do {
     try await body()

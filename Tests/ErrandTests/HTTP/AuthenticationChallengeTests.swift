@@ -12,7 +12,7 @@ import Testing
     HTTPHeaders(values.map { .init(.wwwAuthenticate, $0) }).challenges.map(\.description)
   }
 
-  @Test func `parses the example of the RFC as two challenges in one field`() throws {
+  @Test func `parses the RFC's example as two challenges`() throws {
     let text = #"Basic realm="simple", Newauth realm="apps", type=1, title="Login to \"apps\"""#
     let list = challenges(text)
     #expect(list.map(\.scheme) == ["Basic", "Newauth"])
@@ -79,8 +79,8 @@ import Testing
     #expect(words(expected) == [expected])
   }
 
-  // Chromium drops the third equals sign for its decoder. Keep it, because it can be part of the token (RFC 9110
-  // §11.2).
+  // Chromium drops the third equals sign for its decoder. This parser keeps it, because it can be part of the token
+  // (RFC 9110 §11.2).
   @Test func `keeps the padding of a token68`() {
     #expect(challenges("NTLM  SGVsbG8sIFdvcmxkCg===").map(\.token68) == ["SGVsbG8sIFdvcmxkCg==="])
     // "qop=" is a token as well (RFC 9110 §11.2), not a parameter.
@@ -106,7 +106,7 @@ import Testing
     #expect(odd.first?.realm == "a\"\u{301}b\\" && challenges(odd.map(\.description).joined()) == odd)
   }
 
-  // RFC 9110 §11.3: a token68, or parameters.
+  // RFC 9110 §11.3: a challenge has either a token68 or parameters.
   @Test func `ignores parameters after a token68`() {
     #expect(words("Negotiate abc==, realm=x, Basic realm=y") == ["Negotiate abc==", #"Basic realm="y""#])
   }

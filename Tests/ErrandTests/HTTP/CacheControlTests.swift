@@ -22,8 +22,8 @@ import Testing
     #expect(read("no-cache=\"X-Id\", no-cache").isUnqualified("no-cache"))
   }
 
-  // RFC 9111 §4.2.1: "Caches are encouraged to consider responses that have invalid freshness information (e.g., a max-age
-  // directive with non-integer content) to be stale."
+  // RFC 9111 §4.2.1: "Caches are encouraged to consider responses that have invalid freshness information (e.g., a
+  // max-age directive with non-integer content) to be stale."
   @Test(arguments: [
     "max-age", "max-age=", "max-age=soon", "max-age=-1", "max-age=1.5", "max-age= 5", "max-age =5", "max-age=5 6",
     "max-age=\"5", "max-age=٥", "max-age=+5", "max-age='5'",
@@ -31,16 +31,16 @@ import Testing
     #expect(read(text).seconds("max-age") == .malformed)
   }
 
-  // RFC 9111 §4.2.1: "When there is more than one value present for a given directive (...), either the first occurrence
-  // should be used or the response should be considered stale."
+  // RFC 9111 §4.2.1: "When there is more than one value present for a given directive (...), either the first
+  // occurrence should be used or the response should be considered stale."
   @Test func `uses the first of several different values`() {
     #expect(read("max-age=1, max-age=100").seconds("max-age") == .stated(1))
     #expect(read("max-age=x", "max-age=100").seconds("max-age") == .malformed)
   }
 
-  // RFC 9111 §1.2.2: "If a cache receives a delta-seconds value greater than the greatest integer it can represent, or if any
-  // of its subsequent calculations overflows, the cache MUST consider the value to be 2147483648 (2^31) or the greatest
-  // positive integer it can conveniently represent."
+  // RFC 9111 §1.2.2: "If a cache receives a delta-seconds value greater than the greatest integer it can represent, or
+  // if any of its subsequent calculations overflows, the cache MUST consider the value to be 2147483648 (2^31) or the
+  // greatest positive integer it can conveniently represent."
   @Test func `clamps a number that is too large`() {
     #expect(read("max-age=2147483648").seconds("max-age") == .stated(2_147_483_648))
     #expect(read("max-age=2147483649").seconds("max-age") == .stated(2_147_483_648))
@@ -65,7 +65,7 @@ import Testing
     #expect(read(String(repeating: "max-age=1,", count: 100_000)).directives.count == 100_000)
   }
 
-  // If no-store is missed, the cache keeps a response that it must not keep.
+  // If `no-store` is missed, the cache stores a response that it must not store.
   @Test(arguments: [
     "max-age=60; no-store", "private no-store", "max-age=60 no-store", "no-store;max-age=60", "public;no-store",
     "max-age=60,no-store;", "max-age=\"60, no-store", "\"no-store", "max-age=60;NO-STORE", "max-age=60\tno-store",

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  // RFC 9110 §8.8.3: a tag has quotes. Browsers send a malformed one back unchanged.
+  // RFC 9110 §8.8.3: a tag has quotes. Browsers send a malformed tag back unchanged.
   @Test(arguments: [
     "abc", "W/abc", "'abc'", "\"abc", "abc\"", "w/\"abc\"", "\"a b\"", "\"a\"b\"", "5d8c72a5:0", "a b", "1-2,gzip",
     "W/", "{1}",
@@ -22,9 +22,9 @@ import Testing
     let tag = try #require(EntityTag(lenient: " \(text) "))
     #expect(tag.text == text && tag.isWeak && EntityTag(text) == nil)
     #expect(tag.matchesWeakly(tag) && !tag.matchesStrongly(tag))
-    #expect(EntityTag("\"abc\"")?.matchesWeakly(tag) == false, "quotes are a part of a tag")
+    #expect(EntityTag("\"abc\"")?.matchesWeakly(tag) == false, "the quotes are part of a tag")
     #expect(text.contains(",") || EntityTagCondition([text]).names(tag))
-    #expect(DownloadValidator([.eTag: text]) == nil, "never for a range")
+    #expect(DownloadValidator([.eTag: text]) == nil, "a malformed tag can't validate a range")
   }
 
   @Test(arguments: [
@@ -34,12 +34,12 @@ import Testing
     #expect(EntityTag(lenient: text) == nil)
   }
 
-  @Test func `parses a valid tag like the strict parser`() throws {
+  @Test func `lenient and strict parsing of a valid tag have the same result`() throws {
     #expect(
       EntityTag(lenient: "\"abc\"") == EntityTag("\"abc\"") && EntityTag(lenient: "W/\"a\"") == EntityTag("W/\"a\""))
   }
 
-  // RFC 9110 §8.8.3.2, the example table.
+  // The example table in RFC 9110 §8.8.3.2.
   @Test(arguments: [
     ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
     ("\"1\"", "\"1\"", true, true),
@@ -64,8 +64,8 @@ import Testing
     #expect(Vary(["Vary": "Accept", "Vary": "*"]) == .anything)
   }
 
-  // RFC 9111 §4.1: fields match if they can be transformed by "adding or removing whitespace, where allowed in the header
-  // field's syntax" or "combining multiple header field lines with the same field name".
+  // RFC 9111 §4.1: fields match if they can be transformed by "adding or removing whitespace, where allowed in the
+  // header field's syntax" or "combining multiple header field lines with the same field name".
   @Test func `ignores whitespace and line splits when it compares field values`() {
     let one: HTTPHeaders = ["Accept": "a , b", "accept": "c"]
     #expect(Vary.value(of: "ACCEPT", in: one) == Vary.value(of: "accept", in: ["Accept": "a,b,\tc"]))
@@ -73,8 +73,9 @@ import Testing
     #expect(Vary.value(of: "accept", in: [:]) == nil && Vary.value(of: "x", in: ["x": ""]) == "")
   }
 
-  // RFC 9111 §5.1: "a cache encountering a message with a list-based Age field value SHOULD use the first member of the field
-  // value, discarding subsequent ones. If the field value (...) is invalid (...), a cache SHOULD ignore the field."
+  // RFC 9111 §5.1: "a cache encountering a message with a list-based Age field value SHOULD use the first member of the
+  // field value, discarding subsequent ones. If the field value (...) is invalid (...), a cache SHOULD ignore the
+  // field."
   @Test func `uses the first of several ages and ignores an invalid one`() {
     #expect(Age.seconds(in: ["Age": "7"]) == 7 && Age.seconds(in: ["Age": "7, 100"]) == 7)
     #expect(Age.seconds(in: ["Age": "7", "age": "100"]) == 7)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Charsets of the WHATWG's Encoding Standard.
+/// Charsets in the WHATWG Encoding Standard.
 @Suite(.timeLimit(.minutes(1))) struct CharsetTests {
   @Test(
     arguments: [
@@ -45,7 +45,7 @@ import Testing
     #expect(known > 230)
   }
 
-  /// The labels of the Encoding Standard, one line per encoding, without those of `replacement` and `x-user-defined`.
+  /// The labels in the Encoding Standard, one line per encoding, except those of `replacement` and `x-user-defined`.
   static let labels = """
     unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8
     866 cp866 csibm866 ibm866
@@ -79,8 +79,8 @@ import Testing
     cseuckr csksc56011987 euc-kr iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949
     """
 
-  @Test func `recognizes every label of the standard`() throws {
-    // Returns nil for an unknown label.
+  @Test func `recognizes every label in the Encoding Standard`() throws {
+    // Decodes bytes. Returns `nil` if the label is unknown.
     func read(_ bytes: [UInt8], _ label: String) -> String? { try? Charset.text(of: Data(bytes), in: label) }
     let labels = Self.labels.split(whereSeparator: \.isWhitespace).map(String.init)
     #expect(labels.count > 190)
@@ -97,7 +97,7 @@ import Testing
       ("cyrillic", [0xB0], "А"), ("arabic", [0xC7], "ا"), ("latin6", [0xA2], "Ē"), ("csisolatin5", [0xFD], "ı"),
       ("unicode", [0xAC, 0x20], "€"), ("utf-16", [0xFF, 0xFE, 0xAC, 0x20], "€"),
     ] as [(String, [UInt8], String)])
-  func `decodes a charset by any of its labels`(label: String, bytes: [UInt8], text: String) throws {
+  func `decodes text by any label of its charset`(label: String, bytes: [UInt8], text: String) throws {
     #expect(try Charset.text(of: Data(bytes), in: label) == text)
   }
 
@@ -110,10 +110,10 @@ import Testing
   @Test(
     arguments: [
       ("utf-8", [0x41, 0xFF], "the bytes are not valid UTF-8"),
-      ("Shift_JIS", [0x41, 0x81], "the bytes from 1 on are not valid text in 'Shift_JIS'"),
-      ("EUC-KR", [0x41, 0x42, 0xFF, 0xFF], "the bytes from 2 on are not valid text in 'EUC-KR'"),
-      ("us-ascii", [0x80], "the bytes from 0 on are not valid text in 'us-ascii'"),
-      ("utf-16le", [0x00], "the bytes from 0 on are not valid text in 'utf-16le'"),
+      ("Shift_JIS", [0x41, 0x81], "the bytes from offset 1 are not valid in the charset 'Shift_JIS'"),
+      ("EUC-KR", [0x41, 0x42, 0xFF, 0xFF], "the bytes from offset 2 are not valid in the charset 'EUC-KR'"),
+      ("us-ascii", [0x80], "the bytes from offset 0 are not valid in the charset 'us-ascii'"),
+      ("utf-16le", [0x00], "the bytes from offset 0 are not valid in the charset 'utf-16le'"),
       ("no-such", [0x41], "the charset 'no-such' is unknown"), ("utf-7", [0x41], "the charset 'utf-7' is unknown"),
       ("UTF-8//TRANSLIT", [0x41], "the charset 'UTF-8//TRANSLIT' is unknown"),
     ] as [(String, [UInt8], String)]) func `explains why bytes cannot be decoded`(

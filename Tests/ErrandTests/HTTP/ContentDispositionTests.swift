@@ -15,7 +15,7 @@ import Testing
     ("attachment; filename=\"EURO rates\"; filename*=utf-8''%e2%82%ac%20rates", "attachment", "€ rates"),
     ("attachment; filename=\"a\\\"b;c.txt\"", "attachment", "a\"b;c.txt"), ("form-data; name=x", "form-data", nil),
     ("attachment; filename*=utf-16''x; filename=y", "attachment", "y"), ("attachment", "attachment", nil),
-  ]) func `parses type and file name`(value: String, type: String, name: String?) {
+  ]) func `parses the type and the file name`(value: String, type: String, name: String?) {
     let disposition = ContentDisposition(value)
     #expect(disposition?.type == type && disposition?.fileName == name)
   }
@@ -34,7 +34,7 @@ import Testing
     ("attachment; filename=\"", ""), ("attachment; filename=", ""), ("attachment; filename=\"\\b\\a\\", "ba\\"),
     ("attachment; filename=a; filename=b", "a"), ("attachment; filename", nil), ("attachment; filename X", nil),
     ("attachment filename=bar", nil), ("attachment; xfilename=foo.html", nil), ("filename=foo.html; attachment", nil),
-    // With a charset.
+    // Values with a charset.
     ("attachment; filename*=foo-%41.html", "foo-A.html"), ("attachment; filename*=''foo", "foo"),
     ("attachment; filename*=UTF-8'foo-%41.html", "foo-A.html"),
     ("attachment; filename*=\"UTF-8''foo-%41.html\"", "foo-A.html"),
@@ -44,7 +44,7 @@ import Testing
     ("attachment; filename*=UTF-8''%; filename=foo", "foo"), ("attachment; filename*=UTF-8''%e9; filename=foo", "foo"),
     ("attachment; filename*=UTF-8''; filename=foo", "foo"), ("attachment; filename*=none''x; filename=foo", "foo"),
     ("attachment; filename *=UTF-8''foo-%41.html", nil), ("attachment; filename* =UTF-8''foo-%41.html", "foo-A.html"),
-    // RFC 2231 §3: in several segments.
+    // RFC 2231 §3: a value in several segments.
     ("attachment; filename*0=foo; filename*1=bar", "foobar"), ("attachment; filename*1=bar; filename*0=foo", "foobar"),
     ("attachment; filename*0*=UTF-8''foo-%e4; filename*1*=%bd%a0; filename*2=\".html\"", "foo-你.html"),
     ("attachment; filename*0=a; filename*2=c; filename=x", "a"), ("attachment; filename*00=a; filename=x", "x"),
@@ -91,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // An accent or invisible scalar after a slash forms a single character with it.
+    // A slash and a following accent or invisible scalar form a single character.
     ("..%2F%E2%80%8D..%2F%E2%80%8Dpasswd", "passwd"), ("a%2F%CC%81b", "\u{301}b"), ("a%5C%E2%80%8Db", "b"),
     // A leading dot hides the file, regardless of the scalar that follows.
     (".%CC%81bashrc", "\u{301}bashrc"), ("a.txt.%E2%80%8D", "a.txt"), ("%20%CC%81a", "\u{301}a"),
@@ -123,7 +123,7 @@ import Testing
     let typed = name(String(repeating: "a", count: 300), "https://a.test/", "application/json")
     #expect(typed == String(repeating: "a", count: 195) + ".json")
     let blank = name(String(repeating: "a", count: 199) + " b")
-    #expect(blank == String(repeating: "a", count: 199), "no blank or dot is left at the end")
+    #expect(blank == String(repeating: "a", count: 199), "the name does not end in whitespace or a dot")
     // A single character of 1,001 scalars.
     let accents = name("a" + String(repeating: "\u{301}", count: 1000) + ".txt")
     #expect(accents.utf8.count <= 200 && accents.unicodeScalars.first == "a" && accents.hasSuffix(".txt"))

@@ -16,8 +16,9 @@ import Testing
     #expect(CookieDate.parse(text) == Self.moment)
   }
 
-  // §5.1.1: "If the year-value is greater than or equal to 70 and less than or equal to 99, increment the year-value by 1900."
-  // "If the year-value is greater than or equal to 0 and less than or equal to 69, increment the year-value by 2000."
+  // §5.1.1: "If the year-value is greater than or equal to 70 and less than or equal to 99, increment the year-value by
+  // 1900." "If the year-value is greater than or equal to 0 and less than or equal to 69, increment the year-value by
+  // 2000."
   @Test(arguments: [
     ("70", 1970), ("99", 1999), ("00", 2000), ("69", 2069), ("1601", 1601), ("9999", 9999), ("070", 1970),
   ])
@@ -26,8 +27,9 @@ import Testing
     #expect(HTTPDate.civil(Int((date.timeIntervalSince1970 / 86_400).rounded(.down))).year == year)
   }
 
-  // §5.1.1: "Abort these steps and fail to parse the cookie-date if: at least one of the found-day-of-month, found-month,
-  // found-year, or found-time flags is not set", or a value is out of its bounds; "If no such date exists, abort these steps".
+  // §5.1.1: "Abort these steps and fail to parse the cookie-date if: at least one of the found-day-of-month,
+  // found-month, found-year, or found-time flags is not set", or a value is out of its bounds; "If no such date exists,
+  // abort these steps".
   @Test(arguments: [
     "", "tomorrow", "6 Nov 1994", "6 Nov 08:49:37", "Nov 1994 08:49:37", "6 1994 08:49:37", "0 Nov 1994 08:49:37",
     "32 Nov 1994 08:49:37", "31 Nov 1994 08:49:37", "29 Feb 1995 08:49:37", "6 Nov 1600 08:49:37",

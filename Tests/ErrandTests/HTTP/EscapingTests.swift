@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Every ASCII character under each escaping rule. The tests of the types cover the rest.
+/// Every ASCII character under each escaping rule. Other tests cover the types that use the rules.
 @Suite(.timeLimit(.minutes(1))) struct EscapingTests {
   private static let ascii = (0..<128).map { String(Unicode.Scalar($0)) }
 
-  /// All ASCII characters, escaped unless they are in `kept`.
+  /// Returns all ASCII characters, escaped unless they are in `kept`.
   private func escaped(keeping kept: String) -> [String] {
     Self.ascii.map { text in
       kept.contains(text)
@@ -17,8 +17,8 @@ import Testing
 
   private static let alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-  // RFC 3986 §2.3: "unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"". §2.1: "For consistency, URI producers and normalizers
-  // should use uppercase hexadecimal digits for all percent-encodings."
+  // RFC 3986 §2.3: "unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~"". §2.1: "For consistency, URI producers and
+  // normalizers should use uppercase hexadecimal digits for all percent-encodings."
   @Test func `RFC 3986 §2.3: a query keeps unreserved characters and escapes all others`() {
     let rule = escaped(keeping: Self.alphanumeric + "-._~")
     for (text, expected) in zip(Self.ascii, rule) {
@@ -31,8 +31,8 @@ import Testing
     for (text, expected) in zip(Self.ascii, rule) where text != "." { #expect("\(segment: text)" == expected) }
   }
 
-  // RFC 3986 §3.3: "pchar = unreserved / pct-encoded / sub-delims / ":" / "@"", and §2.2: "sub-delims = "!" / "$" / "&" / "'" /
-  // "(" / ")" / "*" / "+" / "," / ";" / "="".
+  // RFC 3986 §3.3: "pchar = unreserved / pct-encoded / sub-delims / ":" / "@"", and §2.2: "sub-delims = "!" / "$" / "&"
+  // / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="".
   @Test func `RFC 3986 §3.3: a path given as text keeps every character that a path allows`() async throws {
     let rule = escaped(keeping: Self.alphanumeric + "-._~!$&'()*+,;=:@/?")
     for (text, expected) in zip(Self.ascii, rule) {
@@ -42,9 +42,9 @@ import Testing
     }
   }
 
-  // URL Standard §1.3: "The application/x-www-form-urlencoded percent-encode set is the component percent-encode set and
-  // U+0021 (!), U+0027 (') to U+0029 RIGHT PARENTHESIS, inclusive, and U+007E (~)." It "contains all code points, except the
-  // ASCII alphanumeric, U+002A (*), U+002D (-), U+002E (.), and U+005F (_)." §5.2: a space becomes a plus.
+  // URL Standard §1.3: "The application/x-www-form-urlencoded percent-encode set is the component percent-encode set
+  // and U+0021 (!), U+0027 (') to U+0029 RIGHT PARENTHESIS, inclusive, and U+007E (~)." It "contains all code points,
+  // except the ASCII alphanumeric, U+002A (*), U+002D (-), U+002E (.), and U+005F (_)." §5.2: a space becomes a plus.
   @Test func `URL Standard §1.3: a form keeps letters, digits and four symbols`() throws {
     var rule = escaped(keeping: Self.alphanumeric + "*-._")
     rule[0x20] = "+"
@@ -65,9 +65,10 @@ import Testing
     #expect("\(segment: text)" == expected)
   }
 
-  // HTML Standard §4.10.21.8: "For field names and filenames for file fields, the result of the encoding in the previous bullet
-  // point must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D (CR) with `%0D` and 0x22 (")
-  // with `%22`. The user agent must not perform any other escapes." Before that, a lone CR or LF in a field name becomes CRLF.
+  // HTML Standard §4.10.21.8: "For field names and filenames for file fields, the result of the encoding in the
+  // previous bullet point must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D (CR) with
+  // `%0D` and 0x22 (") with `%22`. The user agent must not perform any other escapes." Before that, a lone CR or LF in
+  // a field name becomes CRLF.
   @Test func `HTML Standard §4.10.21.8: form names escape only CR, LF and the quote`() async throws {
     for text in Self.ascii {
       let expected = ["\n": "%0A", "\r": "%0D", "\"": "%22"][text] ?? text
@@ -80,8 +81,8 @@ import Testing
     }
   }
 
-  // RFC 9110 §5.6.4: "Recipients that process the value of a quoted-string MUST handle a quoted-pair as if it were replaced by
-  // the octet following the backslash."
+  // RFC 9110 §5.6.4: "Recipients that process the value of a quoted-string MUST handle a quoted-pair as if it were
+  // replaced by the octet following the backslash."
   @Test func `RFC 9110 §5.6.4: a backslash in a quoted string quotes any byte`() {
     for text in Self.ascii {
       #expect(ContentDisposition("form-data; name=\"a\\\(text)b\"")?.name == "a\(text)b")

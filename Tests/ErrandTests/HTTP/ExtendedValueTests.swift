@@ -8,7 +8,7 @@ import Testing
     ("UTF-8'language'value", "value"), ("utf-8''1%202", "1 2"),
     ("UTF-8''%c2%a3%20and%20%e2%82%ac%20rates", "£ and € rates"),
     ("UTF-8''", ""),
-    // RFC 8187 §3.2.1 makes this optional. It is unambiguous, and RFC 5987 required it.
+    // RFC 8187 §3.2.1 makes ISO-8859-1 optional, but it is unambiguous, and RFC 5987 required it.
     ("iso-8859-1'en'%A3%20rates", "£ rates"),
   ]) func `decodes an extended value in its charset`(value: String, text: String) {
     #expect(ExtendedValue.text(of: value) == text)

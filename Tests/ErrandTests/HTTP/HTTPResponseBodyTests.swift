@@ -84,7 +84,7 @@ import Testing
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
     #expect(try await body.next() == Data("first".utf8))
     #expect(try await body.gather() == Data("second".utf8))
-    #expect(try await body.gather() == Data("second".utf8), "again")
+    #expect(try await body.gather() == Data("second".utf8), "the rest can be collected again")
     await #expect(throws: HTTPBodyLimitError.self) {
       try await HTTPResponseBody(Source(["first"], isWhole: true)).gather(upTo: 4)
     }

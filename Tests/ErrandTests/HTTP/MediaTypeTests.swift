@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: [
     ("Application/JSON; charset=utf-8", "application/json"), (" text/html ;x=y", "text/html"), ("", ""), (";", ""),
   ])
-  func `the essence is type and subtype in lower case`(value: String, essence: String) {
+  func `the essence is the type and subtype in lowercase`(value: String, essence: String) {
     #expect(MediaType(value).essence == essence)
   }
 
@@ -27,5 +27,5 @@ import Testing
   func `human-readable types are text`(value: String) { #expect(MediaType(value).isText) }
 
   @Test(arguments: ["image/png", "application/octet-stream", "application/x-ndjsonish", ""])
-  func `other types are not text`(value: String) { #expect(!MediaType(value).isText) }
+  func `binary and unknown types are not text`(value: String) { #expect(!MediaType(value).isText) }
 }

@@ -11,7 +11,7 @@ import Testing
     ("https://example.com?a@b", "https://example.com:443"),
     ("https://example.com#a@b:7", "https://example.com:443"), ("https://a@b@example.com/", "https://example.com:443"),
   ])
-  func `parses scheme, host and port from the URL`(text: String, origin: String) throws {
+  func `parses the scheme, host and port from a URL`(text: String, origin: String) throws {
     let url = try #require(URL(string: text))
     #expect(Origin(url)?.description == origin)
   }
@@ -32,7 +32,7 @@ import Testing
     #expect(Origin(.known("https://a.test"))?.host == "a.test")
   }
 
-  @Test func `origins are equal if scheme, host and port are equal`() {
+  @Test func `origins are equal if their schemes, hosts and ports are equal`() {
     #expect(Origin(.known("https://a.test")) == Origin(.known("https://u@A.test:443/x")))
     #expect(Origin(.known("https://a.test")) != Origin(.known("http://a.test:443")))
   }
@@ -42,7 +42,7 @@ import Testing
     "0x7f.0.0.1", "2130706433", "017700000001", "127.0.0.1.", "localhost.", "loc%61lhost", "LOCALHOS%54", "[0:0::1]",
     "[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "%6c.localhost",
   ])
-  func `loopback hosts are loopback in every notation`(host: String) throws {
+  func `recognizes loopback hosts in every notation`(host: String) throws {
     #expect(try #require(Origin(.known("http://\(host):81/"))).isLoopback)
   }
 
@@ -52,7 +52,7 @@ import Testing
     "[::2]", "[::]", "0.0.0.0", "0x7f000001.example.com", "[::ffff:128.0.0.1]", "localhost.evil", "xlocalhost",
     "10.0.0.1", "localhost@example.com",
   ])
-  func `other hosts are not loopback`(host: String) throws {
+  func `does not treat any other host as loopback`(host: String) throws {
     #expect(try #require(Origin(.known("http://\(host)/"))).isLoopback == false)
   }
 

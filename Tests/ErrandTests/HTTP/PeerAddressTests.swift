@@ -33,12 +33,12 @@ import Testing
     "192.88.98.255", "192.88.100.0", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "198.51.99.255",
     "198.51.101.0", "203.0.112.255", "203.0.114.0", "223.255.255.255",
   ])
-  func `the addresses next to those blocks are public`(text: String) throws {
+  func `addresses next to special-purpose IPv4 blocks are public`(text: String) throws {
     #expect(try #require(PeerAddress(text)).isPublic)
   }
 
-  // IANA IPv6 Special-Purpose Address Registry (RFC 6890 §2.2.3). "Today's IANA allocations for global unicast are limited to
-  // 2000::/3" (RFC 4291 §2.4).
+  // IANA IPv6 Special-Purpose Address Registry (RFC 6890 §2.2.3). "Today's IANA allocations for global unicast are
+  // limited to 2000::/3" (RFC 4291 §2.4).
   @Test(arguments: [
     "::", "::1", "::2", "::7f00:1", "64:ff9b:1::", "64:ff9b:1:ffff:ffff:ffff:ffff:ffff", "64:ff9a::1", "64:ff9b:2::1",
     "100::", "100::ffff:ffff:ffff:ffff", "100:0:0:1::1", "1fff::1", "2001::", "2001:0:53aa:64c::1", "2001:2::1",
@@ -54,8 +54,8 @@ import Testing
     #expect(!(try #require(PeerAddress(text)).isPublic))
   }
 
-  // RFC 4291 §2.4. An address that embeds an IPv4 address is public if the IPv4 address is (RFC 4291 §2.5.5.2, RFC 6052
-  // §2.1).
+  // RFC 4291 §2.4. An address that embeds an IPv4 address is public if that address is public (RFC 4291 §2.5.5.2, RFC
+  // 6052 §2.1).
   @Test(arguments: [
     "2000::1", "2001:200::1", "2001:db7:ffff::1", "2001:db9::1", "2003::1", "2400:cb00::1", "2606:4700::1111",
     "2a00:1450::1", "3ffe:ffff::1", "3fff:1000::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
@@ -64,8 +64,8 @@ import Testing
     #expect(try #require(PeerAddress(text)).isPublic)
   }
 
-  // RFC 3986 §7.4, "Rare IP Address Formats": system routines "often allow and process a much larger set of formats than those
-  // described in Section 3.2.2".
+  // RFC 3986 §7.4, "Rare IP Address Formats": system routines "often allow and process a much larger set of formats
+  // than those described in Section 3.2.2".
   @Test(arguments: [
     ("http://0x7f.1/", "127.0.0.1"), ("http://2130706433/", "127.0.0.1"), ("http://0177.0.0.01/", "127.0.0.1"),
     ("http://127.1/", "127.0.0.1"), ("http://0/", "0.0.0.0"), ("http://0xa9fea9fe/", "169.254.169.254"),
@@ -123,6 +123,6 @@ import Testing
       origin.host == "shop.test" && (address.isPublic || address.bytes.starts(with: [10]))
     }
     #expect(policy.allows(near, for: origin) && policy.allows(far, for: origin) && !policy.allows(socket, for: origin))
-    #expect(near.specialPurpose == "private use (RFC 1918)" && far.specialPurpose == nil)
+    #expect(near.specialPurpose == "a private address (RFC 1918)" && far.specialPurpose == nil)
   }
 }

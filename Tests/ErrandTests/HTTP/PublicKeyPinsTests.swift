@@ -20,7 +20,7 @@ import Testing
     #expect(pins.pins(for: "api.example.com") == ["A", "B"] && pins.pins(for: "www.example.com") == ["C"])
   }
 
-  @Test func `a union contains all pins of both, merged per host`() {
+  @Test func `a union contains the pins of both sets, merged per host`() {
     let (ours, theirs): (PublicKeyPins, PublicKeyPins) = (["a.test": ["A"], "b.test": ["B"]], ["a.test": ["C"]])
     for union in [ours.union(theirs), theirs.union(ours)] {
       #expect(union.pins(for: "a.test") == ["A", "C"] && union.pins(for: "b.test") == ["B"])
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [".plain.example", "", "a b", "*.", "plain.example:x"])
-  func `an invalid host blocks hosts without pins, and every call fails with an error that names it`(text: String)
+  func `an invalid host makes every call fail with an error that names the host`(text: String)
     async throws
   {
     var pins: PublicKeyPins = ["good.example": ["B"]]

@@ -54,8 +54,8 @@ import Testing
     let system = PublicSuffixes.system
     #expect(system.isSuffix("co.uk") && system.isSuffix("github.io") && system.isSuffix("com"))
     #expect(system.isSuffix("any.kobe.jp") && !system.isSuffix("city.kobe.jp"))
-    #expect(system.isSuffix("xn--55qx5d.cn"), "公司.cn, as it is looked up")
+    #expect(system.isSuffix("xn--55qx5d.cn"), "公司.cn in Punycode")
     #expect(system.registrableDomain(of: "www.example.co.uk") == "example.co.uk")
-    #expect(system.isSuffix("kawasaki.miyagi.jp"), "which the short rule does not know")
+    #expect(system.isSuffix("kawasaki.miyagi.jp"), "only the system's list contains this suffix")
   }
 }

@@ -14,7 +14,7 @@ import Testing
       (["5"], 5), (["5", "5"], 5), (["5, 5"], 5), ([" 5 ,5", "5"], 5), (["5", "6"], nil), (["5,"], nil), ([""], nil),
       (["+5"], nil),
       (["-5"], nil), (["5.0"], nil), (["0x5"], nil), (["9999999999999999999"], nil), ([], nil),
-    ] as [([String], Int64?)]) func `treats a repeated number as one`(lines: [String], number: Int64?)
+    ] as [([String], Int64?)]) func `treats repeated equal numbers as one number`(lines: [String], number: Int64?)
   {
     #expect(HTTPHeaders(lines.map { .init(.contentLength, $0) }).number(.contentLength) == number)
   }
@@ -23,7 +23,7 @@ import Testing
     ([], false), ([""], false), (["identity"], false), (["Identity, identity"], false),
     (["identity", "identity"], false),
     (["gzip"], true), (["identity, gzip"], true), (["x-unknown"], false),
-  ]) func `identity and unknown codings are not compression`(lines: [String], isCompressed: Bool) {
+  ]) func `identity and unknown codings do not count as compression`(lines: [String], isCompressed: Bool) {
     #expect(HTTPHeaders(lines.map { .init(.contentEncoding, $0) }).isCompressed == isCompressed)
   }
 
@@ -34,7 +34,7 @@ import Testing
     #expect(range?.positions == 2...4 && range?.length == 10)
   }
 
-  // A wrong guess would write the body to the wrong place of a file.
+  // A wrong guess would write the body to the wrong place in the file.
   @Test(arguments: [
     ["bytes=2-4/10"], ["2-4/10"], ["bytes2-4/10"], ["bytes: 2-4/10"], ["bytes 2-4"], ["bytes 2 4/10"],
     ["bytes 2-4/1 0"],
@@ -43,7 +43,7 @@ import Testing
     #expect(ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) })) == nil)
   }
 
-  @Test func `parses the complete length of an unsatisfied range in the same way`() {
+  @Test func `parses the complete length of an unsatisfied content range`() {
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes  * / 10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */11"]) == nil)

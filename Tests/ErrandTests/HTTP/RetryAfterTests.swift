@@ -45,11 +45,11 @@ import Testing
     ("Sun, 06 Nov 1994 08:49:47 GMT, 3", 10_000), ("20, Sun, 06 Nov 1994 08:49:47 GMT", 20_000),
     ("Sun Nov  6 08:49:47 1994, 3", 10_000),
     ("Sun, 06 Nov 1994 08:49:47 GMT, Sun, 06 Nov 1994 08:49:57 GMT", 20_000),
-  ]) func `uses the longest of several interpretations`(value: String, milliseconds: Int) {
+  ]) func `uses the longest delay if a value has several interpretations`(value: String, milliseconds: Int) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .milliseconds(milliseconds))
   }
 
-  @Test func `uses the longest of several lines`() {
+  @Test func `uses the longest delay of several lines`() {
     let lines: HTTPHeaders = [.retryAfter: "2", .retryAfter: "Sun, 06 Nov 1994 08:49:47 gmt", .retryAfter: "soon"]
     #expect(RetryAfter.delay(in: lines, now: now) == .seconds(10))
     let dates: HTTPHeaders = [
@@ -93,7 +93,7 @@ import Testing
     call.cancel()
     await #expect(throws: CancellationError.self) { try await call.value }
     #expect(lines.withLock { $0.count { $0.contains("attempt 1 started") } } == 1)
-    #expect(!lines.withLock { $0.contains { $0.contains("attempt 2 started") } }, "it did not wait at all")
+    #expect(!lines.withLock { $0.contains { $0.contains("attempt 2 started") } }, "the call retried without waiting")
   }
 
   @Test(arguments: [

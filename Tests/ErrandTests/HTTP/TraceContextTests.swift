@@ -48,7 +48,7 @@ import Testing
     headers["tracestate"] = "a=1,a=2"
     #expect(try #require(TraceContext(headers)).state == TraceState())
     headers.add(parent, for: "traceparent")
-    #expect(TraceContext(headers) == nil, "two are none")
+    #expect(TraceContext(headers) == nil, "two traceparent fields are invalid")
     #expect(TraceContext(HTTPHeaders()) == nil)
   }
 
@@ -82,7 +82,7 @@ import Testing
     #expect(baggage.description == "user-id=a%20b%2Cc%3Bd=%C3%A9%25%22%5C")
     #expect(Baggage([baggage.description]) == baggage)
     #expect(throws: TraceFieldError.self) { try baggage.set("1", for: "a b") }
-    #expect(Baggage(["a=%zz%+1%4"])["a"] == "%zz%+1%4", "what is no escape stays")
+    #expect(Baggage(["a=%zz%+1%4"])["a"] == "%zz%+1%4", "an invalid escape is kept unchanged")
     try baggage.set(String(repeating: "x", count: 9000), for: "long")
     #expect(baggage.description.hasPrefix("user-id=") && !baggage.description.contains("long"))
     baggage.remove("user-id")
@@ -104,7 +104,9 @@ import Testing
     }
     let quarter = traces.filter { TraceSampling.share(0.25).samples($0) }
     #expect((2000...3000).contains(quarter.count))
-    #expect(quarter.allSatisfy { TraceSampling.share(0.5).samples($0) }, "what the smaller share has, the larger has")
+    #expect(
+      quarter.allSatisfy { TraceSampling.share(0.5).samples($0) },
+      "a larger share includes every trace of a smaller share")
     #expect(traces.allSatisfy { TraceSampling.all.samples($0) && !TraceSampling.none.samples($0) })
     #expect(TraceSampling.none.union(.share(0.5)) == .share(0.5) && TraceSampling.all.union(.none) == .all)
   }

@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test(arguments: [
-    // "Parsers must be careful in handling cases where there are more '..' segments than there are hierarchical levels".
+    // "Parsers must be careful in handling cases where there are more '..' segments than there are hierarchical
+    // levels".
     ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"),
     // "parsers must remove the dot-segments '.' and '..' when they are complete components of a path".
     ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"),
@@ -50,7 +51,7 @@ import Testing
     ("//b:8080/x", "https://a/y", "https://b:8080/x"), ("12:30", "http://a/b/c", "http://a/b/12:30"),
     ("HTTP://B/x", "http://a/", "HTTP://B/x"),
   ])
-  func `RFC 3986 §5.2: resolves bases without a path, absolute references and names like schemes`(
+  func `RFC 3986 §5.2: resolves bases without a path and names that look like schemes`(
     reference: String, base: String, target: String
   ) {
     #expect(resolved(reference, base) == target)
@@ -67,8 +68,8 @@ import Testing
     #expect(resolved(reference, Self.base) == target)
   }
 
-  // RFC 3986 §2.1: a percent-encoding represents "a data octet in a component when that octet's corresponding character is outside
-  // the allowed set".
+  // RFC 3986 §2.1: a percent-encoding represents "a data octet in a component when that octet's corresponding character
+  // is outside the allowed set".
   @Test(arguments: [
     ("/a b", "http://a/a%20b"), ("/ä?ö#ü", "http://a/%C3%A4?%C3%B6#%C3%BC"), ("/a%20b%2Fc", "http://a/a%20b%2Fc"),
     ("/100%", "http://a/100%25"), ("/%zz", "http://a/%25zz"), ("/x?a[]=1", "http://a/x?a%5B%5D=1"),
@@ -79,7 +80,9 @@ import Testing
     reference: String, target: String
   ) {
     #expect(resolved(reference, "http://a/b") == target)
-    #expect(URL(string: target, encodingInvalidCharacters: false)?.absoluteString == target, "Foundation takes it")
+    #expect(
+      URL(string: target, encodingInvalidCharacters: false)?.absoluteString == target,
+      "Foundation accepts the target unchanged")
   }
 }
 
@@ -96,8 +99,8 @@ import Testing
     #expect(try target() == nil)
   }
 
-  // RFC 9110 §10.2.2: "a user agent MUST process the redirection as if the value inherits the fragment component of the URI
-  // reference used to generate the target URI". Its two examples.
+  // RFC 9110 §10.2.2: "a user agent MUST process the redirection as if the value inherits the fragment component of the
+  // URI reference used to generate the target URI". Its two examples.
   @Test func `RFC 9110 §10.2.2: inherits the fragment unless the target has its own`() throws {
     #expect(
       try target("/People.html#tim", from: "http://www.example.org/~tim") == "http://www.example.org/People.html#tim")
@@ -114,7 +117,7 @@ import Testing
     #expect(throws: LinkedURL.Refusal.user) { try target(value) }
   }
 
-  @Test func `keeps the user name of the request's own URL at its origin`() throws {
+  @Test func `keeps the user name of the request's URL at the same origin`() throws {
     #expect(try target("/c", from: "https://me@shop.test/a") == "https://me@shop.test/c")
   }
 

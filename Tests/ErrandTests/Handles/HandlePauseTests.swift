@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandlePauseTests {
-  /// A body that counts the chunks that were read and waits after the first chunk.
+  /// A body that counts the chunks read and waits after the first one.
   private final class CountedSource: HTTPBodySource {
     let taken = Counter()
     private let chunks: Int
@@ -44,7 +44,7 @@ import Testing
     clock.advance(by: .seconds(2))
     await giveWay(50)
     #expect(handle.state == .paused && asked.count == 1)
-    #expect(built.count == 1, "what is sent later is built later")
+    #expect(built.count == 1, "a request is built only when it is sent")
     #expect(handle.resume() && !handle.resume())
     #expect(try await handle.value == Widget())
     #expect(asked.count == 2 && built.count == 2)

@@ -2,7 +2,7 @@
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandleProgressTests {
-  @Test func `waits before and between attempts`() {
+  @Test func `a call is waiting before and between attempts`() {
     var progress = HandleProgress()
     #expect(progress.state == .waiting)
     let moments: [(CallMoment, TaskHandleState)] = [

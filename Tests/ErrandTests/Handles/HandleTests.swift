@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HandleTests {
-  /// A server that answers when its gate opens, and a counter of its requests.
+  /// Creates a server that answers when its gate opens, and a counter of its requests.
   private struct GatedShop {
     let gate = PauseGate()
     let asked = Counter()
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test func `a started call can be cancelled by tag and again after a retry`() async throws {
+  @Test func `a started call can be cancelled by tag, and again after a retry`() async throws {
     let shop = GatedShop()
     let handle = shop.server.manager.start(GetWidget().on(shop.server))
     await shop.asked.reached(1)
@@ -137,7 +137,7 @@ import Testing
     #expect(try await handle.value == Widget())
   }
 
-  @Test func `retry runs a failed call again but not a successful call`() async throws {
+  @Test func `retry runs a failed call again, but not a successful one`() async throws {
     let stub = StubServer(.status(404), .widget)
     let handle = stub.server.manager.start(GetWidget().on(stub.server))
     let error = await #expect(throws: TaskError.self) { try await handle.value }
@@ -152,7 +152,7 @@ import Testing
   @Test func `a cancelled call can be retried and cancelled again`() async throws {
     let shop = GatedShop()
     let handle = shop.server.manager.start(GetWidget().on(shop.server))
-    #expect(!handle.retry(), "it is under way")
+    #expect(!handle.retry(), "a running call can't be retried")
     await shop.asked.reached(1)
     handle.cancel()
     _ = try? await handle.value
@@ -164,7 +164,7 @@ import Testing
     #expect(try await handle.value == Widget())
   }
 
-  @Test func `a retry uses the default server at the time of the start`() async throws {
+  @Test func `a retry uses the server that was the default when the call started`() async throws {
     let stub = StubServer(.status(404), .widget)
     let handle = await Server.withDefault(stub.server) { stub.server.manager.start(GetWidget()) }
     _ = try? await handle.value
@@ -197,7 +197,7 @@ import Testing
     #expect(late.first == "call started" && late.last?.hasPrefix("call failed") == true, "\(late.last ?? "")")
   }
 
-  /// A server that answers with 100,000 bytes in chunks of 100, one per millisecond.
+  /// Creates a server that answers with 100,000 bytes in chunks of 100 bytes, one per millisecond.
   private func slowServer(_ clock: ManualClock) -> Server {
     final class Pieces: HTTPBodySource {
       let clock: ManualClock
@@ -272,7 +272,7 @@ import Testing
     #expect(stub.requests.first?.body.data != nil)
   }
 
-  @Test func `the value is the response without a payload type, or the file of a download`() async throws {
+  @Test func `the value of a handle is the response, or the file if it is a download`() async throws {
     let stub = StubServer(.json("{}"))
     #expect(try await stub.server.manager.start(PlainTask().on(stub.server)).value.status == .ok)
     try await withFolder { folder in

@@ -36,7 +36,7 @@ import Testing
     #expect(!compressed.curlCommand().contains("s3cret") && !compressed.curlCommand().contains("13 bytes of data"))
   }
 
-  @Test func `reads a hidden body from standard input and says so`() async throws {
+  @Test func `a command reads a hidden body from standard input and says so`() async throws {
     let bytes = HTTPBody.bytes(Data([0, 1, 2, 255]), type: .octetStream)
     let request = HTTPRequest(.post, Self.url, headers: [.contentType: "application/octet-stream"], body: bytes)
     #expect(request.curlCommand(redaction: nil).hasPrefix("printf "))
@@ -54,7 +54,7 @@ import Testing
     #expect(exchanges.map { $0.body?.text } == [nil, nil, nil])
     for command in [request.curlCommand()] + exchanges.compactMap(\.curlCommand) {
       let lines = command.split(separator: "\n")
-      #expect(lines.first == "# The body is not shown. The command reads it from the standard input.", "\(command)")
+      #expect(lines.first == "# The body is not shown. The command reads it from standard input.", "\(command)")
       #expect(lines.dropFirst().first?.hasPrefix("curl ") == true, "\(command)")
       #expect(lines.dropFirst().dropLast().allSatisfy { $0.hasSuffix(" \\") } && lines.last == "  --data-binary @-")
       for note in exchanges.compactMap({ $0.body?.note }) { #expect(!command.contains(note), "\(command)") }
@@ -153,10 +153,10 @@ import Testing
   @Test(arguments: [
     "--oauth2-bearer=SECRET", "--user=me:SECRET", "-F 'x=SECRET;y=SECRET'", "-F 'x=@f;y=SECRET'", "-I -d SECRET",
   ])
-  func `an error does not show values`(options: String) {
+  func `errors do not show option values`(options: String) {
     do {
       _ = try request("curl \(options) https://a.test/")
-      Issue.record("\(options) is taken")
+      Issue.record("\(options) was accepted")
     } catch {
       #expect(!"\(error)".contains("SECRET"))
     }
@@ -215,10 +215,11 @@ import Testing
     ("curl https://a.test/ https://b.test/", "more than one URL"), ("curl -d @f https://a.test/", "--data-binary"),
     ("curl -b jar.txt https://a.test/", "jar.txt"), ("curl -H 'X y' https://a.test/", "'X' has no colon"),
     ("curl -H", "'-H' has no value"),
-    ("curl ftp://a.test/", "'ftp'"), ("curl https://a.test/ -d a -F b=c", "several bodies"),
-    ("curl --data-binary @- https://a.test/", "standard input"), ("curl -X 'A B' https://a.test/", "not a token"),
+    ("curl ftp://a.test/", "'ftp'"), ("curl https://a.test/ -d a -F b=c", "more than one body"),
+    ("curl --data-binary @- https://a.test/", "standard input"),
+    ("curl -X 'A B' https://a.test/", "not a valid HTTP method name"),
     ("curl -m x https://a.test/", "number of seconds"), ("curl -:", "'-:' is not supported"),
-    ("curl http://", "not a URL"), ("curl --proto-default https a.test", "write the scheme into the URL"),
+    ("curl http://", "not a URL"), ("curl --proto-default https a.test", "add the scheme to the URL"),
     ("curl 'https://a.test/{a,b}'", "'--globoff'"), ("curl 'https://a.test/[1-3]?x'", "'--globoff'"),
     ("curl 'https://a.test/?f[s]=x'", "'--globoff'"), ("curl 'https://a.test/{}'", "'--globoff'"),
     ("curl 'https://a.test/}'", "'--globoff'"), ("curl 'https://a.test/{a'", "'--globoff'"),
@@ -257,7 +258,7 @@ import Testing
     let stub = StubServer(.status(302, [.location: "/b"]), .json("{}"))
     let task = try CurlCommand("curl https://a.test/a -H 'X-Mine: 1' -d b=c -m 3").task
     let response = try await task.accepting(.only(302)).on(stub.server).run()
-    #expect(response.status == 302, "redirects are not followed unless the command says so")
+    #expect(response.status == 302, "curl does not follow redirects by default")
     let sent = try #require(stub.requests.first)
     #expect(sent.method == .post && sent.headers["X-Mine"] == "1" && sent.body.data == Data("b=c".utf8))
     #expect(sent.options.timeouts.attempt == .seconds(3))

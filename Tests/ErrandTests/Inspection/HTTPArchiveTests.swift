@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct HTTPArchiveTests {
   private static let url = URL.known("https://shop.test/a?x=1&y=a%20b&token=s3cret#end")
 
-  @Test func `each request of a call is an entry`() async throws {
+  @Test func `each request of a call has its own entry`() async throws {
     let calls = try await recordedCalls(.status(503), .status(302, [.location: "/widgets/8"]), .widget) { server in
       _ = try await GetWidget().on(server).retry(upTo: 1, after: .seconds(2)).comment("why").download()
     }
@@ -24,7 +24,7 @@ import Testing
       "\(last.timeline ?? [])")
     let starts = try archive.entries.map { try Date($0.startedDateTime, strategy: RecordingEntry.dateFormat) }
     #expect(abs(starts[1].timeIntervalSince(starts[0]) - 2) < 0.01)
-    #expect(archive.entries[0].timeline == nil, "with the last request alone")
+    #expect(archive.entries[0].timeline == nil, "only a call's last entry has the timeline")
   }
 
   @Test func `contains the fields that HAR requires, and no secrets`() async throws {
@@ -48,7 +48,7 @@ import Testing
       let object = object as? [String: Any]
       return names.split(separator: " ").map(String.init).filter { object?[$0] == nil }
     }
-    // HAR 1.2: the fields that are not optional.
+    // HAR 1.2: the required fields.
     #expect(missing(entry, "startedDateTime time request response cache timings") == [])
     let request = entry["request"] as? [String: Any]
     #expect(missing(request, "method url httpVersion cookies headers queryString headersSize bodySize postData") == [])
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test
-  func `parses form parameters as a body and headers without a value, and rejects a missing body`()
+  func `parses form parameters as a body, and rejects a missing body`()
     throws
   {
     func entry(_ postData: String, size: Int) throws -> HTTPArchive.Entry {
@@ -141,7 +141,7 @@ import Testing
     (#""bodySize":3,"postData":{"mimeType":"a/b","text":"AAAA=A!A","_encoding":"base64"}"#, nil),
     (#""bodySize":0"#, Data()), ("\"httpVersion\":\"HTTP/1.1\"", Data()),
     (#""bodySize":3,"postData":{"mimeType":"a/b","text":"AAAA","_encoding":"base64"}"#, Data([0, 0, 0])),
-  ]) func `a request without its body in the archive is nil`(fields: String, body: Data?) throws {
+  ]) func `returns nil for a request whose body is not in the archive`(fields: String, body: Data?) throws {
     let text = #"{"log":{"entries":[{"request":{"method":"POST","url":"https://a.test/",\#(fields)},"response":{}}]}}"#
     let entry = try #require(try HTTPArchive(data: Data(text.utf8)).entries.first)
     #expect(entry.httpRequest.map { $0.body.data ?? Data() } == body)
@@ -155,7 +155,7 @@ import Testing
     ("HEAD", #""content":{"size":-1,"mimeType":"a/b"}"#, Data()),
     ("GET", #""content":{"size":0,"mimeType":"a/b"}"#, Data()),
     ("GET", #""content":{"size":2,"mimeType":"a/b","text":"hi"}"#, Data("hi".utf8)),
-  ]) func `a response without its body in the archive is nil`(method: String, fields: String, body: Data?)
+  ]) func `returns nil for a response whose body is not in the archive`(method: String, fields: String, body: Data?)
     async throws
   {
     let text =
@@ -164,7 +164,7 @@ import Testing
     #expect(try await response?.body.collect() == body)
   }
 
-  @Test(arguments: [204, 304]) func `a 204 or 304 is a response despite a declared size`(status: Int)
+  @Test(arguments: [204, 304]) func `returns a 204 or 304 response despite a declared size`(status: Int)
     throws
   {
     let text = """
@@ -199,7 +199,7 @@ import Testing
       entries.map(\.request.bodySize) == [-1, 0] && entries[0].httpRequest == nil && entries[1].httpRequest != nil)
     let shown = try #require(calls.first)
     #expect(shown.exchanges[0].body?.type == nil && shown.exchanges[0].body?.size == nil)
-    #expect("\(shown)".contains("<a hidden body>") && !"\(shown)".contains("s3cret"), "\(shown)")
+    #expect("\(shown)".contains("<hidden body>") && !"\(shown)".contains("s3cret"), "\(shown)")
   }
 
   @Test func `parses an archive without a creator version and a response status`() throws {
@@ -278,10 +278,12 @@ import Testing
     entry = try #require(HTTPArchive(calls).entries.first)
     #expect(entry.serverIPAddress == nil)
     calls[0].exchanges[0].failure = "the body broke off"
-    #expect(HTTPArchive(calls).entries.first?.response.bodySize == -1, "what came of it is not known")
+    #expect(HTTPArchive(calls).entries.first?.response.bodySize == -1, "the size of an incomplete body is unknown")
     calls[0].exchanges[0].failure = nil
     calls[0].exchanges[0].method = .head
-    #expect(HTTPArchive(calls).entries.first?.response.bodySize == 0, "a length that is announced is none that came")
+    #expect(
+      HTTPArchive(calls).entries.first?.response.bodySize == 0,
+      "the Content-Length of a HEAD response is not the size of its body")
   }
 
   @Test func `derives the timings from the transfer`() {
@@ -298,7 +300,7 @@ import Testing
     exchange.response = RecordedCall.Response(status: 200, isConnectionReused: true)
     parts = HTTPArchive.Timings(exchange)
     #expect([parts.dns, parts.connect, parts.ssl] == [-1, -1, -1] && parts.send == 1)
-    // Nothing was received, so the remaining time belongs to the current phase.
+    // Nothing was received, so the remaining time counts toward the current phase.
     (timings.firstByte, timings.lastByte, exchange.response) = (.zero, .milliseconds(1), nil)
     (exchange.timings, exchange.ended) = (timings, .milliseconds(2076))
     parts = HTTPArchive.Timings(exchange)

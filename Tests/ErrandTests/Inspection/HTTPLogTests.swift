@@ -22,7 +22,7 @@ import Testing
 
   private static let injection = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&--><!--"
 
-  @Test func `writes a text file and a block of the page for every call`() async throws {
+  @Test func `writes a text file and a page block for every call`() async throws {
     try await withFolder { parent in
       let (log, page) = try await logged(.widget, below: parent) { server in
         for id in 0..<3 { _ = try await GetWidget(id: id).on(server).download() }
@@ -74,7 +74,7 @@ import Testing
       let newest = [all.folder.lastPathComponent, log.folder.lastPathComponent]
       #expect(await eventually { (try? names())?.sorted() == (left + newest).sorted() })
       #expect(try files(in: parent.appendingPathComponent(left[0])) == ["my notes.md"])
-      #expect(try files(in: parent.appendingPathComponent(old)) == ["index.html"], "it is still written")
+      #expect(try files(in: parent.appendingPathComponent(old)) == ["index.html"], "the log is still being written")
       #expect(try files(in: parent.appendingPathComponent(left[3])).count == 2)
       withExtendedLifetime((held, all)) {}
     }
@@ -140,7 +140,7 @@ import Testing
         _ = try await task.on(server).tagged(Self.injection).comment(Self.injection).download()
       }
       #expect(!page.contains("s3cret") && !page.contains("<img") && !page.contains("<!--"))
-      #expect(page.components(separatedBy: "<script").count == 3, "the page's own, and the call's")
+      #expect(page.components(separatedBy: "<script").count == 3, "the page has one script, and the call has another")
     }
   }
 
@@ -155,7 +155,7 @@ import Testing
     call.exchanges[0].failure = "failure"
     call.exchanges[0].body?.note = "note"
     call.exchanges[1].response?.body?.note = "note"
-    // Replaces every text except texts with fixed values.
+    // Replaces every text except those with fixed values.
     let texts = try JSONSerialization.jsonObject(with: JSONEncoder().encode(call))
     let count = Shared(0)
     func spoiled(_ value: Any, _ key: String) -> Any {
@@ -189,7 +189,7 @@ import Testing
       for id in 0..<4 { _ = try await GetWidget(id: id).on(stub.server).download() }
       await log.finish()
       #expect(try files(in: log.folder).count { $0.hasSuffix(".txt") } == 2)
-      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("it has 2 calls") == true)
+      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("limit of 2 calls") == true)
     }
   }
 
@@ -203,12 +203,13 @@ import Testing
         await log.finish()
       }
       #expect(try files(in: log.folder).count { $0.hasSuffix(".txt") } == 1 && log.lost == 3)
-      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("it has 5000 bytes") == true)
+      #expect(
+        said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("maximumSize of 5000 bytes") == true)
     }
   }
 
   @Test func `the page's content security policy allows only its own script`() throws {
-    // With the combining mark, the bracket is a different character, but it still starts a tag.
+    // The bracket and the combining mark form a different character, but the bracket still starts a tag.
     let page = LogPage.head(title: "<q> <\u{338}q & \"x\"")
     #expect(page.range(of: Data("<q".utf8)) == nil && page.range(of: Data("<\u{338}".utf8)) == nil)
     let head = String(decoding: page, as: UTF8.self)

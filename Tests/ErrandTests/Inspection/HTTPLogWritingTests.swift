@@ -14,7 +14,7 @@ import Testing
     func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) { makers.withLock { $0.append(make) } }
   }
 
-  @Test func `a recorder can create its call later and receives the same call`() async throws {
+  @Test func `a recorder can create its recorded call later`() async throws {
     let (late, calls) = (Late(), RecordedCalls())
     let stub = StubServer(.json(#"{"id":7,"name":"Sprocket","token":"planted"}"#)) { $0.recorders = [late, calls] }
     _ = try await GetWidget().on(stub.server).download()
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test func `counts unlinked files towards the size and logs each reason once`() async throws {
+  @Test func `counts files missing from the page towards the size and logs each reason once`() async throws {
     try await withFolder { parent in
       let lines = Shared<[String]>([])
       let log = try HTTPLog(
@@ -61,7 +61,7 @@ import Testing
       #expect(texts.count < 10 && log.lost == 20, "\(texts)")
       let said = lines.withLock { $0 }
       #expect(said.count { $0.hasSuffix(": No such file or directory") } == 1)
-      #expect(said.count { $0.contains("it has 2000 bytes") } == 1, "\(said)")
+      #expect(said.count { $0.contains("maximumSize of 2000 bytes") } == 1, "\(said)")
     }
   }
 

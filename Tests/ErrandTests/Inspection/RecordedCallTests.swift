@@ -46,7 +46,7 @@ import Testing
     #expect(exchange.response?.body?.text == #"{"access_token":"<redacted>","name":"shown"}"#)
   }
 
-  @Test func `can be encoded as JSON and decoded again`() async throws {
+  @Test func `a recorded call can be encoded as JSON and decoded again`() async throws {
     let calls = try await recordedCalls(.status(503), .status(404, ["X-Mine": "a"]), .widget) { server in
       _ = try? await GetWidget().on(server).retry(upTo: 1, after: .milliseconds(1500)).download()
       _ = try await Login().on(server).run()
@@ -59,7 +59,7 @@ import Testing
     let again = try decoder.decode([RecordedCall].self, from: data)
     #expect(again.count == 2 && again.map(\.description) == calls.map(\.description))
     #expect(again.map(\.exchanges) == calls.map(\.exchanges) && again.map(\.duration) == calls.map(\.duration))
-    #expect(String(decoding: data, as: UTF8.self).contains(#""duration":1.5"#), "durations are seconds")
+    #expect(String(decoding: data, as: UTF8.self).contains(#""duration":1.5"#), "durations are encoded in seconds")
   }
 
   @Test func `records only that a hidden task ran`() async throws {

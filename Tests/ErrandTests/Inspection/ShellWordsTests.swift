@@ -32,12 +32,13 @@ import Testing
   @Test(arguments: [
     ("a 'b", "single quote"), ("a \"b", "double quote"), ("a $'b", "$'"), ("a $b", "variable"),
     ("a \"${b}\"", "variable"),
-    ("a `b`", "'`'"), ("a $(b)", "'$('"), ("a $(b", "parenthesis"), ("a $1", "variable"), ("a ; b", "';'"),
+    ("a `b`", "backticks"), ("a $(b)", "'$(…)'"), ("a $(b", "parenthesis"), ("a $1", "variable"), ("a ; b", "';'"),
     ("a b&c", "'&'"),
     ("a > b", "'>'"),
-    ("a\nb", "line is continued"), ("", "command is missing"), ("a | b", "printf"), ("printf '%d' 1 | a", "%s"),
+    ("a\nb", "line break inside the command"), ("", "command is missing"), ("a | b", "printf"),
+    ("printf '%d' 1 | a", "%s"),
     ("printf a | b | c", "more than one"),
-    ("printf 'a' |", "one side"), ("$(printf \"$(printf a)\")", "'$('"),
+    ("printf 'a' |", "one side"), ("$(printf \"$(printf a)\")", "'$(…)'"),
   ]) func `rejects shell features`(line: String, reason: String) throws {
     let words = try #require(refusal(line))
     #expect(words.contains(reason), "\(words)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Spans have the same content as text and as values.
+/// The text and the values of spans have the same content.
 @Suite(.timeLimit(.minutes(1))) struct TraceTextTests {
   /// Observes the ends of calls and starts traces.
   private struct Ends: TaskObserver {
@@ -27,7 +27,9 @@ import Testing
     return batches
   }
 
-  @Test(arguments: [1, 2, 3, 100]) func `the text equals the values for any batch size`(size: Int) async throws {
+  @Test(arguments: [1, 2, 3, 100]) func `spans have the same content as text and as values, for any batch size`(
+    size: Int
+  ) async throws {
     let ends = Ends()
     let stub = StubServer(
       .status(302, ["Location": "/odd%22?token=planted1&a=1"]), .status(404), .status(503), .status(.ok)
@@ -53,7 +55,7 @@ import Testing
     #expect(!lines.contains { String(decoding: $0.bytes, as: UTF8.self).contains("planted1") })
   }
 
-  /// A span as OTLP encodes it.
+  /// Encodes a span as OTLP does.
   private func described(_ span: RecordedSpan) -> JSONValue {
     func attribute(_ name: String, _ value: RecordedSpan.Value) -> JSONValue {
       let value: JSONValue =

@@ -5,14 +5,14 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct NetworkActivityTests {
-  @Test func `a reader receives the current count and later the latest count`() async throws {
+  @Test func `a reader receives the current count first, then the latest count`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     var numbers = server.manager.activity.makeAsyncIterator()
     #expect(await numbers.next() == 0)
     let calls = (1...5).map { id in Task { try await GetWidget(id: id).on(server).download() } }
     await shop.began.reached(5)
-    #expect(await numbers.next() == 5, "those in between are past")
+    #expect(await numbers.next() == 5, "earlier counts are skipped")
     #expect(server.manager.activity.count == 5)
     shop.open(1...5)
     for call in calls { _ = try await call.value }
@@ -59,7 +59,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct GaugeReadingsTests {
-  @Test func `readings follow the clock and are reported only if they changed`() async throws {
+  @Test func `readings follow the clock and are reported only when they change`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()
@@ -88,7 +88,7 @@ import Testing
     await reader.value
   }
 
-  @Test func `readings do not keep the server alive and end with it`() async {
+  @Test func `reading the activity does not keep the server alive and ends with it`() async {
     let keeper = Server(remote: .none, environment: [:])  // otherwise the next server could become the default server
     func readings() -> GaugeReadings { Server(remote: .none, environment: [:]).gauges(every: .seconds(1)) }
     var iterator = readings().makeAsyncIterator()

@@ -20,8 +20,7 @@ import Testing
     #expect(manager.statistics.count == 4)
   }
 
-  @Test func `a custom name appears in logs, recordings and statistics, up to a maximum number of names`() async throws
-  {
+  @Test func `logs, recordings and statistics use custom names, up to a maximum number`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     let search = Endpoint<Void, Widget>.get("search").on(stub.server)

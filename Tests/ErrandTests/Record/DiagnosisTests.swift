@@ -53,7 +53,7 @@ import Testing
       error(.secureConnectionFailed, "\(TaskError.certificatesReason): no such file", .preparing), .unusableCertificates
     ),
     (
-      error(.badStatus, "200 OK: the server sent the whole content: it does not support Range").ofStatus(200),
+      error(.badStatus, "200 OK: the server sent the entire content because it does not support Range").ofStatus(200),
       .rangeIgnored
     ),
     (status(416), .unsatisfiableRange), (error(.bodyConsumed), .bodyConsumed), (unread, .wrongFormat),
@@ -62,7 +62,7 @@ import Testing
     (error(.untrustedServer, "self-signed certificate"), .certificateUnknown), (error(.pinMismatch), .pinMismatch),
     (error(.proxyAuthenticationRequired), .proxyAuthenticationRequired), (error(.proxyRefused), .proxyRefused),
     (error(.authenticationFailed), .authenticationFailed), (error(.signInRequired), .signInRequired),
-    (error(.connectionLost, "the pooled connection was closed before the response"), .idleConnectionLost),
+    (error(.connectionLost, "the pooled connection was closed before the response arrived"), .idleConnectionLost),
     (error(.connectionLost, "reset", .sending), .lostWhileSending),
     (error(.connectionLost, "reset"), .lostBeforeAnswer),
     (error(.truncatedBody), .truncatedBody), (timeout(.queue, .waiting), .slowQueue),
@@ -89,7 +89,7 @@ import Testing
     (error(.fileNotWritable), .fileNotWritable), (error(.internal), .internal),
   ]
 
-  @Test(arguments: cases) func `an error has the most likely cause`(error: TaskError, cause: Diagnosis.Cause) {
+  @Test(arguments: cases) func `an error reports its most likely cause`(error: TaskError, cause: Diagnosis.Cause) {
     #expect(error.cause == cause && error.diagnosis?.name == cause.rawValue, "\(error)")
   }
 
@@ -162,7 +162,7 @@ import Testing
           waiting 1.000 s to retry: 503 Service Unavailable
           redirected to https://shop.test/b
           attempt 2: 200 OK after 0.200 s (name 0.005 s, connection 0.015 s, TLS 0.040 s, response 0.090 s, body 0.040 s)
-          diagnosis: it took more than one attempt: see why the first one failed before it fails more often
+          diagnosis: the call needed more than one attempt: find out why the first attempt failed
         """)
   }
 

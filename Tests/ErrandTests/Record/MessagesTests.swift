@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The text of errors, which contains the cause, the place and a suggestion.
+/// The text of errors, which states the cause, the place and a suggestion.
 @Suite(.timeLimit(.minutes(1))) struct MessagesTests {
   private func error<Value>(_ body: () async throws -> Value) async throws -> TaskError {
     try #require(await #expect(throws: TaskError.self) { try await body() })
@@ -15,9 +15,10 @@ import Testing
     return try await error { try await GetWidget().on(stub.server).retry(.never).run() }
   }
 
-  @Test func `a bad status quotes the header fields that explain it`() async throws {
+  @Test func `the error for a bad status quotes the header fields that explain the status`() async throws {
     #expect(
-      try await refusal(405, ["Allow": "PUT, PATCH"]).reason == "405 Method Not Allowed: the URL allows PUT, PATCH")
+      try await refusal(405, ["Allow": "PUT, PATCH"]).reason
+        == "405 Method Not Allowed: the allowed methods are PUT, PATCH")
     let challenge = #"Bearer realm="shop", error="invalid_token", Basic realm="shop""#
     #expect(
       try await refusal(401, ["WWW-Authenticate": challenge]).reason
@@ -28,7 +29,7 @@ import Testing
     #expect(try await refusal(404, ["Allow": "PUT", .contentRange: "bytes */2"]).reason == "404 Not Found")
   }
 
-  @Test(arguments: [false, true]) func `the error of a nested call names its request unless that task is hidden`(
+  @Test(arguments: [false, true]) func `a nested call's error names its request unless its task is hidden`(
     isHidden: Bool
   ) async throws {
     struct Hidden: ServerGETTask, UnrecordedTask { let path = "tokens" }
@@ -40,7 +41,8 @@ import Testing
     }
     let refused = try await error { try await PlainTask().on(stub.server).run() }
     let url = "https://shop.test/widgets/7"
-    #expect(refused.reason == (isHidden ? "404 Not Found" : "GET \(url), which this call depends on: 404 Not Found"))
+    #expect(
+      refused.reason == (isHidden ? "404 Not Found" : "GET \(url), which this call depends on, failed: 404 Not Found"))
   }
 
   @Test(arguments: [
@@ -74,13 +76,13 @@ import Testing
   }
 
   @Test(arguments: ["not json", "{\"id\":7", "<widget/>"])
-  func `a body in another format has a distinct cause`(text: String) async throws {
+  func `a body in the wrong format has its own cause`(text: String) async throws {
     let stub = StubServer(.data(Data(text.utf8), .plainText))
     let error = try await error { try await GetWidget().on(stub.server).download() }
     #expect(error.cause == .wrongFormat && error.reason.contains("It begins with: \(text)"), "\(error)")
   }
 
-  @Test func `the error for an invalid JSON line contains its number`() async throws {
+  @Test func `the error for an invalid JSON line contains the line number`() async throws {
     struct Entry: Decodable { let id: Int }
     let body = HTTPResponseBody(Data("{\"id\":1}\n\n{\"id\":\"x\"}\n".utf8))
     let error = try await error { for try await _ in body.jsonLines(of: Entry.self) {} }
@@ -97,7 +99,7 @@ import Testing
         "GET https://shop.test/widgets/7: call failed: 500 Internal Server Error: the server failed, after ") == true)
   }
 
-  /// The text of a timeout error from the transport.
+  /// Returns the text of a timeout error thrown by the transport.
   private func words(
     _ timer: Timeouts.Timer, after limit: Duration, _ timeout: Duration? = nil, _ limits: Timeouts = Timeouts()
   ) async throws -> String {
@@ -114,11 +116,14 @@ import Testing
     #expect(try await words(.attempt, after: three, three) == "the time limit 'timeout'")
     #expect(
       try await words(.attempt, after: three, nil, Timeouts(attempt: three)) == "the time limit 'timeouts.attempt'")
-    #expect(try await words(.attempt, after: five, three) == "the attempt's time limit", "what is left of another")
+    #expect(
+      try await words(.attempt, after: five, three) == "the attempt's time limit",
+      "the limit does not come from an attempt setting")
     var stated = ServerConfiguration()
     stated.timeouts.attempt = three
     #expect(
-      Timeouts.setting(of: .attempt, three, three, Timeouts(), stated) == "timeout", "the server's does not count then")
+      Timeouts.setting(of: .attempt, three, three, Timeouts(), stated) == "timeout",
+      "the task's timeout overrides the server's")
     #expect(Timeouts.setting(of: .attempt, three, .inherited, Timeouts(), stated) == "timeouts.attempt")
     #expect(
       try await words(.idle, after: thirty) == "the time limit 'defaultTimeout' (for pauses in the body)")
@@ -126,7 +131,7 @@ import Testing
       try await words(.idle, after: five, three, Timeouts(idle: five)) == "the time limit 'timeouts.idle'")
     #expect(
       try await words(.firstByte, after: three, three, Timeouts(firstByte: five))
-        == "the time limit 'timeout' (for the head of the response)")
+        == "the time limit 'timeout' (for the response head)")
     #expect(
       try await words(.firstByte, after: .seconds(60), nil, Timeouts(firstByte: .seconds(60)))
         == "the time limit 'timeouts.firstByte'")
@@ -137,7 +142,7 @@ import Testing
     #expect(deadline.reason.hasPrefix("the deadline ('timeouts.call') of 3.000 s was exceeded "))
   }
 
-  @Test func `a nested call's timeout keeps its name`() async throws {
+  @Test func `the timeout of a nested call keeps its name`() async throws {
     let slow = StubServer(.failure(.timeout(.firstByte, after: .seconds(2), phase: .waiting)))
     let inner = PlainTask().on(slow.server).retry(.never).timeouts(Timeouts(firstByte: .seconds(2)))
     let outer = StubServer { $0.preflight = { _, _ in try await inner.run() } }
@@ -356,11 +361,11 @@ import Testing
   private enum Kind: String, Decodable { case known }
   private struct Labelled: Decodable, Sendable { let kind: Kind }
 
-  @Test func `a decoding error quotes no value of a hidden body`() async throws {
+  @Test func `a decoding error does not quote values from a hidden body`() async throws {
     let stub = StubServer(.json(#"{"kind":"s3cret"}"#))
     let task = Endpoint<Void, Labelled>.get("labels").on(stub.server)
     let shown = try await error { try await task.download() }
-    #expect(shown.reason.contains("s3cret"), "what is no secret by its name is shown")
+    #expect(shown.reason.contains("s3cret"), "a value is shown if its name is not secret")
     let hidden = try await error { try await task.recording([.url, .headers]).download() }
     #expect(hidden.reason.hasSuffix(": at kind: the value is invalid"), "\(hidden)")
     let body = HTTPResponseBody(Data("{\"kind\":\"s3cret\"}".utf8))
@@ -382,9 +387,9 @@ import Testing
     trace.note(.decoded, at: .milliseconds(600))
     #expect(
       lines.withLock { $0 } == [
-        "#1 Odd 0.000 s: call started", "#1 Odd 0.001 s: name looked up",
+        "#1 Odd 0.000 s: call started", "#1 Odd 0.001 s: host name resolved",
         "#1 Odd 0.566 s: no response yet: starting attempt 2 concurrently",
-        "#1 Odd 0.566 s: TLS handshake done (at 0.002 s)",
+        "#1 Odd 0.566 s: TLS handshake completed (at 0.002 s)",
         "#1 Odd 0.566 s: request sent", "#1 Odd 0.600 s: decoded",
       ])
   }

@@ -21,8 +21,9 @@ import Testing
     let secondTold = meter.add(3000, at: .seconds(7))
     let second = try #require(secondTold)
     #expect(
-      second.rate == 2000 && second.completed == 4000 && second.remaining == .seconds(3), "the mean from the start")
-    // From now on, one second counts for a quarter.
+      second.rate == 2000 && second.completed == 4000 && second.remaining == .seconds(3),
+      "the rate is the mean since the start")
+    // From now on, each second has a weight of one quarter.
     _ = meter.add(2000, at: .seconds(8))
     let fourthTold = meter.add(0, at: .seconds(9))
     #expect(try #require(fourthTold).rate == 1500)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// Text that is built piece by piece.
+/// Text built piece by piece.
 @Suite(.timeLimit(.minutes(1))) struct TextBytesTests {
   @Test(arguments: [0, 1, 9, 10, 42, 99, 100, 101, 999, 1000, 65_535, 1_000_000, 999_999_999_999, UInt.max])
   func `writes numbers with leading zeros`(value: UInt) {
@@ -64,7 +64,7 @@ import Testing
     ("\"", #"\""#), ("\\", #"\\"#), ("\u{0}", #"\u0000"#), ("\u{1F}", #"\u001f"#), ("<", #"\u003c"#), ("\n", #"\n"#),
     (" ", " "), ("!", "!"), ("\u{7F}", "\u{7F}"), ("é", "é"), ("🙂", "🙂"),
   ])
-  func `escapes a character at any offset and nothing else`(sign: String, escaped: String) {
+  func `escapes only the characters that need it, at any offset`(sign: String, escaped: String) {
     for (before, after) in (0..<20).flatMap({ before in [0, 1, 7, 8, 9].map { (before, $0) } }) {
       let (start, end) = (String(repeating: "a", count: before), String(repeating: "b", count: after))
       var text = TextBytes(capacity: 1)

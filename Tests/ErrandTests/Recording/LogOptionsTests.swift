@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A log line per call, followed by the requested details.
+/// Logs a line per call, followed by the requested details.
 @Suite(.timeLimit(.minutes(1))) struct LogOptionsTests {
   private struct Upload: ServerPOSTTask, DataUploadingTask {
     let path = "somewhere"
@@ -14,7 +14,7 @@ import Testing
   }
   private struct Hidden: ServerGETTask, UnrecordedTask { let path = "somewhere" }
 
-  /// The log output of a call.
+  /// Returns the log output of a call.
   private func logged(
     _ task: some ServerTask, _ answers: StubLog.Answer..., options: LogOptions = [],
     configure: (inout ServerConfiguration) -> Void = { _ in }
@@ -58,7 +58,9 @@ import Testing
     #expect(text.contains("POST Upload") == (parts != 0 && !options.contains(.url)))
     #expect(text.contains("\n") == !options.isSubset(of: .standard))
     let others = text.split(separator: "\n").dropFirst()
-    #expect(others.allSatisfy { $0.hasPrefix(">") || $0.hasPrefix("<") }, "no body looks like a call:\n\(text)")
+    #expect(
+      others.allSatisfy { $0.hasPrefix(">") || $0.hasPrefix("<") },
+      "a body line looks like the start of a call:\n\(text)")
     #expect(!text.unicodeScalars.contains("\u{1B}") && !text.unicodeScalars.contains("\r"))
   }
 

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// Records a call through `step`, and returns the text and the index entry.
+  /// Records a call that uses `step`. Returns the text and the index entry.
   private func recorded(
     _ answers: StubLog.Answer..., through step: any PerAttemptStep = Renewal(), retries: RetryPolicy = .never
   ) async throws -> (text: String, entry: RecordingEntry) {

@@ -84,7 +84,7 @@ import Testing
     #expect(isLocked)
     _ = try folder.write(recordings, RecordingLimits(count: 4))
     #expect(try index(in: url).map(\.number) == [7, 8, 9, 10])
-    #expect(try files(in: url).count == 6, "four recordings, the index and the lock")
+    #expect(try files(in: url).count == 6, "the folder contains four recordings, the index and the lock")
   }
 
   @Test func `concurrent sessions share a folder's index and numbers`() async throws {
@@ -135,7 +135,7 @@ import Testing
     try folder.open()
     _ = try folder.write((0..<4).map { _ in recording() }, .unlimited)
     let names = try recordings(in: url)
-    // Killed before renaming the second file, after removing the third, and while writing a fifth file.
+    // The process was killed before renaming the second file, after removing the third, and while writing the fifth.
     try FileManager.default.moveItem(
       at: url.appendingPathComponent(names[1]), to: url.appendingPathComponent(".0002.partial"))
     try FileManager.default.removeItem(at: url.appendingPathComponent(names[2]))
@@ -155,7 +155,7 @@ import Testing
     let limits = RecordingLimits(count: 30)
     _ = try folder.write((0..<30).map { _ in recording() }, limits)
     let names = try recordings(in: url)
-    // A failing disk simulates a killed process, because nothing can be committed.
+    // A failing disk has the same effect as a killed process: nothing is committed.
     let obstacle = url.appendingPathComponent(".index.partial")
     try FileManager.default.createDirectory(
       at: obstacle.appendingPathComponent("x"), withIntermediateDirectories: true)
@@ -173,7 +173,7 @@ import Testing
     try killed.open()
     _ = try killed.write((0..<6).map { _ in recording() }, .unlimited)
     let names = try recordings(in: url)
-    // Killed during the removal, before the fifth file was renamed.
+    // The process was killed during the removal, before the fifth file was renamed.
     var index = RecordingIndex()
     for entry in try self.index(in: url) { index.append(entry) }
     index.mark(upTo: 3)

@@ -34,7 +34,7 @@ import Testing
     for text in ["", "[", "{}", "[{\"number\":1}]"] { #expect(RecordingIndex(Data(text.utf8)).entries.isEmpty) }
   }
 
-  @Test func `selects the oldest by count, size and age, but never the newest`() {
+  @Test func `selects the oldest recordings by count, size and age, but never the newest`() {
     let index = index(
       entry(1, bytes: 10, minutes: 0), entry(2, bytes: 200, minutes: 10), entry(3, bytes: 30, minutes: 20),
       entry(4, bytes: 4000, minutes: 30))

@@ -6,10 +6,10 @@
 
   @testable import Errand
 
-  /// Records from separate processes, some of which are killed while writing.
+  /// Records in separate processes, some of which are killed while writing.
   @Suite(.timeLimit(.minutes(3))) struct RecordingKillTests {
-    /// Doesn't use `Process`, which tracks the child with a socket. If a server started by another test inherits that
-    /// socket, the end of the child is never noticed.
+    /// Starts a process without `Process`, which uses a socket to detect when the child exits. A server started by
+    /// another test may inherit that socket, and then the exit is never detected.
     private func start(_ folder: URL, recordings: Int) throws -> pid_t {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path
@@ -27,7 +27,7 @@
     /// Waits until the index has changed `count` times.
     private func writes(_ count: Int, to folder: URL, by process: pid_t) async throws {
       let index = folder.appendingPathComponent("index.json").path
-      // Inode numbers are reused, so compare the change times.
+      // Compare change times, because inode numbers are reused.
       var (seen, last) = (0, timespec())
       let isWritten = try await eventually(within: .seconds(30)) {
         var status = stat()
@@ -35,7 +35,7 @@
           (seen, last) = (seen + 1, status.st_ctim)
         }
         var ending: Int32 = 0
-        try #require(waitpid(process, &ending, WNOHANG) == 0, "it ended by itself, with \(ending)")
+        try #require(waitpid(process, &ending, WNOHANG) == 0, "the process exited by itself with status \(ending)")
         return seen >= count
       }
       try #require(isWritten)
@@ -92,7 +92,7 @@
       _ = await (first, second)
       let entries = try index(in: folder)
       #expect(entries.map(\.number).elementsEqual(1...4000))
-      #expect(try files(in: folder).count == 4002, "with the index and the lock")
+      #expect(try files(in: folder).count == 4002, "the folder contains 4,000 recordings, the index and the lock")
     }
 
     @Test(arguments: [20, 1000])

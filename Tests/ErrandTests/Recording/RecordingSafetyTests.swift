@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-/// Access permissions of recordings, and files that other programs put in the folder.
+/// File permissions of recordings, and files that other programs put in the folder.
 @Suite(.timeLimit(.minutes(1))) struct RecordingSafetyTests: RecordingSuite {
   private func mode(_ url: URL) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
@@ -34,7 +34,7 @@ import Testing
     try FileManager.default.removeItem(at: made)
   }
 
-  @Test func `an index entry with a path outside the folder writes nothing there`() async throws {
+  @Test func `does not write to a path outside the folder, even if the index contains it`() async throws {
     try await withFolder { folder in
       let victim = folder.appendingPathComponent("victim.txt")
       try Data("mine".utf8).write(to: victim)
@@ -72,7 +72,8 @@ import Testing
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
       _ = try? await stub.server.recordTaskPath(to: path)
-      #expect((stub.server.taskPathURL == nil) == (name == ".lock"), "without its lock a folder is not written to")
+      #expect(
+        (stub.server.taskPathURL == nil) == (name == ".lock"), "nothing is written to a folder that can't be locked")
       _ = try await GetWidget().on(stub.server).download()
       await stub.server.endTaskPathRecording()
       #expect(try String(contentsOf: victim, encoding: .utf8) == "mine" && lines.withLock { $0 } == [])
@@ -172,7 +173,7 @@ import Testing
       let obstacle = folder.appendingPathComponent(".0002.partial/x")
       try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
       guard case .incomplete = try recordings.write((0..<3).map { _ in recording() }, .unlimited) else {
-        Issue.record("the second was written")
+        Issue.record("the second recording was written")
         return
       }
       #expect(try index(in: folder).map(\.number) == [1, 3])

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The recording style of a task and the redaction of its server.
+/// The recording style of a task and the redaction settings of its server.
 @Suite(.timeLimit(.minutes(1))) struct RecordingStyleTests {
   private struct Upload: ServerPOSTTask, DataUploadingTask {
     let path = "somewhere"
@@ -13,7 +13,7 @@ import Testing
     let uploadType = MediaType.plainText
   }
 
-  /// The recording of a call, and the index of its folder.
+  /// Returns the recording of a call and the index of its folder.
   private func recorded(_ style: RecordingStyle, _ configure: (inout ServerConfiguration) -> Void = { _ in })
     async throws -> (text: String, index: String)
   {
@@ -42,7 +42,9 @@ import Testing
 
   @Test func `redacted values appear in neither the recording nor the index`() async throws {
     let plain = try await recorded(.full)
-    #expect(plain.text.count { $0 == "4" } >= 4 && plain.index.contains("1234"), "nothing knows of it")
+    #expect(
+      plain.text.count { $0 == "4" } >= 4 && plain.index.contains("1234"),
+      "without a custom redaction, the values are recorded")
     let hidden = try await recorded(.full) { $0.redaction.fields.insert("pin") }
     #expect(!hidden.text.contains("1234") && !hidden.index.contains("1234"), "\(hidden)")
     let parts = try await recorded(.full) { $0.redaction.fragments.insert("pi") }

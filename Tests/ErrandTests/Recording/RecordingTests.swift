@@ -20,7 +20,7 @@ import Testing
     try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
   }
 
-  /// The recordings in a folder, without the index and hidden files.
+  /// Returns the names of the recordings in a folder, without the index and hidden files.
   private func recordings(in folder: URL) throws -> [String] { try files(in: folder).filter { $0.hasSuffix(".txt") } }
 
   @Test func `records every call in a numbered file named after its method and task`() async throws {
@@ -93,7 +93,7 @@ import Testing
         for (index, stub) in stubs.enumerated() {
           for _ in 0..<25 {
             group.addTask {
-              // Two names, so only the numbers distinguish the files.
+              // Use two task names, so only the numbers distinguish the files.
               if index % 2 == 0 {
                 _ = try? await GetWidget().on(stub.server).download()
               } else {
@@ -106,7 +106,7 @@ import Testing
       for stub in stubs { await stub.server.endTaskPathRecording() }
       let names = try recordings(in: folder)
       #expect(names.count == 100)
-      #expect(Set(names.map { $0.prefix(4) }).count == 100, "every number once")
+      #expect(Set(names.map { $0.prefix(4) }).count == 100, "each number is used once")
       for name in names { #expect(try text(folder, name).contains("Widget: call succeeded")) }
     }
   }
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `each session without a configured folder creates its own`() async throws {
+  @Test func `each session without a configured folder creates its own folder`() async throws {
     let folders = [try await TaskManager().recordTaskPath(), try await TaskManager().recordTaskPath()]
     #expect(folders[0] != folders[1])
     for folder in folders { try FileManager.default.removeItem(at: folder) }
@@ -191,8 +191,8 @@ import Testing
       _ = try await task.on(stub.server).download()
       await stub.server.recorded()
       let text = try text(folder, try #require(try recordings(in: folder).first))
-      #expect(text.contains("<11 bytes, more than the 10 that are logged>"))
-      #expect(text.contains("<101 bytes, more than the 100 that are logged>"))
+      #expect(text.contains("<11 bytes, over the limit of 10>"))
+      #expect(text.contains("<101 bytes, over the limit of 100>"))
     }
   }
 
@@ -207,7 +207,7 @@ import Testing
     let echoed = try await GetWidget().on(stub.server).echo().run()
     let bodies = try await [silent.body.collect(), echoed.body.collect()]
     #expect(bodies == [Data(), Data()])
-    #expect(lines.withLock { $0 }.joined().contains("<1000 bytes, more than the 10 that are logged>"))
+    #expect(lines.withLock { $0 }.joined().contains("<1000 bytes, over the limit of 10>"))
     await stub.server.update { $0.maxLoggedDownloadSize = 2000 }
     try await GetWidget().on(stub.server).echo().run()
     #expect(lines.withLock { $0 }.last?.contains(String(repeating: "a", count: 1000)) == true)

@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-/// Recordings that wait for earlier recordings or for a lock, and lost recordings.
+/// Recordings that wait for a lock or for earlier recordings, and lost recordings.
 @Suite(.timeLimit(.minutes(1))) struct RecordingWaitTests: RecordingSuite {
   @Test func `a call does not wait for its recording to be created`() async throws {
     try await withFolder { folder in
@@ -37,7 +37,7 @@ import Testing
       let sink = LogOutput { line in lines.withLock { $0.append(line) } }
       let recorder = try TaskRecorder(folder: folder, limits: RecordingLimits(count: 2))
       let recording = recording()
-      // Writing the first or the third would fail on this folder.
+      // Recordings 1 and 3 can't be written to this folder.
       for number in [1, 3] {
         let obstacle = folder.appendingPathComponent(".000\(number).partial/x")
         try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
@@ -100,7 +100,7 @@ import Testing
       for id in 0..<3 { _ = try await GetWidget(id: id).on(stub.server).download() }
       let end = Task { await stub.server.endTaskPathRecording() }
       #expect(
-        await eventually { lines.withLock { $0.first?.contains("is delayed: another process holds its lock") == true } }
+        await eventually { lines.withLock { $0.first?.contains("is delayed: another process has locked it") == true } }
       )
       await Self.pass(.milliseconds(1200))
       close(lock)
@@ -125,7 +125,7 @@ import Testing
       for _ in 0..<300 { recorder.record(size: 10, log: sink) { recording } }
       recorder.end()
       #expect(await recorder.finish() == 300)
-      #expect(lines.withLock { $0.last?.hasSuffix("300 calls could not be written and are missing") == true })
+      #expect(lines.withLock { $0.last?.hasSuffix("because of failed writes (calls lost: 300)") == true })
       #expect(try recordings(in: folder).isEmpty)
     }
   }
@@ -144,7 +144,7 @@ import Testing
       #expect(try recordings(in: folder).isEmpty)
       close(lock)
       await recorder.finish()
-      #expect(try recordings(in: folder).count == 1, "it is written all the same")
+      #expect(try recordings(in: folder).count == 1, "the recording is still written")
     }
   }
 
@@ -157,9 +157,9 @@ import Testing
       try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
       for _ in 0..<3 { _ = try await GetWidget().on(stub.server).download() }
       #expect(await stub.server.endTaskPathRecording() == 3)
-      #expect(lines.withLock { $0.count } == 2 && lines.withLock { $0.first?.contains("fails: ") == true })
-      #expect(lines.withLock { $0.last?.hasSuffix(": 3 calls could not be written and are missing") == true })
-      #expect(await stub.server.endTaskPathRecording() == 0, "it records no more")
+      #expect(lines.withLock { $0.count } == 2 && lines.withLock { $0.first?.contains("failed: ") == true })
+      #expect(lines.withLock { $0.last?.hasSuffix("because of failed writes (calls lost: 3)") == true })
+      #expect(await stub.server.endTaskPathRecording() == 0, "the recording has already ended")
     }
   }
 
@@ -198,13 +198,13 @@ import Testing
         made.add()
         return large
       }
-      #expect(await eventually { !lines.withLock { $0 }.isEmpty }, "the first try has failed")
+      #expect(await eventually { !lines.withLock { $0 }.isEmpty }, "the first write has failed")
       let late = recording("GET Late")
       recorder.record(size: 10, log: sink) { late }
       close(lock)
       await recorder.finish()
       #expect(try made.count == 1 && recordings(in: folder) == ["0001. GET Large.txt"])
-      #expect(lines.withLock { $0 }.last?.contains("1 calls found no room") == true)
+      #expect(lines.withLock { $0 }.last?.contains("because the queue was full (calls dropped: 1)") == true)
     }
   }
 }

@@ -20,7 +20,7 @@ import Testing
       $0.computedHeaders = { _ in ["X-Level": "computed", "x-both": "computed"] }
     }
     let headers = try await sent(by: stub, Styled())
-    #expect(headers.values(for: "X-Level") == ["task"], "replaced, not added")
+    #expect(headers.values(for: "X-Level") == ["task"], "the task's value replaces the others")
     #expect(headers.values(for: "X-Both") == ["computed"])
     #expect(headers["X-Standard"] == "1" && headers["X-Task"] == "1")
     #expect(try await sent(by: stub).values(for: "X-Level") == ["computed"])
@@ -46,7 +46,7 @@ import Testing
     #expect(try await sent(by: StubServer(.widget), own).values(for: .contentType) == ["application/vnd.shop+json"])
   }
 
-  @Test func `preflights receive the final headers and can change them, the task's preflight first`() async throws {
+  @Test func `preflights can change the final headers, and the task's preflight runs first`() async throws {
     struct Signed: ServerGETTask {
       func preflight(_ request: inout HTTPRequest) async throws {
         request.headers["X-Signed"] = request.headers["X-Standard"]

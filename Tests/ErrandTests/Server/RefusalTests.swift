@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The error message for a rejected status.
+/// Error messages for rejected statuses.
 @Suite(.timeLimit(.minutes(1))) struct RefusalTests {
   private func refusal(_ body: String, _ type: MediaType, of task: Modified<PlainTask>? = nil) async -> TaskError? {
     let transport = StubTransport { request in
@@ -60,7 +60,7 @@ import Testing
     let path = String(repeating: "x", count: 400)
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
     let url = "https://shop.test/\(path)"
-    #expect(error?.url == url, "the property has it whole")
+    #expect(error?.url == url, "the property contains the entire URL")
     let line = "GET \(url.prefix(200))… (\(url.utf8.count) bytes): 404 Not Found: there is nothing at that URL"
     #expect(error?.description == line, "\(error.map { "\($0)" } ?? "")")
   }
@@ -69,7 +69,7 @@ import Testing
     (HTTPStatus(418), "418: the server rejects the request"),
     (.serviceUnavailable, "503 Service Unavailable: the server is overloaded or down for maintenance"),
     (HTTPStatus(412), "412 Precondition Failed: the resource has changed since it was read, or already exists"),
-    (HTTPStatus(302), "302 Found is not followed: it has no Location"),
+    (HTTPStatus(302), "302 Found: the redirect has no Location"),
   ])
   func `explains a status without a body`(_ status: HTTPStatus, _ words: String) async {
     let stub = StubServer(.status(status))

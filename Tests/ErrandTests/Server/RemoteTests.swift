@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(arguments: ["shop.test", "no scheme", "https://", "https://a b.test", "://x", "https:///path"])
-  func `a call to a malformed remote throws an error with its address`(address: String) async {
+  func `a call to a malformed remote throws an error with the address`(address: String) async {
     let stub = StubServer(.status(.ok), remote: Remote(address, name: "mine"))
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .badURL)
@@ -54,7 +54,7 @@ import Testing
     #expect(error?.description.contains("s3cret") == false, "\(error?.description ?? "")")
   }
 
-  /// A server for a remote, which logs to `lines`.
+  /// Creates a server for a remote, and appends its log to `lines`.
   private func logged(_ remote: Remote, _ lines: Shared<[String]>) -> StubServer {
     StubServer(.status(.ok), remote: remote) {
       $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
@@ -63,11 +63,11 @@ import Testing
 
   private static let cut = Remote("https://shop.test/v1#part", name: "cut")
 
-  @Test func `warns about a fragment in a remote when it is set, at creation or later`() async throws {
+  @Test func `warns about a fragment in a remote, at creation or later`() async throws {
     let lines = Shared<[String]>([])
     _ = logged(Self.cut, lines)
     let stub = logged("https://shop.test", lines)
-    #expect(lines.withLock { $0.count } == 1, "a sound remote says nothing")
+    #expect(lines.withLock { $0.count } == 1, "a valid remote logs nothing")
     await stub.server.update { $0.remote = Self.cut }
     for line in lines.withLock({ $0 }) {
       #expect(line.hasPrefix("every call below the remote will fail: ") && line.contains("#part"), "\(line)")

@@ -8,7 +8,7 @@ import Testing
     Server(remote: Remote("https://\(host)"), transport: StubTransport { .status(.ok, for: $0) }, asDefault: asDefault)
   }
 
-  // Exit tests, because the default is a property of the process.
+  // These are exit tests, because the default server is global to the process.
   @Test func `the first server becomes the default, and other servers only if requested`() async {
     await #expect(processExitsWith: .success) {
       let stub = StubTransport { .status(.ok, for: $0) }

@@ -14,13 +14,13 @@ import Testing
     #expect(stub.requests.map { $0.headers[.userAgent] } == ["dynamic/1", "dynamic/2"])
   }
 
-  @Test func `an empty provided user agent is not sent`() async throws {
+  @Test func `an empty user agent from userAgentProvider is not sent`() async throws {
     let stub = StubServer(.status(.ok)) { $0.userAgentProvider = { "" } }
     try await PlainTask().on(stub.server).run()
     #expect(stub.requests.map { $0.headers.contains(.userAgent) } == [false])
   }
 
-  @Test func `a token request inherits the server's network and logging settings, but not its headers and hooks`() {
+  @Test func `a token request inherits network and logging settings, not headers and hooks`() {
     func described(_ settings: ServerConfiguration) -> [String: String] {
       Mirror(reflecting: settings).children.reduce(into: [:]) { $0[$1.label ?? ""] = String(reflecting: $1.value) }
     }
@@ -120,7 +120,7 @@ import Testing
     #expect(response.record.title == error.record.title)
   }
 
-  /// An endless body that counts the chunks read.
+  /// An endless body that counts the chunks that were read.
   private final class Endless: HTTPBodySource {
     let read = Shared(0)
     func next() async throws -> Data? {

@@ -12,12 +12,12 @@ import Testing
     queue: .seconds(1), connect: .seconds(2), firstByte: .seconds(3), idle: .seconds(4), attempt: .seconds(5),
     call: .seconds(6))
 
-  /// The timeouts that the transport receives for an in-memory or a streamed body.
+  /// Returns the timeouts that the transport receives for an in-memory or a streamed body.
   private func reported(
     _ task: Timeouts = Timeouts(), timeout: Duration = .inherited, isStream: Bool,
     configure: (inout ServerConfiguration) -> Void
   ) async throws -> Timeouts {
-    // The clock does not advance, because one of the timeouts is the deadline.
+    // The clock must not advance, because one of the timeouts is derived from the deadline.
     let stub = StubServer(.status(.ok), clock: .manual) {
       $0.timeouts = Timeouts()
       configure(&$0)
@@ -39,14 +39,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `treats an unlimited timeout as none on servers and tasks`(isStream: Bool)
+  @Test(arguments: [true, false]) func `treats an unlimited timeout of a server or task as no timeout`(isStream: Bool)
     async throws
   {
     for part in Self.parts {
       var (own, expected) = (Timeouts(), Self.ofServer)
       own[keyPath: part] = .unlimited
       expected[keyPath: part] = nil
-      // An in-memory attempt is limited by the call's remaining time.
+      // An attempt with an in-memory body is limited by the call's remaining time.
       if part == \.attempt, !isStream { expected.attempt = Self.ofServer.call }
       let limits = try await reported(own, isStream: isStream) {
         ($0.timeouts, $0.defaultTimeout) = (Self.ofServer, .unlimited)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
-  func `a timeout of zero or less throws .badLimit with its name`(
+  func `a timeout of zero or less throws .badLimit with the timeout's name`(
     limit: Duration
   ) async throws {
     for (part, name) in zip(Self.parts, ["queue", "connect", "firstByte", "idle", "attempt"]) {
@@ -109,6 +109,6 @@ import Testing
     var expected = all(7)
     expected.idle = .seconds(70)
     let merged = try await reported(isStream: true) { ($0.timeouts, $0.defaultTimeout) = (long, .seconds(7)) }
-    #expect(merged == expected, "the head is limited as a whole, and the body as is stated")
+    #expect(merged == expected, "the timeout limits the head, and `timeouts.idle` limits the body")
   }
 }

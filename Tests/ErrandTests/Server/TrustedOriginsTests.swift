@@ -27,7 +27,7 @@ import Testing
     try await PlainTask(path: address).on(stub.server).run()
     for request in stub.requests {
       #expect(request.headers.map(\.name.rawName).sorted() == ["Accept", "Accept-Language", "User-Agent"])
-      #expect(request.headers[.acceptLanguage] == "en", "computed ones go before standard ones")
+      #expect(request.headers[.acceptLanguage] == "en", "computed headers override standard headers")
     }
     #expect(stub.requests.count == 2)
   }
@@ -48,7 +48,7 @@ import Testing
     #expect(headers.values(for: .authorization) == ["own"] && headers["X-Own"] == "1" && headers["X-Key"] == nil)
   }
 
-  /// Follows a `Location` itself.
+  /// Follows the `Location` header itself.
   private struct Following: PerAttemptStep {
     let address: String
 
@@ -106,13 +106,13 @@ import Testing
     #expect(try #require(stub.requests.first).headers[.authorization] == nil)
   }
 
-  @Test func `a retry applies the same rule`() async throws {
+  @Test func `a retry does not send the server's headers to another origin`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { $0.standardHeaders = [.authorization: "s3cret"] }
     try await URLTask(.known("https://other.test/x")).on(stub.server).run()
     #expect(stub.requests.map { $0.headers[.authorization] } == [nil, nil])
   }
 
-  /// Resends the request to another origin, as an app's own redirect might.
+  /// Sends the request to another origin, as an app's own redirect code might.
   private struct Elsewhere: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       _ = try await next(request)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test func `no attempt sends headers to another origin`() async throws {
+  @Test func `a step's request to another origin has no server headers in any attempt`() async throws {
     let token = Shared(0)
     let stub = StubServer(.status(.serviceUnavailable), .status(.ok), .status(.ok)) {
       $0.perCallSteps = [Elsewhere()]

@@ -91,10 +91,10 @@ import Testing
     let stub = StubServer(.status(.ok))
     try await PlainTask(path: "a", query: ["b": "1"]).query("c", "ü&").query("d", nil).on(stub.server).run()
     try await URLTask(.known("https://other.test/x?")).query("q", "1").on(stub.server).run()
-    #expect(stub.urls.last == "https://other.test/x?q=1", "no empty item before it")
+    #expect(stub.urls.last == "https://other.test/x?q=1", "there is no empty item before the new one")
     try await URLTask(.known("https://other.test/x#part")).query("q", "1").on(stub.server).run()
     #expect(stub.urls.first == "https://shop.test/a?b=1&c=%C3%BC%26")
-    #expect(stub.urls.last == "https://other.test/x?q=1#part", "a query stands before the fragment")
+    #expect(stub.urls.last == "https://other.test/x?q=1#part", "the query precedes the fragment")
   }
 
   @Test func `a task can have its own URL, stored or computed`() async throws {

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ConnectivityWaitTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
 
-  /// Never reports the network as reachable.
+  /// A reachability that never reports a connection.
   private struct NeverReachable: Reachability {
     func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
       try await clock.sleep(for: .seconds(3600))
@@ -83,7 +83,7 @@ import Testing
       for _ in 0..<10 { await shop.clock.pass(.seconds(1), sleepers: 2) }
       let error = try #require(await taskError { _ = try await call.value })
       #expect(error.reason.contains("connectivityTimeout") && error.elapsed == .seconds(10))
-      #expect(shop.sentCount == 7, "after 0, 1, 2, 3, 4, 6 and 10 s, for each wait is twice as long")
+      #expect(shop.sentCount == 7, "requests are sent after 0, 1, 2, 3, 4, 6 and 10 s")
     }
   }
 
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `counts concurrent waits only once`() {
+  @Test func `concurrent waits count only once`() {
     let allowance = ConnectivityAllowance(.seconds(10))
     #expect(allowance.begin(at: .seconds(3)) == .seconds(10))
     #expect(allowance.begin(at: .seconds(4)) == .seconds(9))

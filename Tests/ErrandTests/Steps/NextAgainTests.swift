@@ -14,7 +14,7 @@ import Testing
       var request = request
       request.headers["X-Token"] = "new"
       let second = try await next(request)
-      withExtendedLifetime(response) {}  // as in a debug build
+      withExtendedLifetime(response) {}  // simulate a debug build
       return second
     }
   }
@@ -81,7 +81,7 @@ import Testing
     }
     let error = await #expect(throws: TaskError.self) { try await shop.task().downloadData() }
     #expect(error?.code == .bodyTooLarge)
-    #expect(try await shop.task().run().status == 200, "a body that is dropped may be of any size")
+    #expect(try await shop.task().run().status == 200, "a discarded body can have any size")
   }
 
   /// A body that downloads its only chunk from the same server.

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct RedirectChainTests {
-  /// The request that follows a redirect of `request`, or `nil`.
+  /// Returns the request that follows a redirect of `request`, or `nil`.
   private func next(
     _ status: HTTPStatus, _ location: String, _ request: HTTPRequest, _ policy: RedirectPolicy = .follow,
     redaction: Redaction = .standard
@@ -24,9 +24,9 @@ import Testing
     HTTPRequest(method, .known(url), headers: headers, body: body)
   }
 
-  // RFC 9110 §15.4.2 and §15.4.3: "For historical reasons, a user agent MAY change the request method from POST to GET".
-  // §15.4.4: 303 "is intended to provide an indirect response to the original request", by "a GET or HEAD request".
-  // §15.4.8 and §15.4.9: "the user agent MUST NOT change the request method" (307), nor does 308 allow it.
+  // RFC 9110 §15.4.2 and §15.4.3: "For historical reasons, a user agent MAY change the request method from POST to
+  // GET". §15.4.4: 303 "is intended to provide an indirect response to the original request", with "a GET or HEAD
+  // request". §15.4.8: "the user agent MUST NOT change the request method" (307). §15.4.9: the same applies to 308.
   @Test(arguments: [
     (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"), (301, "DELETE", "DELETE"),
     (302, "GET", "GET"), (302, "HEAD", "HEAD"), (302, "POST", "GET"), (302, "PATCH", "PATCH"), (302, "QUERY", "QUERY"),
@@ -67,9 +67,9 @@ import Testing
     "X-Declared": "f", "Host": "shop.test", "Origin": "https://shop.test", "Referer": "https://shop.test/secret",
   ]
 
-  // RFC 9110 §15.4: "Remove header fields that were automatically generated …: Authorization, and Cookie"; "Consider removing
-  // header fields that were not automatically generated … where there are security implications". Another scheme, host
-  // or port is another origin (RFC 6454 §4).
+  // RFC 9110 §15.4: "Remove header fields that were automatically generated …: Authorization, and Cookie"; "Consider
+  // removing header fields that were not automatically generated … where there are security implications". Another
+  // scheme, host or port is another origin (RFC 6454 §4).
   @Test(arguments: [
     "https://other.test/", "https://shop.test:444/", "https://api.shop.test/", "//evil.test/shop.test/",
   ])
@@ -89,8 +89,8 @@ import Testing
     #expect(next.headers == ["X-Declared": "f"])
   }
 
-  // RFC 9110 §4.3.1: "The "origin" for a given URI is the triple of scheme, host, and port after normalizing the scheme and host to
-  // lowercase and normalizing the port".
+  // RFC 9110 §4.3.1: "The "origin" for a given URI is the triple of scheme, host, and port after normalizing the scheme
+  // and host to lowercase and normalizing the port".
   @Test(arguments: ["/b", "https://shop.test:443/b", "HTTPS://SHOP.test/b", "//shop.test./b"])
   func `keeps all headers for the same origin in any spelling (RFC 9110 §4.3.1)`(location: String) throws {
     var sent = request(headers: Self.secrets)
@@ -186,7 +186,7 @@ import Testing
     #expect(chain.allowed(proposal, for: proposal).headers == proposal.headers)
   }
 
-  @Test func `a hop has the attempt's remaining time, and a stream's hop the remaining time to its head`() throws {
+  @Test func `a hop has the remaining time of the attempt, or of the wait for a stream's head`() throws {
     let attempt = Timeouts(connect: .seconds(10), attempt: .seconds(30))
     #expect(try attempt.left(after: .seconds(12)).attempt == .seconds(18))
     #expect(try attempt.left(after: .seconds(12)).connect == .seconds(10))

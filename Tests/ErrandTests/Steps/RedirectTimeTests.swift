@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Timeouts and retries of redirected attempts.
+/// Timeouts and retries of attempts that are redirected.
 @Suite(.timeLimit(.minutes(1))) struct RedirectTimeTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302) -> StubLog.Answer {
     .status(status, [.location: location])
@@ -45,7 +45,7 @@ import Testing
       return .status(302, headers: ["Location": "/\(number)"], for: request)
     }
     let error = try #require(await taskError { _ = try await shop.task().retry(.never).stream() })
-    #expect(error.timer == .firstByte && shop.sentCount == 3, "10 s to connect and 30 s to the first byte")
+    #expect(error.timer == .firstByte && shop.sentCount == 3, "10 s to connect plus 30 s to the first byte")
   }
 
   @Test func `a retry starts at the original URL`() async throws {
@@ -60,7 +60,7 @@ import Testing
     let error = try #require(await taskError { try await AddWidget().on(stub.server).upload() })
     #expect(error.code == .cannotConnect && !error.wasNotSent && stub.requests.count == 2)
     let get = StubServer(Self.to("https://gone.test/"), .refused, Self.to("/b"), .status(.ok))
-    #expect(try await PlainTask().on(get.server).run().url.path == "/b", "a GET may be sent again")
+    #expect(try await PlainTask().on(get.server).run().url.path == "/b", "a GET can be resent")
   }
 
   @Test func `does not resend a POST if the redirect policy throws a connection error`() async throws {
@@ -106,7 +106,7 @@ import Testing
     #expect(error.code == .insecureScheme && !error.wasNotSent && stub.requests.count == 1)
   }
 
-  @Test func `a step's resend has the full timeout for its hops, and its duration is reported for the attempt`()
+  @Test func `a step's resend has the full timeout for its hops`()
     async throws
   {
     struct Again: PerAttemptStep {

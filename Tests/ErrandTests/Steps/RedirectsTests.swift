@@ -55,7 +55,7 @@ import Testing
     #expect(response.status == 302 && response.redirects.isEmpty && stub.requests.count == 2)
   }
 
-  @Test func `every verb follows redirects, and a stream releases its slot when the last head arrives`() async throws {
+  @Test func `every verb follows redirects, and a stream keeps no slot after the last head`() async throws {
     let stub = StubServer(
       Self.to("/b"), .data(Data("one".utf8), .plainText), Self.to("/b"), .data(Data("two".utf8), .plainText),
       Self.to("/b"), .data(Data("three".utf8), .plainText), Self.to("/b", 303), .status(.ok))
@@ -89,7 +89,7 @@ import Testing
     for text in [
       "Request 1 of 2, attempt 1", "GET https://shop.test/plain", "307 Temporary Redirect\n", "Location: /b",
       "Request 2 of 2, attempt 1", "GET https://shop.test/b", "200 OK after",
-    ] { #expect(echo.contains(text), "\(text) is not in \(echo)") }
+    ] { #expect(echo.contains(text), "'\(text)' is missing from the echo:\n\(echo)") }
   }
 
   // MARK: Policies
@@ -119,7 +119,8 @@ import Testing
       let task = PlainTask().on(stub.server).redirects(policy)
       let error = try #require(await taskError { try await task.run() })
       #expect(error.code == .badStatus && error.status == 302)
-      #expect(error.reason == "302 Found is not followed to 'https://other.test/b?token=<redacted>': \(why)")
+      #expect(
+        error.reason == "302 Found: the redirect to 'https://other.test/b?token=<redacted>' was not followed: \(why)")
       let response = try await task.accepting(.only(302)).run()
       #expect(response.redirects.isEmpty && response.headers[.location] == "https://other.test/b?token=s3cret")
     }
@@ -196,7 +197,7 @@ import Testing
     #expect(await eventually { shop.manager.waitingCount == 1 })
     let hosts = shop.manager.throttle.hosts.mapValues { $0.running }.filter { $0.value > 0 }
     #expect(hosts.keys.map(\.host) == ["other.test"] && hosts.values.first == 1)
-    #expect(try await shop.task("c").run().status == .ok, "the slot of the first hop is free")
+    #expect(try await shop.task("c").run().status == .ok, "the first hop has released its slot")
     gate.open()
     #expect(try await call.value.url.host == "other.test")
     _ = try await taken.value

@@ -127,14 +127,14 @@ import Testing
     }
   }
 
-  @Test func `the method set by a step decides whether a request is retried`() async throws {
+  @Test func `the method set by a step determines whether a request is retried`() async throws {
     let stub = StubServer(.lost, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
     let error = await taskError { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .connectionLost && error?.retryRefusal?.contains("POST") == true)
     #expect(stub.requests.count == 1)
     let unsent = StubServer(.refused, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
     try await PlainTask().on(unsent.server).run()
-    #expect(unsent.requests.map(\.method) == [.post, .post], "nothing was sent the first time")
+    #expect(unsent.requests.map(\.method) == [.post, .post], "the first request was not sent")
     let keyed = StubServer(.lost, .status(.ok)) { $0.perAttemptSteps = [Posting()] }
     try await PlainTask().on(keyed.server).idempotency(.safeToRepeat).run()
     #expect(keyed.requests.count == 2)

@@ -33,7 +33,7 @@ import Testing
     for (remote, target) in Self.remotes {
       let stub = stub(remote, .status(HTTPStatus(code), [.location: target, .cacheControl: "max-age=60"]))
       let task = ShopTask(path: "a", httpMethod: method).on(stub.server)
-      for _ in 1...2 {  // nothing is cached for the second run
+      for _ in 1...2 {  // the second run must not use a cached redirect
         let error = await taskError { try await task.run() }
         #expect(error?.code == .badRedirect && error?.reason.contains("from https to http") == true)
       }
@@ -55,7 +55,7 @@ import Testing
     #expect(response.status == .created && isSafe(stub, count: 1))
     let put = HTTPRequest(.put, .known("https://shop.test/a"))
     let moved = HTTPResponse(url: put.url, headers: [.location: target, .contentLocation: target])
-    #expect(Invalidation.urls(put, moved) == ["https://shop.test/a"], "nothing of another origin is removed")
+    #expect(Invalidation.urls(put, moved) == ["https://shop.test/a"], "responses at another origin are not removed")
   }
 
   @Test func `ignores an http origin in the domain of a Digest challenge`() throws {
@@ -67,7 +67,7 @@ import Testing
 
   // MARK: Uploads
 
-  /// An app's dialect, which checks nothing.
+  /// An app's own dialect, which does not check URLs.
   private struct CarelessUpload: UploadDialect {
     struct NoPlace: Error {}
     let name = "careless"
@@ -120,6 +120,23 @@ import Testing
       let stub = uploadStub(dialect, "https://shop.test", begun(at: place))
       #expect(await taskError { try await run(dialect, on: stub) }?.code == .badResponse, "\(dialect.name)")
       #expect(stub.requests.allSatisfy { $0.url.path == "/files" }, "\(dialect.name)")
+    }
+  }
+
+  @Test func `does not follow a redirect of an upload request`() async throws {
+    let redirect = StubLog.Answer.status(307, [.location: "https://evil.test/x"])
+    for dialect in Self.dialects.dropLast() {  // `CarelessUpload` reads the redirect itself
+      let isAsked = dialect.inquiry() != nil
+      let stubs = [
+        uploadStub(dialect, "https://shop.test", redirect),
+        isAsked
+          ? stub("https://shop.test", .status(204), begun(at: "https://shop.test/1"), redirect)
+          : stub("https://shop.test", begun(at: "https://shop.test/1"), redirect),
+      ]
+      for stub in stubs {
+        #expect(await taskError { try await run(dialect, on: stub) }?.code == .badStatus, "\(dialect.name)")
+        #expect(stub.requests.allSatisfy { $0.url.host == "shop.test" }, "\(dialect.name)")
+      }
     }
   }
 

@@ -16,7 +16,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
     var comment: String { "why not" }
   }
 
-  /// Records the context that it sees.
+  /// Records the context that it receives.
   private final class Spy: PerAttemptStep, TaskObserver {
     let seen = Shared<[String]>([])
     var delivery: ObserverDelivery { .inline }
@@ -78,7 +78,7 @@ private enum Attempts: TaskContextKey { static let defaultValue = 0 }
       let files = try files(in: folder).filter { $0.hasSuffix(".txt") || $0.hasSuffix(".json") }
       let texts = try files.map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
       #expect(texts.count == 4 && texts[0].contains("why not") && texts[1].contains("because"))
-      #expect(texts[3].contains("because"), "the index has it too")
+      #expect(texts[3].contains("because"), "the index contains the comment too")
       #expect(!(texts + echoes).joined().contains("s3cret"))
     }
   }

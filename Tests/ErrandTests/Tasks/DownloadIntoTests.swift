@@ -5,7 +5,7 @@ import Testing
 
 /// Downloads into a folder, with the file name from the response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadIntoTests {
-  /// A server that sends `text`, with or without a file name.
+  /// Creates a server that sends `text`, with or without a file name.
   private func server(_ text: String = "new", named name: String?, _ status: HTTPStatus = .ok) -> Server {
     let transport = StubTransport { request in
       var headers: HTTPHeaders = [.contentType: "application/pdf"]

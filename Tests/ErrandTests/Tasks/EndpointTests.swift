@@ -12,7 +12,7 @@ import Testing
     #expect(stub.urls == ["https://shop.test/widgets/7?full=1"])
   }
 
-  @Test func `an endpoint with a payload sends it`() async throws {
+  @Test func `an endpoint with a payload sends the payload`() async throws {
     let server = StubServer(.widget).server
     let defaults = EndpointDefaults(server: server, headers: ["X": "1"])
     let json = #"{"id":7,"name":"Sprocket"}"#

@@ -33,7 +33,9 @@ import Testing
   @Test func `the error contains the task's error payload`() async throws {
     let error = try await error(Order())
     #expect(error.payload(as: Problem.self) == Problem())
-    #expect(error.reason.hasSuffix(#"{"code":"E7","hint":"try later"}"#), "what Swift makes of it names no secret")
+    #expect(
+      error.reason.hasSuffix(#"{"code":"E7","hint":"try later"}"#),
+      "the reason quotes the body, because the payload has no description")
   }
 
   @Test func `a modifier's error payload overrides the task's, which overrides the server's`() async throws {
@@ -42,7 +44,7 @@ import Testing
     #expect(try await error(Order().errorPayload(Words.self)).reason.hasSuffix("shop error E7"))
   }
 
-  @Test func `decodes the requested type if no error payload is set`() async throws {
+  @Test func `decodes the requested type if no error payload type is set`() async throws {
     let error = try await error(PlainTask())
     #expect(error.payload(as: Other.self)?.code == "E7" && error.payload(as: [Int].self) == nil)
   }
@@ -52,7 +54,7 @@ import Testing
     #expect(error.code == .badStatus && error.payload(as: Problem.self) == nil && error.reason.contains("sorry"))
   }
 
-  @Test func `redacts secrets of the payload in the error's description`() async throws {
+  @Test func `redacts payload secrets in the error description`() async throws {
     let error = try await error(Order(), #"{"code":"E7","hint":"https://a.test/?token=hunter2"}"#)
     #expect(!error.description.contains("hunter2") && error.payload(as: Problem.self)?.hint.contains("hunter2") == true)
   }
@@ -76,7 +78,7 @@ import Testing
     #expect(odd.reason.contains("code") && !odd.reason.contains("hunter2"))
   }
 
-  /// The error of decoding `body` as a list of numbers.
+  /// Returns the error from decoding `body` as a list of numbers.
   private func decodingError(of body: Data, _ type: String?) async throws -> TaskError {
     let server = Server(
       remote: "https://shop.test",
@@ -102,7 +104,7 @@ import Testing
     var session_ids: [String]
   }
 
-  @Test func `redacts secrets by their names in the body if the payload has no description`() async throws {
+  @Test func `redacts secrets by name if the payload has no description`() async throws {
     let body = #"{"access_token":"hunter2","session_ids":["hunter3"],"hint":"later"}"#
     for error in [
       try await error(PlainTask().errorPayload(Secrets.self), body),
@@ -126,10 +128,12 @@ import Testing
     }
   }
 
-  @Test func `an error code is a catch pattern`() async throws {
+  @Test func `an error code can be used as a catch pattern`() async throws {
     let failure: any Error = try await error(Order())
-    do { throw failure } catch TaskError.Code.badStatus {} catch { Issue.record("not matched") }
-    do { throw failure } catch TaskError.Code.timedOut { Issue.record("matched") } catch {}
-    do { throw CancellationError() } catch TaskError.Code.badStatus { Issue.record("matched") } catch {}
+    do { throw failure } catch TaskError.Code.badStatus {} catch { Issue.record("the pattern did not match") }
+    do { throw failure } catch TaskError.Code.timedOut { Issue.record("the pattern matched another code") } catch {}
+    do { throw CancellationError() } catch TaskError.Code.badStatus {
+      Issue.record("the pattern matched another error")
+    } catch {}
   }
 }

@@ -11,7 +11,7 @@ import Testing
     let file: URL
   }
 
-  /// A shop whose response body and entity tag are its version.
+  /// Creates a shop whose response body and entity tag are the version.
   private func shop(_ version: Shared<Int>, cache: Bool = false) -> CachedShop {
     CachedShop(
       configure: { if !cache { $0.cache = nil } },
@@ -37,7 +37,7 @@ import Testing
       #expect(second.isUnchanged && second.payload == file)
       #expect(try text(file) == "version \"1\"")
       #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int == written)
-      #expect(shop.sentCount == (cache ? 1 : 2), "a cache knows it by itself")
+      #expect(shop.sentCount == (cache ? 1 : 2), "a cache answers without sending a request")
       version.withLock { $0 = 2 }
       shop.clock.advance(by: .seconds(61))
       #expect(try await !task.download(to: file, when: .changed).isUnchanged)
@@ -54,7 +54,8 @@ import Testing
       let name = try #require(try files(in: folder).first { $0.hasSuffix(".version") })
       let note = folder.appendingPathComponent(name).path
       try #require(chown(note, 12345, 12345) == 0 && chown(file.path, 12345, 12345) == 0)
-      #expect(try await !task.download(to: file, when: .changed).isUnchanged, "both may be planted")
+      #expect(
+        try await !task.download(to: file, when: .changed).isUnchanged, "another user may have planted both files")
     }
   }
 
@@ -68,7 +69,7 @@ import Testing
       unlink(note)
       try #require(mkfifo(note, 0o600) == 0)
       #expect(try await !task.download(to: file, when: .changed).isUnchanged)
-      #expect(try await task.download(to: file, when: .changed).isUnchanged, "its place was taken back")
+      #expect(try await task.download(to: file, when: .changed).isUnchanged, "a version file has replaced the FIFO")
       let elsewhere = folder.appendingPathComponent("elsewhere").path
       try #require(rename(note, elsewhere) == 0 && symlink(elsewhere, note) == 0)
       #expect(try await !task.download(to: file, when: .changed).isUnchanged)
@@ -88,7 +89,7 @@ import Testing
       #expect(try await !task.download(to: file, when: .changed).isUnchanged)
       #expect(try await !task.query("a", "1").download(to: file, when: .changed).isUnchanged)
       #expect(try await task.query("a", "1").download(to: file, when: .changed).isUnchanged)
-      #expect(try await !task.download(to: file).isUnchanged, "without the condition it always is")
+      #expect(try await !task.download(to: file).isUnchanged, "a download without .changed is never unchanged")
     }
   }
 
@@ -111,7 +112,7 @@ import Testing
         #expect(answer.isUnchanged == isUnchanged)
         #expect(try text(file) == "in \(language ?? "none")")
       }
-      // The file is shared by all accounts, and no credential is stored next to it.
+      // The file is shared by all accounts, and no credential is stored with it.
       let task = Catalogue(file: file).on(shop.server).header("Accept-Language", "de").header(.cookie, "a=1")
       #expect(try await task.download(to: file, when: .changed).isUnchanged)
     }
@@ -202,7 +203,7 @@ import Testing
       #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
       #expect(try files(in: folder).count == 2)
       let known = try text(folder.appendingPathComponent(hidden))
-      #expect(!known.contains("shop.test"), "the URL may have a secret in it")
+      #expect(!known.contains("shop.test"), "the URL may contain a secret")
     }
   }
 
@@ -231,7 +232,7 @@ import Testing
       #expect(try await task.caching(.cacheOnly).download() == "bundled")
       #expect(try await task.caching(.cacheFirst).download() == "bundled" && shop.sentCount == 0)
       version.withLock { $0 = -1 }
-      #expect(try await task.download() == "bundled", "the remote cannot be reached")
+      #expect(try await task.download() == "bundled", "the server is unreachable")
       #expect(await taskError { _ = try await task.caching(.none).download() }?.code == .offline)
       version.withLock { $0 = 1 }
       #expect(try await task.download() == "version \"1\"")

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Logs which of its hooks are called.
+/// Logs the hooks that are called.
 private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
   typealias DownloadPayload = Widget
   final class Log: Sendable {
@@ -88,7 +88,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
     #expect(log.lines == ["willStart", "didStart /hooked 1"])
     _ = try await response.body.collect()
     await recorder.balanced()
-    #expect(await eventually { log.lines.count >= 3 })  // the hook comes after the event
+    #expect(await eventually { log.lines.count >= 3 })  // the hook is called after the event
     #expect(log.lines.last == "didComplete 200")
 
     let broken = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(BrokenSource())) }

@@ -9,7 +9,7 @@ extension Stamped {
   var headers: HTTPHeaders { ["X-Shop": "1"] }
 }
 
-/// A task's method and payloads are declared in its inheritance clause.
+/// Tasks that declare their method and payloads in their inheritance clause.
 @Suite(.timeLimit(.minutes(1))) struct MethodTaskTests {
   private struct Get: GET<Widget> { let path = "w" }
   private struct Post: POST<Widget, Widget> {
@@ -115,7 +115,7 @@ extension Stamped {
     let error = await #expect(throws: TaskExpectationError.self) {
       try await expectTask(Ignored(), sends: ExpectedRequest(.post, "/"))
     }
-    let words = "Ignored.uploadPayload is ignored: the task is declared to send NoContent, so replace that with Widget"
+    let words = "Ignored.uploadPayload is ignored because the task's UploadPayload is NoContent: change it to Widget"
     #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
   }
 }

@@ -27,7 +27,7 @@ import Testing
     let url = URL.known("https://shop.test")
     #expect(try await method(PlainTask()) == .get)
     #expect(try await method(URLTask(url, body: .text("a"))) == .post)
-    #expect(try await method(URLTask(url, body: .bytes(Data()))) == .post, "no bytes are a body too")
+    #expect(try await method(URLTask(url, body: .bytes(Data()))) == .post, "an empty body is a body too")
     #expect(try await method(URLTask(url, method: .put)) == .put)
   }
 

@@ -68,7 +68,7 @@ import Testing
     let path = "batch"
   }
 
-  @Test func `accepts backing properties, enum cases and names similar to an implemented one`() {
+  @Test func `accepts backing properties, enum cases and names like an implemented property`() {
     #expect(TaskSpelling.problems(of: Choice.priority(3)).isEmpty)
     #expect(TaskSpelling.problems(of: Choice.comment(id: 3)).isEmpty)
     #expect(TaskSpelling.problems(of: Stored()).isEmpty)

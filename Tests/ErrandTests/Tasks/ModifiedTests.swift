@@ -26,7 +26,7 @@ import Testing
     let upload: Modified<AddWidget> = AddWidget().on(stub.server).retry(.never)
     try await upload.upload()
     #expect(twice.plan.taskTag == "a" && twice.plan.priority == .high)
-    #expect(once.plan.taskTag == "Login", "a modifier leaves the task that it was called on alone")
+    #expect(once.plan.taskTag == "Login", "a modifier does not change the original task")
   }
 
   @Test func `hooks receive the unmodified task`() async throws {
@@ -45,7 +45,7 @@ import Testing
     #expect(try await limits(Login()) == expected)
     #expect(try await limits(Login().timeout(.seconds(5))).attempt == .seconds(5))
     #expect(try await limits(Login().timeouts(Timeouts(connect: .seconds(9)))).connect == .seconds(9))
-    #expect(try await limits(PlainTask()).attempt == .seconds(30), "the server's default")
+    #expect(try await limits(PlainTask()).attempt == .seconds(30), "the server's default applies")
     #expect(try await limits(PlainTask()).idle == .seconds(2))
   }
 
@@ -67,7 +67,7 @@ import Testing
 
   private func check(_ task: Modified<Login>, _ says: (TaskPlan) -> Bool, line: Int = #line) {
     #expect(says(task.plan), "line \(line)")
-    #expect(!says(Login().plan), "the task says so by itself, line \(line)")
+    #expect(!says(Login().plan), "the unmodified task already has this value, line \(line)")
     #expect(task.plan.task is Login && task.plan.taskName == "Login")
   }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RangeTests {
   private static let body = Data("0123456789".utf8)
 
-  /// A server that sends the given status, `Content-Range` and body.
+  /// Creates a server that sends the given status, `Content-Range` and body.
   private func server(_ status: HTTPStatus = .partialContent, _ contentRange: String?, _ sent: String) -> Server {
     let transport = StubTransport { request in
       var headers: HTTPHeaders = [:]
@@ -45,13 +45,13 @@ import Testing
       (.partialContent, "bytes 2-9/10", "23456789", .badStatus, "different part than requested"),
       (
         .partialContent, "bytes 2-4/10", "23", .truncatedBody,
-        "the part has 2 bytes, but 3 according to its Content-Range"
+        "the part has 2 bytes, but its Content-Range specifies 3"
       ),
       (
         .partialContent, "bytes 2-4/10", "2345", .badResponse,
-        "the part has 4 bytes, but 3 according to its Content-Range"
+        "the part has 4 bytes, but its Content-Range specifies 3"
       ),
-      (.ok, nil, "0123456789", .badStatus, "the server sent the whole content instead of bytes=2-4"),
+      (.ok, nil, "0123456789", .badStatus, "the server sent the entire content instead of bytes=2-4"),
       (416, "bytes */2", "", .badStatus, "416"),
     ] as [(HTTPStatus, String?, String, TaskError.Code, String)])
   func `throws and writes no file if the response is not the requested part`(
@@ -96,7 +96,7 @@ import Testing
     #expect(error?.code == .truncatedBody)
   }
 
-  /// Replaces the response with a new one.
+  /// Replaces the response.
   private struct Rebuilding: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)

@@ -47,7 +47,7 @@ import Testing
     #expect(try await response(Remove()).status == .ok)
   }
 
-  @Test func `a failure is thrown`() async throws {
+  @Test func `throws the error of a failed task`() async throws {
     let stub = StubServer(.status(404))
     #expect(await taskError { _ = try await stub.server.send(GetWidget()) }?.status == 404)
     #expect(await taskError { try await stub.server.send(Remove()) }?.status == 404)
@@ -132,7 +132,7 @@ import Testing
       ])
   }
 
-  @Test func `an endpoint that is stored, modified or ignored is sent`() async throws {
+  @Test func `sends stored and modified endpoints, and endpoints without a payload`() async throws {
     let stub = StubServer(.widget)
     let endpoint = Endpoint<Void, Widget>.get("w/7")
     #expect(try await stub.server.send(endpoint) == Widget())

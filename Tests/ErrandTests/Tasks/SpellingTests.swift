@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Settings of a task in every supported spelling.
+/// A task's settings, in every supported spelling.
 @Suite(.timeLimit(.minutes(1))) struct SpellingTests {
   private func run(_ task: some ServerTask, on stub: StubServer) async throws {
     try await task.on(stub.server).run()
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [".", ".."]) func `a path value of dots fails the call`(label: String) async {
+  @Test(arguments: [".", ".."]) func `a path value that consists of dots fails the call`(label: String) async {
     await #expect(throws: TaskError.self) { try await address(Segments(label: label)) }
     await #expect(throws: TaskError.self) { try await address(Interpolated(label: label)) }
   }
@@ -133,7 +133,7 @@ import Testing
     let decoder = PropertyListDecoder()
   }
 
-  @Test func `a timeout of nil inherits the server's`() {
+  @Test func `a timeout of nil inherits the server's timeout`() {
     #expect(Quick(timeout: nil).plan.timeout == .inherited && Quick(timeout: .seconds(3)).plan.timeout == .seconds(3))
   }
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Settings that are declared by a task apply without a modifier.
+/// Settings declared by a task apply without a modifier.
 @Suite(.timeLimit(.minutes(1))) struct StatedAspectsTests {
   /// Encodes every value as the name of its type.
   private struct NameEncoder: BodyEncoder {
@@ -142,7 +142,7 @@ import Testing
     let calls = [first, call(.named("a")), call(.named("b"))]
     await begun.reached(2)
     await giveWay(50)
-    #expect(begun.count == 2, "the one beside it in its queue has not begun")
+    #expect(begun.count == 2, "the second call in queue a has not started")
     gate.open()
     for call in calls { _ = try await call.value }
     #expect(begun.count == 3)

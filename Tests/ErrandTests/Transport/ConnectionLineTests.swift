@@ -6,7 +6,7 @@
   @Suite(.timeLimit(.minutes(1))) struct ConnectionLineTests {
     private typealias Line = ConnectionLine<Int>
 
-    /// The exchanges that can start now.
+    /// Returns the exchanges that can start now.
     private func started(_ line: inout Line) -> [Int] {
       var started: [Int] = []
       while let exchange = line.start() { started.append(exchange) }
@@ -18,7 +18,7 @@
       for number in 0..<5 { _ = line.join(number) }
       #expect(started(&line) == [0, 1])
       line.connected()
-      #expect(started(&line) == [], "a connection carries one")
+      #expect(started(&line) == [], "each connection carries one exchange")
       line.leave(.connected)
       #expect(started(&line) == [2])
       line.leave(.started)
@@ -26,7 +26,7 @@
       #expect(started(&line) == [3, 4])
     }
 
-    @Test func `skips an exchange that leaves while it waits`() {
+    @Test func `skips an exchange that has left the queue`() {
       var line = Line(limit: 1)
       let places = (0..<4).map { line.join($0) }
       #expect(started(&line) == [0])
@@ -45,7 +45,7 @@
       #expect(started(&line) == [0])
       line.connected()
       line.isMultiplexed = true
-      #expect(started(&line) == [1], "it may have to wait for one of the server's streams")
+      #expect(started(&line) == [1], "the exchange may have to wait for a free stream")
       line.connected()
       #expect(started(&line) == [2])
     }

@@ -16,7 +16,7 @@
       #expect(remark(text) == .opened(stream: 17))
     }
 
-    @Test func `parses a hexadecimal stream ID of libcurl before 7_84`() {
+    @Test func `parses the hexadecimal stream ID of libcurl before 7.84`() {
       #expect(remark("Using Stream ID: 1f (easy handle 0x55)\n") == .opened(stream: 31))
     }
 

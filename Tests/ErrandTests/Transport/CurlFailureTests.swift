@@ -29,7 +29,7 @@
       configuration.tls.authorities = .file(URL(fileURLWithPath: "/nowhere/at/all.pem"))
       let error = try #require(#expect(throws: TaskError.self) { try CurlTransport(configuration) })
       #expect(
-        error.reason.hasSuffix("the authorities at /nowhere/at/all.pem cannot be read: No such file or directory"))
+        error.reason.hasSuffix("the authorities file /nowhere/at/all.pem cannot be read: No such file or directory"))
       #expect(error.cause == .unusableCertificates)
       configuration.tls.verification = .dangerouslyNone
       _ = try CurlTransport(configuration)
@@ -41,7 +41,7 @@
         CCE_SSL_CACERT_BADFILE, remark: remark, words: "",
         CurlFailure.Circumstances(phase: .connecting, isSent: false, trustsSystem: true))
       #expect(failure.code == .untrustedServer)
-      #expect(failure.reason == "the certificate authorities of this machine cannot be used: \(remark)")
+      #expect(failure.reason == "cannot load this machine's certificate authorities: \(remark)")
     }
 
     @Test func `prefers libcurl's message to the generic message`() {
@@ -59,7 +59,7 @@
       ),
       ("connect to a port 9 failed after all ms", "connect to a port 9 failed after all ms (Refused)"),
       ("Connection timed out after ms", "Connection timed out after ms (Refused)"),
-    ]) func `a connection error gives its reason once`(remark: String, words: String) {
+    ]) func `a connection error states its reason once`(remark: String, words: String) {
       let failure = failure(CCE_COULDNT_CONNECT, remark, Self.connecting)
       #expect(failure.code == .cannotConnect && failure.reason("Refused") == words)
     }
@@ -69,7 +69,7 @@
       "SSL certificate problem: unable to get local issuer certificate",
       "SSL: no alternative certificate subject name matches target host name 'a.example'",
     ])
-    func `an untrusted certificate gives its reason`(remark: String) {
+    func `an untrusted certificate error states its reason`(remark: String) {
       let failure = failure(CCE_PEER_FAILED_VERIFICATION, remark, Self.connecting)
       #expect(failure.code == .untrustedServer && failure.reason.contains(remark))
       let isOfUnknownAuthority = remark.contains("self-signed") || remark.contains("issuer")
@@ -84,11 +84,11 @@
     @Test(arguments: [(waiting, "head"), (receiving, "trailer")])
     private func `names the part that contains an oversized field`(circumstances: Circumstances, part: String) {
       let failure = failure(CCE_TOO_LARGE, "", circumstances)
-      #expect(failure.code == .badResponse && failure.reason.contains("its \(part) exceeds 256 KiB"))
+      #expect(failure.code == .badResponse && failure.reason.contains("its \(part) is larger than 256 KiB"))
     }
 
     @Test(arguments: [CCE_PEER_FAILED_VERIFICATION, CCE_SSL_CACERT_BADFILE])
-    func `without authorities, the error says what to install`(code: Int32) {
+    func `without certificate authorities, the error says what to install`(code: Int32) {
       var circumstances = Self.connecting
       circumstances.lackOfAuthorities = "this machine has none: install some"
       let failure = failure(code, "unable to get local issuer certificate", circumstances)
@@ -138,16 +138,16 @@
       #expect(!failure(CCE_WEIRD_SERVER_REPLY, remark, Self.waiting).reason.contains("trailer"))
     }
 
-    @Test func `reports a truncated head for every code`() {
+    @Test func `reports a truncated head for every libcurl error code`() {
       let cut = Circumstances(phase: .awaitingResponse, hasBegun: true)
       for code in [CCE_OK, CCE_GOT_NOTHING] {
-        #expect(failure(code, "", cut).reason.contains("in the middle of the response's head"))
+        #expect(failure(code, "", cut).reason.contains("in the middle of the response head"))
       }
     }
 
     @Test func `treats a reset without a message as occurring before the request was sent`() {
       let failure = failure(CCE_HTTP2_STREAM, "", Self.receiving)
-      #expect(failure.code == .truncatedBody && failure.reason.contains("before the request was sent"))
+      #expect(failure.code == .truncatedBody && failure.reason.contains("before the whole request was sent"))
     }
 
     @Test func `reports an oversized HTTP/2 head, unless another stream can be the cause`() {

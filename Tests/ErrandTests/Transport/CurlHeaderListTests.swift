@@ -26,7 +26,7 @@
     }
 
     private func makeHandle() throws -> CurlHandle {
-      try #require(CurlLibrary.problem == nil)  // Loads the library.
+      try #require(CurlLibrary.problem == nil)  // Loads libcurl.
       return CurlHandle(try #require(ccurl_easy_init()))
     }
 

@@ -4,7 +4,7 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct HeadLinesTests {
-    /// The verdicts for the lines of `text`.
+    /// Returns the verdict for each line of `text`.
     private func take(_ text: [String], _ lines: inout HeadLines, _ rules: HeadLines.Rules = .init()) -> [HeadLines
       .Verdict]
     {
@@ -45,13 +45,13 @@
       #expect(!lines.awaitsFirstField)
     }
 
-    @Test func `rejects an HTTP 1.1 status line on a stream`() {
+    @Test func `rejects an HTTP/1.1 status line on an HTTP/2 stream`() {
       let rules = HeadLines.Rules(isMultiplexed: true)
       var lines = HeadLines()
       #expect(take(["HTTP/2 200 ", "server: a", ""], &lines, rules) == [.more, .more, .complete])
       var foreign = HeadLines()
       guard case .refused = take(["HTTP/1.1 200 OK"], &foreign, rules)[0] else {
-        Issue.record("a stream that speaks HTTP/1.1")
+        Issue.record("an HTTP/1.1 status line was accepted")
         return
       }
     }
@@ -76,7 +76,7 @@
       #expect(!isTaken)
     }
 
-    @Test func `rejects chunked coding in HTTP 1.0`() {
+    @Test func `rejects chunked coding in HTTP/1.0`() {
       var lines = HeadLines()
       let steps = take(["HTTP/1.0 200 OK", "Transfer-Encoding: chunked", ""], &lines)
       #expect(steps.last == .refused("it is HTTP/1.0, but has a Transfer-Encoding"))

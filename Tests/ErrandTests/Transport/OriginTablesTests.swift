@@ -4,13 +4,13 @@ import Testing
 
 @testable import Errand
 
-/// Memory use does not grow with the number of origins ever called.
+/// Memory use does not grow with the total number of origins.
 @Suite(.timeLimit(.minutes(1))) struct OriginTablesTests {
   private func origin(_ number: Int) throws -> Origin {
     try #require(URL(string: "https://shop\(number).test").flatMap { Origin($0) })
   }
 
-  @Test func `drops retry budgets of hosts that failed once before those that keep failing`() throws {
+  @Test func `keeps the budget of a repeatedly failing host when it drops others`() throws {
     var accounts = RetryAccounts(.standard)
     let bad = try origin(0)
     for _ in 0..<5 { _ = accounts.spend(for: bad) }
@@ -27,17 +27,17 @@ import Testing
     let settings = CircuitBreaker(window: .seconds(30), minimumCalls: 1, openDuration: .seconds(20))
     var circuit = Circuit()
     guard case .permit(let permit) = circuit.enter(at: .zero, settings) else {
-      Issue.record("refused")
+      Issue.record("a closed circuit rejected a request")
       return
     }
     let isOpen = circuit.leave(permit, .failure, at: .zero, settings)
     #expect(isOpen)
     #expect(!circuit.isIdle(at: .seconds(3619)) && circuit.isIdle(at: .seconds(3620)))
     _ = circuit.enter(at: .seconds(3620), settings)
-    #expect(!circuit.isIdle(at: .seconds(9999)), "a probe is under way")
+    #expect(!circuit.isIdle(at: .seconds(9999)), "a probe is running")
   }
 
-  @Test func `drops circuits of unused hosts but keeps open ones`() throws {
+  @Test func `drops the circuits of unused hosts, but keeps open circuits`() throws {
     let clock = ManualClock()
     let coordinator = CircuitRegistry(clock: CallClock(clock))
     let down = try origin(0)
@@ -59,7 +59,9 @@ import Testing
       #expect(admission.hostCount <= 65)
     }
     let last = try origin(999)
-    #expect(admission.enter(1000, host: last, priority: .normal, at: .seconds(1000)) == .wait, "its rate has not")
+    #expect(
+      admission.enter(1000, host: last, priority: .normal, at: .seconds(1000)) == .wait,
+      "the host's rate limit has not recovered")
   }
 
   #if os(Linux)

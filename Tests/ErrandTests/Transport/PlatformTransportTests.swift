@@ -6,7 +6,7 @@
   @testable import Errand
 
   @Suite(.timeLimit(.minutes(1))) struct PlatformTransportTests {
-    @Test func `picks libcurl on Linux`() throws {
+    @Test func `chooses libcurl on Linux`() throws {
       let transport = PlatformTransport.best { StubTransport { .status(.ok, for: $0) } }
       #expect(transport.name == "curl")
     }
@@ -17,7 +17,7 @@
       let server = Server(remote: Remote(mock.url), environment: [:])
       #expect((server.transport as? PlatformTransport)?.name == "curl")
       let response = try await URLTask(mock.url.appendingPathComponent("x")).on(server).response()
-      // Only a real transfer knows the address.
+      // Only a real transfer reports the address.
       #expect(response.metrics.timings?.remoteAddress == "127.0.0.1")
     }
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct RequestCheckingTests {
-  /// The error of a request that is rejected before it is sent.
+  /// Returns the error for a request that is rejected before it is sent.
   private func refusal(_ request: HTTPRequest, options: (inout TransferOptions) -> Void = { _ in }) async throws
     -> TaskError
   {
@@ -13,8 +13,8 @@ import Testing
       stub.server)
     let error = try #require(
       await #expect(throws: TaskError.self) { try await task.retry(upTo: 3, after: .zero).run() })
-    #expect(stub.requests.isEmpty, "nothing is sent")
-    #expect(error.attempts.count <= 1, "it would be refused again")
+    #expect(stub.requests.isEmpty, "nothing must be sent")
+    #expect(error.attempts.count <= 1, "a retry would be rejected too")
     return error
   }
 

@@ -46,7 +46,7 @@
       #expect(head.headers["C"] == "é at the beginning of many")
     }
 
-    // Sent back as UTF-8, the value would have different bytes.
+    // If the value were sent back as UTF-8, its bytes would be different.
     @Test func `marks a tag or cookie that is not UTF-8 because it can't be sent back`() throws {
       let bytes =
         Array("HTTP/1.1 200 OK\r\nETag: \"caf".utf8) + [0xE9] + Array("\"\r\nset-cookie: a=caf".utf8)

@@ -5,7 +5,7 @@
 
   @testable import Errand
 
-  /// Uses its own sockets, each with a descriptor that no other test uses.
+  /// Each test uses its own sockets, with descriptors that no other test uses.
   @Suite(.timeLimit(.minutes(1))) struct SocketWatchTests {
     private let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     private let input = EPOLLIN.rawValue
@@ -35,10 +35,10 @@
       watch.watch(number, input, of: 1)
       watch.watch(number, 0, of: 1)
       say("early", over: peer)
-      #expect(reports == 1, "it is still registered")
+      #expect(reports == 1, "the descriptor is still registered")
       let report = watch.report(number)
       #expect(report == .left)
-      #expect(reports == 0, "it is no longer")
+      #expect(reports == 0, "the descriptor is no longer registered")
       watch.watch(number, input, of: 1)
       #expect(reports == 1)
       watch.closing(number)
@@ -50,13 +50,13 @@
       let number: Int32 = 9002
       var watch = SocketWatch(epoll: epoll)
       var peer = connect(number)
-      // A connection that is closed while connecting.
+      // Simulate a connection that is closed while connecting.
       watch.opened(number, of: 1)
       watch.watch(number, EPOLLOUT.rawValue, of: 1)
       Glibc.close(number)
       Glibc.close(peer)
       watch.watch(number, 0, of: 1)
-      // Two DNS lookups in a row, on sockets that libcurl opens and closes internally.
+      // Simulate two consecutive DNS lookups on sockets that libcurl opens and closes internally.
       for _ in 0..<2 {
         peer = connect(number)
         watch.watch(number, input, of: 1)
@@ -105,7 +105,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `a connection that is not watched belongs to its multi handle`() {
+    @Test func `an event on an unwatched connection is reported to its multi handle`() {
       let number: Int32 = 9005
       var watch = SocketWatch(epoll: epoll)
       let peer = connect(number)
@@ -128,12 +128,12 @@
       watch.watch(number, input | EPOLLOUT.rawValue, of: 1)
       for takesBytes in [false, true] {
         watch.asked(number)
-        #expect(reports == 1, "it is writable")
+        #expect(reports == 1, "the socket is writable")
         while !watch.restsFromWriting(number) {}
-        #expect(reports == 0, "it rests")
+        #expect(reports == 0, "writing is paused")
         if takesBytes { watch.asked(number) }
         watch.endRest(of: number)
-        #expect(reports == 1, "its rest is over")
+        #expect(reports == 1, "the pause has ended")
       }
       watch.closing(number)
       Glibc.close(number)

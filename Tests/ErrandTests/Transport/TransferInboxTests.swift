@@ -25,7 +25,7 @@
       var inbox = TransferInbox()
       for byte in UInt8(1)...3 { #expect(receive(&inbox, 10, of: byte)) }
       #expect(try chunk(&inbox).data == Data([1, 2, 3].flatMap { [UInt8](repeating: $0, count: 10) }))
-      #expect(try chunk(&inbox).data == Data(), "nothing more yet")
+      #expect(try chunk(&inbox).data == Data(), "there is no more data yet")
     }
 
     @Test func `yields received data before the end`() throws {
@@ -89,16 +89,20 @@
       #expect(!inbox.isReady(forHead: true))
       inbox.receive(head: [1])
       inbox.finish(.failure(Broken()))
-      guard case .take([1]) = inbox.readHead() else { return #expect(Bool(false), "the head came") }
+      guard case .take([1]) = inbox.readHead() else {
+        return #expect(Bool(false), "the head was received before the failure")
+      }
       var empty = TransferInbox()
       empty.finish(.failure(Broken()))
-      guard case .fail = empty.readHead() else { return #expect(Bool(false), "there is no head") }
+      guard case .fail = empty.readHead() else {
+        return #expect(Bool(false), "no head was received before the failure")
+      }
     }
 
     @Test func `reads a finished body of at most one chunk at once`() {
       var inbox = TransferInbox()
       let isEarly = inbox.readWhole() != nil
-      #expect(!isEarly, "more may come")
+      #expect(!isEarly, "more data may arrive")
       receive("hello", into: &inbox)
       let isUnfinished = inbox.readWhole() != nil
       #expect(!isUnfinished)
@@ -106,7 +110,7 @@
       let whole = inbox.readWhole()
       #expect(whole == Data("hello".utf8))
       let rest = inbox.readWhole()
-      #expect(rest == Data(), "nothing is left")
+      #expect(rest == Data(), "no data is left")
       var failed = TransferInbox()
       receive("hel", into: &failed)
       failed.finish(.failure(CancellationError()))

@@ -8,7 +8,7 @@
   @Suite(.timeLimit(.minutes(1))) struct TransferOutboxTests {
     private struct Broken: Error {}
 
-    /// Reads data until the loop must wait or stop.
+    /// Reads data until the loop has to wait or stop.
     private func drain(_ outbox: inout TransferOutbox, by size: Int = 7) -> (data: Data, last: TransferOutbox.Writing) {
       var buffer = [UInt8](repeating: 0, count: size)
       var data = Data()
@@ -37,7 +37,7 @@
         }
       }
       #expect(fills.count == 4 && outbox.isDrained)
-      #expect(time < .seconds(10), "one after the other from the front, they took minutes")
+      #expect(time < .seconds(10), "removing chunks from the front one by one takes minutes")
     }
 
     @Test func `is drained when the stated length has been sent`() {
@@ -48,14 +48,14 @@
       #expect(outbox.put(Data([3])) == true)
       #expect(!outbox.isDrained)
       #expect(drain(&outbox).data == Data([3]))
-      #expect(outbox.isDrained, "its source has not ended yet")
+      #expect(outbox.isDrained, "the source has not ended yet")
     }
 
     @Test func `a restart discards old data and the pause`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       #expect(drain(&outbox).last == .pause)
-      #expect(outbox.rewind() == false, "what was sent is gone")
+      #expect(outbox.rewind() == false, "the data has already been sent")
       outbox.restart()
       #expect(outbox.isUntouched && !outbox.isDrained)
       #expect(outbox.put(Data([7, 8])) == false)
@@ -64,7 +64,7 @@
       #expect(drain(&outbox) == (Data([7, 8, 9]), .end))
       var late = TransferOutbox(statedLength: 1)
       #expect(drain(&late).last == .pause)
-      #expect(late.rewind() == true, "nothing was there yet")
+      #expect(late.rewind() == true, "no data has been sent yet")
       #expect(late.put(Data([1])) == false)
     }
 
@@ -76,8 +76,8 @@
     @Test func `pauses while it is empty and reports when to resume`() {
       var outbox = TransferOutbox(statedLength: nil)
       #expect(drain(&outbox).last == .pause)
-      #expect(outbox.put(Data([1])) == true, "the loop had paused")
-      #expect(outbox.put(Data([2])) == false, "it was told already")
+      #expect(outbox.put(Data([1])) == true, "the loop was paused")
+      #expect(outbox.put(Data([2])) == false, "the loop has already been resumed")
       #expect(drain(&outbox) == (Data([1, 2]), .pause))
       #expect(outbox.finish() == true)
       #expect(drain(&outbox).last == .end)
@@ -97,7 +97,8 @@
       _ = outbox.finish()
       #expect(drain(&outbox).last == .abort)
       #expect(
-        (outbox.failure as? TaskError)?.reason == "the body was declared to have 3 bytes, but its file or stream has 2")
+        (outbox.failure as? TaskError)?.reason
+          == "the declared length of the body is 3 bytes, but its file or stream has 2")
     }
 
     @Test func `a failure wakes a paused loop, and only the first failure is reported`() {

@@ -15,7 +15,7 @@
 
     @Test func `no timer fires without limits`() { #expect(make(Timeouts()).next == nil) }
 
-    @Test func `each phase has its timer`() throws {
+    @Test func `each phase has its own timer`() throws {
       let limits = Timeouts(connect: .seconds(1), firstByte: .seconds(2), idle: .seconds(3), attempt: .seconds(100))
       var timers = make(limits)
       #expect(try #require(next(timers)) == (.connect, 6))
@@ -62,7 +62,7 @@
       timers.connecting(at: 100 * Self.second)
       #expect(try #require(next(timers)) == (.connect, 102) && timers.phase == .connecting)
       timers.connecting(at: 101 * Self.second)
-      #expect(try #require(next(timers)) == (.connect, 102), "a second address is tried, the same time runs")
+      #expect(try #require(next(timers)) == (.connect, 102), "trying a second address does not restart the timer")
     }
 
     @Test func `waiting for a connection counts towards the queue limit instead of the attempt limit`() throws {
@@ -76,7 +76,7 @@
     @Test func `without a queue limit, waiting for a connection counts towards the attempt limit`() throws {
       var timers = TransferTimers(Timeouts(attempt: .seconds(10)), at: 5 * Self.second, waits: true)
       #expect(try #require(next(timers)) == (.attempt, 15))
-      // A reused connection, which is already established.
+      // Reuse a connection that is already established.
       timers.connected(at: 12 * Self.second, sendsBody: false)
       #expect(try #require(next(timers)) == (.attempt, 15) && timers.phase == .awaitingResponse)
     }

@@ -91,7 +91,9 @@ extension BadInput {
     events(
       "a page", .data(Data("<html>".utf8), type: "text/html"), .badResponse, "expected an event stream", "text/html"),
     events("JSON", .json("{}"), .badResponse, "expected an event stream", "application/json"),
-    events("no type", .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)), .badResponse, "no content type"),
+    events(
+      "no type", .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".utf8)), .badResponse,
+      "a response without Content-Type"),
     events("an error", .status(500, body: "no"), .badStatus, "500"),
     events("nobody there", .status(404), .badStatus, "404"),
     events(

@@ -71,7 +71,8 @@ extension BadInput {
   static let messages: [BadInput] =
     ["", "a b", "a:b", "a\r\nb", "é", "a(b)"].map { name in
       .task(
-        "the field name \(name.debugDescription)", PlainTask().header(HTTPHeaderName(name), "x"), .badRequest, "token")
+        "the field name \(name.debugDescription)", PlainTask().header(HTTPHeaderName(name), "x"), .badRequest,
+        "an invalid name")
     }
     + ["a\r\nb: c", "a\nb", "a\rb", "a\0b"].map { value in
       .task(
@@ -82,10 +83,10 @@ extension BadInput {
         try await URLTask(world.shop.url("plain"), method: HTTPMethod(name)).on(world.shop.server).run()
       }
     } + [
-      BadInput("HEAD with a body", .badRequest, "HEAD", "no body") {
+      BadInput("HEAD with a body", .badRequest, "HEAD", "cannot have a body") {
         try await URLTask($0.shop.url("plain"), method: .head, body: .text("x")).on($0.shop.server).run()
       },
-      BadInput("TRACE with a body", .badRequest, "TRACE", "no body") {
+      BadInput("TRACE with a body", .badRequest, "TRACE", "cannot have a body") {
         try await URLTask($0.shop.url("plain"), method: .trace, body: .text("x")).on($0.shop.server).run()
       },
       .task("a field of 70,000 bytes", PlainTask().header("X-Big", big("a", 70_000)), .badRequest, "X-Big", "61440"),

@@ -1,9 +1,9 @@
 /// A redirected attempt has several hops, each with its own slot.
 extension Attempt {
-  /// Starts a chain of hops. If a step resends the request, each chain has its own time.
+  /// Resets the timing. If a step resends the request, each chain of hops is timed separately.
   func beginChain() { state.withLock { ($0.spent, $0.hopStart, $0.isHurried) = (.zero, nil, false) } }
 
-  /// Ends a hop whose response leads to another request, and adds its time to `spent`.
+  /// Ends a hop that is followed by another request, and adds its time to `spent`.
   func endHop() {
     let now = call.trace.elapsed
     state.withLock { state in
@@ -36,8 +36,8 @@ extension Attempt {
 
   // MARK: Phases
 
-  /// Asks the transport to report timings with the head. They are needed by observers, and for the record of a stream
-  /// that is not read to its end.
+  /// Asks the transport to report timings with the head, for observers and for the record of a stream that is not read
+  /// to its end.
   func observe(_ request: inout HTTPRequest) {
     let isAddress = call.trace.isObserved && Origin(request.url).map { PeerAddress($0.host) != nil } ?? false
     state.withLock { state in
@@ -51,7 +51,8 @@ extension Attempt {
     }
   }
 
-  /// Reports lookup, connection, handshake and request once per hop, with the times at which they happened.
+  /// Reports the name lookup, connection, TLS handshake and request once per hop, each with the time at which it
+  /// happened.
   func reportPhases(_ timings: TransferTimings) {
     let (start, looksUp) = state.withLock { state -> (Duration?, Bool) in
       defer { state.hasReportedPhases = true }
@@ -86,7 +87,8 @@ extension Attempt {
     state.withLock { $0.isCut = true }
   }
 
-  /// Whether an error is due to the call's deadline: from the call's timer, or from the transport's reduced limit.
+  /// Whether an error is due to the call's deadline: the call's timer expired, or the transport's limit expired after
+  /// it was reduced to the remaining time.
   func isDeadline(_ error: any Error) -> Bool {
     if error is CancellationError { return call.hasExpired }
     guard let error = error as? TaskError, error.call == nil else { return false }  // another call's deadline
@@ -95,10 +97,10 @@ extension Attempt {
 
   var spent: Duration { state.withLock { $0.spent } }
 
-  /// Returns the remaining time of `limits` for the next request. The limits count from `start`, a value of ``spent``.
-  /// If `start` is `nil`, the request is the first of a redirect hop: the limits count from the start of the attempt,
-  /// and the host is not blamed for the time that other hosts took. Throws ``TaskError`` with code `.timedOut` if no
-  /// time is left.
+  /// Returns what remains of `limits` for the next request. The limits count from `start`, a value of ``spent``. If
+  /// `start` is `nil`, the request is the first of a redirect hop: the limits count from the start of the attempt, and
+  /// the host is not blamed for the time that other hosts took. Throws ``TaskError`` with code `.timedOut` if no time
+  /// is left.
   func limits(_ limits: Timeouts, since start: Duration?) throws -> Timeouts {
     let left = try limits.left(after: spent - (start ?? .zero))
     if start == nil { state.withLock { $0.isHurried = left.isLessThanHalf(of: limits) } }
@@ -107,8 +109,8 @@ extension Attempt {
 
   // MARK: The verdict on the host
 
-  /// Returns the circuit breaker's verdict on an error. It is unknown if this side used up the time, or if the call
-  /// will wait for a network, because the device may be offline.
+  /// Returns the circuit breaker's verdict on an error. The verdict is unknown if the host did not cause the error, or
+  /// if the call will wait for a network, because the device may be offline.
   func verdict(_ error: any Error) -> Circuit.Result {
     if isOfThisSide(error) { return .unknown }
     if isDeadline(error) { return ofDeadline() }
@@ -129,8 +131,8 @@ extension Attempt {
     return (call.trace.elapsed - start) * 2 >= limit ? .failure : .unknown
   }
 
-  /// Whether the host did not cause an error: the call was paused, the source of the request body stalled, or earlier
-  /// redirect hops had used up most of the limit.
+  /// Whether something other than the host caused an error: a pause of the call, a stalled source of the request body,
+  /// or earlier redirect hops that used up most of the limit.
   private func isOfThisSide(_ error: any Error) -> Bool {
     let (gateChanges, isHurried) = state.withLock { ($0.gateChanges, $0.isHurried) }
     if call.plan.control?.gate.wasClosed(since: gateChanges) == true { return true }
@@ -140,9 +142,9 @@ extension Attempt {
 }
 
 extension Timeouts {
-  /// The limits for the next hop of an attempt that has taken `spent` so far. Reduces the attempt's limit. If there is
-  /// none, reduces the sum of the limits for connecting and the first byte, which then limits the time until the last
-  /// response's head arrives. Throws ``TaskError`` with code `.timedOut` if no time is left.
+  /// Returns the limits for the next hop of an attempt that has taken `spent` so far. Reduces the attempt's limit. If
+  /// there is none, all hops together must not take longer than the limits for connecting and the first byte combined.
+  /// Throws ``TaskError`` with code `.timedOut` if no time is left.
   func left(after spent: Duration) throws -> Timeouts {
     var left = self
     if let attempt {

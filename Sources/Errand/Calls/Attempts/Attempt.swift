@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// An attempt at a call. It ends once, when its body has been read. A stream's attempt ends when the caller has read or
-/// released the body.
+/// One attempt of a call. It ends when the response's body has been read. For a stream, it ends when the caller has
+/// read or released the body.
 final class Attempt: Sendable {
   let call: Call
   let state: Lock<State>
@@ -50,7 +50,7 @@ final class Attempt: Sendable {
     state = Lock(State(record: AttemptRecord(number: number), start: start))
   }
 
-  /// An exchange of a hedging race.
+  /// Creates the attempt for one exchange of a hedging race.
   init(_ call: Call, _ state: State, onSent: (@Sendable () -> Void)? = nil) {
     self.call = call
     self.state = Lock(state)
@@ -65,10 +65,10 @@ final class Attempt: Sendable {
 
   // MARK: 8. One exchange
 
-  /// Sends one request once: checks it, consults the circuit breaker, waits for a slot, sends it and reads the body.
+  /// Sends a request once: checks it, consults the circuit breaker, waits for a slot, sends it and reads the body.
   ///
-  /// This is the only code that holds a slot. If the caller reads the response's body, or the app produces the
-  /// request's body, the exchange holds a stream permit instead.
+  /// This is the only code that holds a slot. An exchange whose response is streamed also holds a stream permit. If the
+  /// app produces the request's body, the exchange holds a stream permit instead of a slot.
   func exchange(_ request: HTTPRequest, _ digest: DigestExchange? = nil) async throws -> HTTPResponse {
     try await request.renewingProxyCredential { try await exchangeOnce($0, digest) }
   }
@@ -108,7 +108,7 @@ final class Attempt: Sendable {
     }
   }
 
-  /// Waits in the queue, within the queue timeout. `queued` is the total time of this wait and the previous one.
+  /// Waits in the queue for at most the queue timeout. `queued` is the total time of this wait and the previous one.
   private func wait(_ wait: @escaping @Sendable () async throws -> Void, _ queued: inout Duration?) async throws {
     let start = call.trace.elapsed
     if queued == nil { call.trace.note(.queued) }
@@ -141,7 +141,7 @@ final class Attempt: Sendable {
   // MARK: In the slot
 
   /// Sends the request if the host's circuit breaker allows it, and reads the response. `digest` authenticates the
-  /// request if it has a Digest credential.
+  /// request if the request has a Digest credential.
   private func send(
     _ request: HTTPRequest, to host: Origin, _ digest: DigestExchange?, _ permit: StreamPermit?, after queued: Duration?
   ) async throws -> HTTPResponse {
@@ -164,7 +164,7 @@ final class Attempt: Sendable {
       report(error, to: circuit)
       throw error
     }
-    // Do this inside the slot, so that the next request to the host sends these cookies.
+    // Do this while holding the slot, so that the next request to the host sends these cookies.
     call.keepCookies(of: response, to: request)
     digest?.learn(from: response)
     if call.keepsRequests { response.request = request }
@@ -175,7 +175,7 @@ final class Attempt: Sendable {
     return response
   }
 
-  // Not inlined, and neither are the next two: they would enlarge every call's stack.
+  // Not inlined, like the next two functions, because inlining would enlarge every call's stack.
   @inline(never)
   private func prepared(_ request: HTTPRequest, _ digest: DigestExchange?) throws -> HTTPRequest {
     var request = request
@@ -210,7 +210,7 @@ final class Attempt: Sendable {
   /// Records a response's head. The circuit breaker judges the response when the body ends.
   @inline(never)
   private func note(_ response: HTTPResponse, _ circuit: CircuitPermit?) {
-    // The body may take hours, during which the circuit would refuse all other requests.
+    // The body may take hours, during which the circuit breaker would reject all other requests.
     if !call.delivery.isInMemory { circuit?.endProbe(response.status) }
     if let circuit {
       response.body.onEnd { [self, status = response.status] ending, _ in circuit.end(verdict(status, ending)) }
@@ -259,7 +259,7 @@ final class Attempt: Sendable {
     return .failure(error)
   }
 
-  /// Records a request's failure, and whether the request was not sent. Only pass errors from admission or the
+  /// Records a request's failure, and whether the request was not sent. Pass only errors from admission or the
   /// transport.
   func note(_ error: any Error, hadSlot: Bool) {
     let error = TaskError.ofTransfer(error)
@@ -298,7 +298,8 @@ final class Attempt: Sendable {
     return outcome
   }
 
-  /// The record up to the response's head. `nil` if the attempt has ended, because the call then has its record.
+  /// Returns the record up to the response's head, or `nil` if the attempt has ended, because the call then has its
+  /// record.
   func record(upTo head: HTTPResponse) -> AttemptRecord? {
     let now = call.trace.elapsed
     return state.withLock { state in
@@ -313,7 +314,7 @@ final class Attempt: Sendable {
       ? "cancelled" : (error as? TaskError)?.shownReason(call.snapshot.configuration.redaction) ?? call.words(of: error)
   }
 
-  /// Ends the attempt, at most once. If `show` is true, adds the record to echo and recording.
+  /// Ends the attempt, at most once. If the call is echoed, recorded or logged, passes the record to `show`.
   @inline(never)
   private func end(
     at time: Duration? = nil, _ status: HTTPStatus?, _ version: HTTPVersion?, _ timings: TransferTimings?,

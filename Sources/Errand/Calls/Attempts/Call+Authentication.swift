@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// Returns the credential source and account for a URL. `nil` if requests to the URL are not authenticated.
+  /// Returns the credential source and account for a URL, or `nil` if requests to the URL are not authenticated.
   private func signIn(for url: URL) -> (source: any CredentialSource, account: String)? {
     guard let authentication = rules.authentication else { return nil }
     let isServers = plan.authentication.isInherited
@@ -16,7 +16,7 @@ extension Call {
       && signIn(for: sent.url)?.source.isAuthenticationFailure(response) ?? false
   }
 
-  /// Returns the request for the next hop. The token is removed if the new URL has a different token or none.
+  /// Returns the request for the next hop. The token is removed if the new URL uses a different token or none.
   func strippingTokens(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
     guard !next.options.credentialHeaders.isEmpty, signIn(for: next.url)?.source !== signIn(for: request.url)?.source
     else { return next }
@@ -75,7 +75,8 @@ extension Call {
     }
   }
 
-  /// Whether a response shows if the request's token is valid: all redirects stayed where the token applies.
+  /// Whether a response shows if the request's token is valid. This is the case if every redirect stayed at the same
+  /// origin and used the same credential source.
   private func judgesToken(
     _ response: HTTPResponse, to request: HTTPRequest, _ source: any CredentialSource
   ) -> Bool {
@@ -93,7 +94,8 @@ extension Call {
     return isDirect || request.isRepeatable(plan.idempotency) ? nil : Self.onceOnly(request.method)
   }
 
-  /// The reason not to answer a challenge, or `nil`. Answering requires that the request had no effect.
+  /// Returns the reason not to answer a challenge, or `nil` if it can be answered. A challenged request had no effect,
+  /// so it can be resent even if its method is not idempotent.
   func obstacle(toAnswering request: HTTPRequest) -> String? {
     guard request.body.isReplayable else { return "the request body can only be read once" }
     return plan.idempotency == .neverRepeat ? Self.onceOnly(request.method) : nil

@@ -21,7 +21,7 @@ extension Call {
         return response
       }
       await leave(response, to: request.method, attempt)
-      attempt.endHop()  // includes reading the body
+      attempt.endHop()  // the hop includes reading the body
       try checkCancellation()
       response = try await further(request, of: attempt, since: start) { try await send($0, digest) }
     }

@@ -12,7 +12,7 @@ extension Call {
   /// Sends `request`, and sends it again whenever ``Hedging/delay`` has passed without a response.
   ///
   /// Returns the first acceptable response, or the first exchange's result if no response is acceptable. All other
-  /// exchanges have ended when it returns.
+  /// exchanges have ended when this function returns.
   func hedged(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     let (sent, signal) = AsyncStream<Void>.makeStream()
     let first = attempt.fork(onSent: { signal.finish() })
@@ -100,7 +100,7 @@ extension Call {
 // MARK: The exchanges of a race
 
 extension Attempt {
-  /// Creates the first exchange of a race, which continues this attempt. `onSent` is called when its request is sent.
+  /// Creates the first exchange of a race, which continues this attempt. `onSent` is called when the request is sent.
   fileprivate func fork(onSent: @escaping @Sendable () -> Void) -> Attempt {
     Attempt(call, forked(state.withLock { $0 }), onSent: onSent)
   }

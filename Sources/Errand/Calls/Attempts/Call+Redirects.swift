@@ -37,7 +37,7 @@ extension Call {
       try checkCancellation()
       trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
       var next = chain.request
-      next.options.firstURL = request.url  // lets cookies detect a cross-site redirect
+      next.options.firstURL = request.url  // lets the cookie jar detect a cross-site redirect
       response = try await further(next, of: attempt, send)
     }
     response.redirects = chain.redirects
@@ -109,8 +109,8 @@ extension Call {
     }
   }
 
-  /// Returns an error from a later hop or the redirect policy. It is not marked as unsent, because the first request
-  /// was sent.
+  /// Returns an error from a later hop or the redirect policy. The error is not marked as unsent, because the first
+  /// request was sent.
   private static func afterFirst(_ error: any Error) -> any Error {
     guard var error = error as? TaskError, error.wasNotSent else { return error }
     error.wasNotSent = false

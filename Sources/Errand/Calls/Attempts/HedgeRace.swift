@@ -1,11 +1,11 @@
-/// Decides a race between exchanges of the same request: when a hedge may start, and when the race is over. Pure.
+/// Decides when a hedge may start, and which of several exchanges of the same request wins. It has no side effects.
 struct HedgeRace {
   enum ResultAction: Equatable {
     /// Return this result. The other exchanges are not needed.
     case win
     /// Keep this result and wait for a better one.
     case keep
-    /// Return the first exchange's result, because no result was acceptable.
+    /// Return the first exchange's result, because no result is acceptable.
     case lose
     /// Ignore this result: another exchange has won.
     case discard

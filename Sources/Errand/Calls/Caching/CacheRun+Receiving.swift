@@ -1,10 +1,10 @@
 import ErrandFoundation
 
 extension CacheRun {
-  /// Processes the response to `sent` when its head arrives. A storable response is stored while its body is read.
+  /// Processes the response to `sent` when its head arrives. A storable response is stored as its body is read.
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
-    // Don't store it: it would replace the stored response that is served instead.
+    // Don't store the error response: it would replace the stored response that is served instead.
     if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
     {
@@ -20,7 +20,8 @@ extension CacheRun {
     }
     var response = response
     if Answer(call, response).isAccepted {
-      // Don't store it if `verify` throws. The call throws that error later, as do calls that share the response.
+      // Don't store the response if `verify` throws. The call throws that error later, as do calls that share the
+      // response.
       guard call.isVerified(response) else { return response }
       response.isVerified = true
     }
@@ -59,9 +60,9 @@ extension CacheRun {
     }
   }
 
-  /// Whether a response answers the request that the cache key describes. It doesn't if the URL differs, or if it is a
-  /// redirect, which each call follows by its own policy. It doesn't either if a step or redirect changed a credential
-  /// or another selecting field, because the key does not include the change.
+  /// Whether a response answers the request that the cache key describes. `false` if the URL differs or the response is
+  /// a redirect, because each call follows redirects by its own policy. Also `false` if a step or redirect changed a
+  /// credential or another selecting field, because the key does not include the change.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
       sent.options.digest == request.options.digest,
@@ -130,13 +131,13 @@ extension CacheRun {
     return noted(outcome)
   }
 
-  /// Whether a 304 or a response to HEAD answers the request that the cache key describes. A step's response counts,
+  /// Whether a 304 or a HEAD response answers the request that the cache key describes. A step's response counts,
   /// because nothing was sent.
   private func mayUpdate(_ response: HTTPResponse) -> Bool {
     response.url == request.url && state.withLock { $0.update?.isOurs ?? true }
   }
 
-  /// Returns the stored response that a 304 validates, with the header fields of both.
+  /// Returns the stored response that a 304 validates, with the header fields of both responses.
   private func validated(_ entry: CacheEntry, by outcome: Answer, _ attempts: Attempts) async throws -> Answer {
     let response = outcome.response
     let updated = await update(entry, by: response)
@@ -160,7 +161,7 @@ extension CacheRun {
       await caching.store.remove(entry, for: key)
     } else if caching.policy.stores, demand.mayStore {
       let kept = Validation.reusable(updated)
-      try? await caching.store.update(entry, to: kept, for: key)  // on failure, its age is unchanged
+      try? await caching.store.update(entry, to: kept, for: key)  // if this fails, the entry keeps its age
     }
     return entry.with(updated)
   }
@@ -177,7 +178,7 @@ extension CacheRun {
     }
   }
 
-  /// The remote's response with a `Cache-Status` field.
+  /// Returns the remote's response with a `Cache-Status` field.
   private func noted(_ outcome: Answer) -> Answer {
     var outcome = outcome
     var status = state.withLock { $0.status }

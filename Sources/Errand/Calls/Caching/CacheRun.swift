@@ -20,7 +20,7 @@ final class CacheRun: Sendable {
   /// responses.
   struct Update {
     var requestTime: Date
-    /// Whether they all answer the request that the cache key describes.
+    /// Whether all of these responses answer the request that the cache key describes.
     var isOurs: Bool
   }
 
@@ -28,7 +28,7 @@ final class CacheRun: Sendable {
   let caching: Caching
   let request: HTTPRequest
   let key: CacheKey
-  /// The account that will authenticate the request, based on its URL after the steps.
+  /// The account that will authenticate the request, based on the request's URL after the steps have run.
   let account: String?
   let demand: CacheDemand
   let state = Lock(State())
@@ -139,7 +139,8 @@ final class CacheRun: Sendable {
   private func notCached(hasEntry: Bool) -> TaskError {
     let why = hasEntry ? "the stored response can't be used for this request" : "no response is stored for this request"
     var error = TaskError(
-      .notCached, "\(why), and the cache policy forbids sending it: use another cache policy", phase: .preparing,
+      .notCached, "\(why), and the cache policy does not allow sending the request: use a different cache policy",
+      phase: .preparing,
       wasNotSent: true)
     error.status = .gatewayTimeout  // RFC 9111 §5.2.1.7
     return error
@@ -170,8 +171,8 @@ final class CacheRun: Sendable {
     }
   }
 
-  /// Asks intermediate caches not to answer the request either (RFC 9111 §5.2.1.1 and §5.2.1.4), using the Fetch
-  /// standard's header fields.
+  /// Adds header fields that ask intermediate caches not to answer the request either (RFC 9111 §5.2.1.1 and §5.2.1.4),
+  /// as in the Fetch standard.
   private func keepSharedCachesOut(of request: inout HTTPRequest) {
     switch caching.policy.mode {
     case .reload:
@@ -192,7 +193,7 @@ final class CacheRun: Sendable {
     return try await call.manager.clock.limiting(limit, .attempt, phase: .awaitingResponse, attempts)
   }
 
-  /// Returns the outcome for the stored response, which is used instead of a failure. `nil` if it must not be used.
+  /// Returns the outcome for the stored response that is used instead of a failure, or `nil` if it must not be used.
   func serveInstead(of response: HTTPResponse?) async throws -> Answer? {
     let now = call.manager.dates.now
     guard let entry = state.withLock({ $0.entry }),

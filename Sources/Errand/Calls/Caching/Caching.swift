@@ -14,7 +14,7 @@ extension Caching {
       return Caching(store: store, policy: policy, credentials: credentials)
     }
     if plan.preloaded != nil || policy.sendsNothing {
-      // Neither policy needs a store: a preloaded response is in its file, and a cache-only call finds nothing.
+      // Neither case needs a store: a preloaded response comes from its file, and a cache-only call finds nothing.
       let credentials = CacheCredentials(snapshot.configuration.redaction)
       return Caching(store: MemoryCache(byteLimit: 0), policy: policy, credentials: credentials)
     }

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// 5. Answers the request from the cache if there is one, otherwise by running `attempts`.
+  /// 5. Passes the request through the cache, if there is one. Otherwise runs `attempts`.
   func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Answer {
     guard let caching = rules.caching else { return try await attempts(request) }
     return try await answer(request, from: caching, attempts)
@@ -28,7 +28,7 @@ extension Call {
   func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
     var response = response
     (response.isVerified, response.isStored) = (false, false)  // a step may return another call's response
-    guard let sent = response.request else { return response }  // a step has answered
+    guard let sent = response.request else { return response }  // a step answered the request
     await forget(response, to: sent)
     guard let run = state.withLock({ $0.cacheRun }) else { return response }
     let underway = trace.elapsed - attempt.startTime

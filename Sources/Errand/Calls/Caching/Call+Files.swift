@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension Call {
-  /// Adds conditions so that the call's file is only downloaded if it has changed. Requires that the file's version is
-  /// known.
+  /// Adds conditions so that the call's file is downloaded only if it has changed. Adds none if the file's version is
+  /// unknown.
   func addFileConditions(to request: inout HTTPRequest) {
     guard case .file(.exact(let file)) = delivery, request.method == .get else { return }
     let selection = withoutCredentials(request)
@@ -22,8 +22,8 @@ extension Call {
     return HTTPHeaders(request.headers.filter { !redaction.keepsHome($0, named: request.options.credentialHeaders) })
   }
 
-  /// Whether the response confirms that the call's file is current. `false` after a redirect, which leads to another
-  /// file.
+  /// Whether the response confirms that the call's file is current. `false` after a redirect, because the redirect may
+  /// point to a different file.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
     response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.hasCurrentFile }
   }
@@ -44,8 +44,9 @@ extension Call {
     FileValidators.keep(validators, for: file, stamp: stamp)
   }
 
-  /// A hash of a request's URL and the fields that its response varies by (RFC 9111 §4.1), stored with the file. They
-  /// are hashed because they may contain a token. The URL's password is left out, because it could be guessed.
+  /// Returns a hash of a request's URL and the fields that its response varies by (RFC 9111 §4.1), to be stored with
+  /// the file. The values are hashed because they may contain a token. The URL's password is left out, because it could
+  /// be guessed from the hash.
   private static func mark(of url: URL, _ varying: [HTTPHeaderName], in headers: HTTPHeaders)
     -> String
   {

@@ -12,7 +12,7 @@ final class Flight: Sendable {
 
   let call: Call
   private let request: HTTPRequest
-  /// The request before the per-call steps.
+  /// The request as it was before the per-call steps.
   private let built: HTTPRequest
   private let state = Lock(State())
 
@@ -49,7 +49,7 @@ final class Flight: Sendable {
     for waiter in waiters { waiter.resume(returning: result) }
   }
 
-  /// Waits for the result. If the surrounding task is cancelled, calls `leave` and returns `CancellationError`.
+  /// Waits for the result. If the surrounding task is cancelled, calls `leave` and returns a `CancellationError`.
   func outcome(onLeaving leave: @escaping @Sendable () -> Void) async -> AttemptResult {
     let id = state.withLock { state in
       state.lastID += 1
@@ -82,7 +82,7 @@ extension Call {
   /// Creates the internal call that sends the shared request. It doesn't call hooks and has no deadline.
   fileprivate convenience init(sharing call: Call) {
     var plan = call.plan.asInternal(.shared)
-    plan.timeouts.call = .unlimited  // `nil` would inherit the server's
+    plan.timeouts.call = .unlimited  // `nil` would inherit the server's limit
     self.init(plan, .memory, idempotencyKey: call.idempotencyKey)
     let headers = call.state.withLock { $0.serverHeaders }
     state.withLock { $0.serverHeaders = headers }

@@ -17,8 +17,8 @@ final class RevalidationRegistry: Sendable {
 
   var count: Int { state.withLock { $0.count } }
 
-  /// Begins a validation. Returns `false` if one is in progress, or has ended since the lookup at `count`, whose result
-  /// is then outdated.
+  /// Begins a validation. Returns `false` if one is in progress, or has ended since the lookup. `count` is the number
+  /// of validations that had ended at the time of the lookup.
   func begin(_ key: CacheKey, of server: Server, since count: Int) -> Bool {
     let place = Place(server: ObjectIdentifier(server), key: key)
     return state.withLock { state in

@@ -3,11 +3,11 @@
 ///
 ///     for challenge in error.headers.challenges where challenge.isScheme("Bearer") { … challenge["error"] … }
 public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertible {
-  /// A parameter. Its value is unquoted and unescaped.
+  /// A parameter of a challenge.
   public struct Parameter: Sendable, Hashable {
     /// The name as it was sent. Names are case-insensitive.
     public let name: String
-    /// The value.
+    /// The value, unquoted and unescaped.
     public let value: String
   }
 
@@ -15,7 +15,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
   public let scheme: String
   /// The token that schemes such as `Negotiate` send instead of parameters, or `nil` for other schemes.
   public fileprivate(set) var token68: String?
-  /// The parameters in order. If a name is repeated, the first is kept (RFC 9110 §11.2).
+  /// The parameters, in order. If a name is repeated, the first one is kept (RFC 9110 §11.2).
   public fileprivate(set) var parameters: [Parameter] = []
 
   fileprivate init(scheme: String) { self.scheme = scheme }
@@ -43,8 +43,8 @@ extension HTTPHeaders {
   /// The challenges in `WWW-Authenticate`, in order. Malformed challenges are omitted.
   public var challenges: [AuthenticationChallenge] { challenges(in: .wwwAuthenticate) }
 
-  /// The challenges in a field, such as `Proxy-Authenticate`. Lines are parsed separately, so a malformed line doesn't
-  /// affect the next one.
+  /// Returns the challenges in a field such as `Proxy-Authenticate`. Lines are parsed separately, so a malformed line
+  /// doesn't affect the next one.
   public func challenges(in name: HTTPHeaderName) -> [AuthenticationChallenge] {
     values(for: name).flatMap { value in
       var parser = ChallengeParser(value)
@@ -67,7 +67,7 @@ private struct ChallengeParser {
 
   mutating func challenges() -> [AuthenticationChallenge] {
     var result: [AuthenticationChallenge] = []
-    // After a malformed member, skip parameters: their challenge is unknown.
+    // After a malformed member, skip parameters, because their challenge is unknown.
     var isTorn = false
     while skipToMember() {
       if let (name, value) = parameter() {
@@ -107,7 +107,7 @@ private struct ChallengeParser {
   /// Parses the parameter at the start of the member. Returns `nil` and consumes nothing if the member doesn't start
   /// with a parameter.
   ///
-  /// Some servers omit commas, so a parameter also ends before whitespace and the name of another parameter.
+  /// Some servers omit commas, so a parameter also ends at whitespace that is followed by another parameter.
   private mutating func parameter() -> (name: String, value: String)? {
     let start = index
     if let name = nameBeforeEquals() {

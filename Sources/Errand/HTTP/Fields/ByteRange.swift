@@ -4,7 +4,7 @@
 ///     let rest = try await Export().range(ByteRange(1024...)).downloadData()
 public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
   enum Bounds: Sendable, Hashable {
-    /// The first position, and the last position or `nil` for the end.
+    /// The first and the last position. The last position is `nil` if the range extends to the end.
     case from(Int, through: Int?)
     case suffix(Int)
   }
@@ -13,23 +13,23 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
 
   init(_ bounds: Bounds) { self.bounds = bounds }
 
-  /// The bytes at these positions, counted from 0. A call with an empty range fails.
+  /// Creates a range of the bytes at these positions, counted from 0. A call with an empty range fails.
   public init(_ positions: Range<Int>) {
     bounds = positions.isEmpty ? .suffix(0) : .from(positions.lowerBound, through: positions.upperBound - 1)
   }
 
-  /// The bytes at these positions, counted from 0, including the last.
+  /// Creates a range of the bytes at these positions, counted from 0. The last position is included.
   public init(_ positions: ClosedRange<Int>) {
     bounds = .from(positions.lowerBound, through: positions.upperBound)
   }
 
-  /// All bytes starting at a position, counted from 0.
+  /// Creates a range from a position, counted from 0, to the end.
   public init(_ positions: PartialRangeFrom<Int>) { bounds = .from(positions.lowerBound, through: nil) }
 
-  /// The first `count` bytes.
+  /// Returns a range of the first `count` bytes.
   public static func first(_ count: Int) -> ByteRange { ByteRange(0..<max(0, count)) }
 
-  /// The last `count` bytes, or all if there are fewer.
+  /// Returns a range of the last `count` bytes, or of all bytes if there are fewer.
   public static func last(_ count: Int) -> ByteRange { ByteRange(.suffix(count)) }
 
   /// The value of the `Range` field, such as `bytes=0-99`.
@@ -50,7 +50,8 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
   /// Whether the range selects all bytes, so a complete response satisfies it.
   var isAll: Bool { bounds == .from(0, through: nil) }
 
-  /// The range in the `Range` field. `nil` if it is missing, malformed, in another unit, or has several ranges.
+  /// Parses the `Range` field. Returns `nil` if the field is missing or malformed, uses another unit, or has several
+  /// ranges.
   init?(_ headers: HTTPHeaders) {
     let lines = headers.values(for: .range)
     guard lines.count == 1, let line = lines.first?[...].trimmingSpaces(), line.lowercased().hasPrefix("bytes=") else {
@@ -67,7 +68,7 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The positions of the range in `length` bytes, or `nil` if it selects none.
+  /// Returns the positions that the range selects from `length` bytes, or `nil` if it selects none.
   func positions(of length: Int) -> Range<Int>? {
     switch bounds {
     case .from(let first, let last):
@@ -76,7 +77,7 @@ public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// A position of up to 18 decimal digits, or `nil` if the text is invalid.
+  /// Parses a position of up to 18 decimal digits. Returns `nil` if the text is invalid.
   static func position(_ digits: Substring) -> Int? {
     guard !digits.isEmpty, digits.utf8.count <= 18, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
       return nil

@@ -1,4 +1,4 @@
-/// The directives of all `Cache-Control` lines, in order (RFC 9111 §5.2).
+/// The directives in all `Cache-Control` lines, in order (RFC 9111 §5.2).
 struct CacheControl: Sendable, Equatable {
   struct Directive: Sendable, Equatable {
     /// The name in lower case.
@@ -29,8 +29,8 @@ struct CacheControl: Sendable, Equatable {
     return directive.isSound ? [directive] : [directive] + hidden(in: member)
   }
 
-  /// The restrictive directives in a malformed member. An unclosed quote, or whitespace or a semicolon instead of a
-  /// comma, must not hide them.
+  /// Returns the restrictive directives in a malformed member. They are found even after an unclosed quote, or if
+  /// whitespace or a semicolon is used instead of a comma.
   private static func hidden(in member: String) -> [Directive] {
     let words = member.utf8.split { ",;\" \t".utf8.contains($0) }.map { Substring($0).lowercased() }
     return words.filter { $0 == "no-store" || $0 == "no-cache" || $0 == "must-revalidate" }.map {
@@ -38,7 +38,7 @@ struct CacheControl: Sendable, Equatable {
     }
   }
 
-  // RFC 9111 §5.2: token [ "=" ( token / quoted-string ) ]. Every directive accepts both forms.
+  // RFC 9111 §5.2: token [ "=" ( token / quoted-string ) ]. Both forms are accepted for every directive.
   private static func directive(_ text: String) -> Directive? {
     var scanner = FieldScanner(text)
     guard let name = scanner.token()?.lowercased() else { return nil }
@@ -48,12 +48,13 @@ struct CacheControl: Sendable, Equatable {
     return Directive(name: name, argument: argument)
   }
 
-  /// RFC 9111 §4.2.1: if a directive is repeated with different values, the first one is used.
+  /// Returns the first directive with this name, which is used if a directive is repeated with different values (RFC
+  /// 9111 §4.2.1).
   private func first(_ name: String) -> Directive? { directives.first { $0.name == name } }
 
   func contains(_ name: String) -> Bool { first(name) != nil }
 
-  /// Whether a directive is present without an argument, even if it is also present with one: the unqualified form
+  /// Whether a directive is present without an argument, even if it is also present with one. The unqualified form
   /// applies to the entire response.
   func isUnqualified(_ name: String) -> Bool { directives.contains { $0.name == name && $0.argument == nil } }
 
@@ -65,7 +66,7 @@ struct CacheControl: Sendable, Equatable {
     return .stated(number)
   }
 
-  /// The field names in the arguments of a directive, such as `no-cache="Set-Cookie, X-Id"`.
+  /// Returns the field names in the arguments of a directive, such as `no-cache="Set-Cookie, X-Id"`.
   func fieldNames(_ name: String) -> [HTTPHeaderName] {
     FieldScanner.members(of: directives.filter { $0.name == name }.compactMap(\.argument)).map { HTTPHeaderName($0) }
   }

@@ -1,13 +1,13 @@
-/// The `Cache-Status` of a response (RFC 9211): how this library's cache handled the request.
+/// The `Cache-Status` of a response (RFC 9211), which describes how this library's cache handled the request.
 ///
 ///     errand; hit; ttl=59
 ///     errand; fwd=stale; fwd-status=304; ttl=60; detail=validated
 public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
   /// The reason why a request was forwarded to the remote (RFC 9211 §2.2).
   public enum Forward: String, Sendable, Hashable {
-    /// Required by the cache policy, or by a precondition that only the remote can evaluate.
+    /// The cache policy bypasses the cache, or the request has a precondition that only the remote can evaluate.
     case bypass
-    /// The request method can't be answered from the cache.
+    /// The cache can't serve requests with this method.
     case method
     /// Nothing is stored for the URL.
     case uriMiss = "uri-miss"
@@ -40,7 +40,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
   /// The list member added to the `Cache-Status` field: the name of the cache and its parameters (RFC 9211 §2).
   public var description: String {
     var text = "errand"
-    text.reserveCapacity(48)  // every cache hit runs this
+    text.reserveCapacity(48)  // this runs for every cache hit
     if let forward { text += "; fwd=\(forward.rawValue)" } else { text += "; hit" }
     if let forwardStatus { text += "; fwd-status=\(forwardStatus.code)" }
     if let timeLeft {
@@ -55,7 +55,7 @@ public struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Duration {
-  /// The whole seconds, rounded down.
+  /// The number of whole seconds, rounded down.
   var wholeSeconds: Int64 {
     let (seconds, attoseconds) = components
     return attoseconds < 0 ? seconds - 1 : seconds

@@ -1,11 +1,11 @@
-/// The `Content-Range` field: the part of the representation in a response (RFC 9110 §14.4).
+/// The `Content-Range` field, which describes the part of a representation that a response contains (RFC 9110 §14.4).
 public struct ContentRange: Sendable, Hashable {
   /// The positions of the bytes, counted from 0.
   public let positions: ClosedRange<Int>
   /// The length of the complete representation in bytes, or `nil` if the sender doesn't know it.
   public let length: Int?
 
-  /// Parses `Content-Range`. Returns `nil` if the field is missing, malformed or uses another unit.
+  /// Parses `Content-Range`. Returns `nil` if the field is missing or malformed, or uses another unit.
   init?(_ headers: HTTPHeaders) {
     guard let (range, complete) = Self.parts(headers) else { return nil }
     let bounds = range.split(separator: "-", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
@@ -20,14 +20,14 @@ public struct ContentRange: Sendable, Hashable {
     (positions, self.length) = (first...last, length)
   }
 
-  /// The length in the response to an unsatisfiable range, `bytes */1024` (RFC 9110 §15.5.17), or `nil` if it is
-  /// missing.
+  /// Returns the complete length from the response to an unsatisfiable range, such as `bytes */1024` (RFC 9110
+  /// §15.5.17), or `nil` if it is missing.
   static func completeLength(_ headers: HTTPHeaders) -> Int? {
     guard let (range, complete) = parts(headers), range == "*" else { return nil }
     return ByteRange.position(complete)
   }
 
-  /// The text before and after the slash. Whitespace is allowed except inside a number.
+  /// Returns the text before and after the slash. Whitespace is allowed except within a number.
   private static func parts(_ headers: HTTPHeaders) -> (range: Substring, complete: Substring)? {
     guard let line = headers.single(.contentRange)?[...].trimmingSpaces(), line.lowercased().hasPrefix("bytes") else {
       return nil
@@ -38,7 +38,7 @@ public struct ContentRange: Sendable, Hashable {
     return (parts[0], parts[1])
   }
 
-  /// Whether the part starts where the range starts, and doesn't extend past its end.
+  /// Whether the part starts where the range starts and doesn't extend past the end of the range.
   func answers(_ range: ByteRange) -> Bool {
     switch range.bounds {
     case .from(let first, let last): positions.lowerBound == first && positions.upperBound <= last ?? .max
@@ -48,8 +48,8 @@ public struct ContentRange: Sendable, Hashable {
 }
 
 extension HTTPResponse {
-  /// The part of the representation in the body, or `nil` if the response is complete, has several parts or has an
-  /// invalid `Content-Range`.
+  /// The part of the representation that the body contains, or `nil` if the response is complete, has several parts, or
+  /// has an invalid `Content-Range`.
   ///
   /// Always `nil` unless the status is 206, because the field has no meaning with any other status (RFC 9110 §14.4).
   public var contentRange: ContentRange? { status == .partialContent ? ContentRange(headers) : nil }
@@ -57,22 +57,25 @@ extension HTTPResponse {
   /// The size of the part in bytes. `nil` if `Content-Range` is missing or the body is compressed.
   var sizeOfPart: Int? { headers.isCompressed ? nil : contentRange?.positions.count }
 
-  /// The reason why a 206 or 304 doesn't match the request, or `nil` if it matches or the status is neither of them.
+  /// Returns the reason why a 206 or 304 response doesn't match the request. Returns `nil` if it matches, or for any
+  /// other status.
   func mismatch(with request: HTTPRequest) -> String? {
     switch status {
     case .partialContent: return refusedPart(of: request)
     case .notModified where !request.headers.contains(.ifNoneMatch) && !request.headers.contains(.ifModifiedSince):
       // RFC 9110 §15.4.5: a 304 is only valid for a conditional request.
       return
-        "the response has no body, although the request has neither If-None-Match nor If-Modified-Since: check the server, or a cache in front of it"
+        "the request has neither If-None-Match nor If-Modified-Since, so this status is not allowed: check the server, or a cache in front of it"
     default: return nil
     }
   }
 
-  /// The reason why this 206 isn't the requested part, or `nil` if it is (RFC 9110 §15.3.7).
+  /// Returns the reason why this 206 response isn't the requested part, or `nil` if it is (RFC 9110 §15.3.7).
   private func refusedPart(of request: HTTPRequest) -> String? {
-    guard let asked = request.headers[.range] else { return "the server sent a part, but the request has no Range" }
-    // Several ranges are answered with a multipart body.
+    guard let asked = request.headers[.range] else {
+      return "the server sent only a part of the content, but the request has no Range"
+    }
+    // The response to several ranges has a multipart body.
     guard let range = ByteRange(request.headers) else { return nil }
     let sent = headers[.contentRange].map { "'\($0.shortened)'" } ?? "missing"
     guard let part = ContentRange(headers), part.answers(range) else {

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// Parses cookie dates, which have their own grammar: parts in any order, any delimiter, two-digit years (RFC 6265bis
-/// §5.1.1).
+/// Parses cookie dates, which have their own grammar (RFC 6265bis §5.1.1): the parts can be in any order, with various
+/// delimiters, and years can have two digits.
 enum CookieDate {
   static func parse(_ text: some StringProtocol) -> Date? {
     var parts = CookieDateParts()

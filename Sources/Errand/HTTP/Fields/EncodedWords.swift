@@ -3,13 +3,13 @@ import ErrandFoundation
 /// Decodes encoded words such as `=?utf-8?Q?caf=C3=A9?=` (RFC 2047). Mail software encodes file names this way, and
 /// browsers decode them.
 enum EncodedWords {
-  /// Decodes the words in a text. Malformed words are unchanged.
+  /// Decodes the encoded words in a text. Malformed words are left unchanged.
   static func decoded(_ text: String) -> String {
     guard text.utf8.contains(mark) else { return text }
     let bytes = Array(text.utf8)
     var decoded: [UInt8] = []
     var index = 0
-    var lastEnd: Int?  // end of the last word in `decoded`
+    var lastEnd: Int?  // the end of the last word in `decoded`
     while index < bytes.count {
       guard let word = word(bytes[index...]) else {
         decoded.append(bytes[index])
@@ -31,7 +31,7 @@ enum EncodedWords {
 
   private static func word(_ bytes: ArraySlice<UInt8>) -> (text: String, end: Int)? {
     guard bytes.starts(with: "=?".utf8) else { return nil }
-    // Encoded text contains no question mark, so splitting can't run into the next word.
+    // Encoded text can't contain a question mark, so the split doesn't reach the next word.
     let parts = bytes.dropFirst(2).split(separator: mark, maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, parts[3].first == UInt8(ascii: "="), !parts[0].isEmpty else { return nil }
     let content: [UInt8]?

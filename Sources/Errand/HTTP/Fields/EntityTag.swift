@@ -6,7 +6,7 @@ struct EntityTag: Sendable, Hashable {
   let isWeak: Bool
   private let opaque: String
 
-  /// Parses a tag. Returns `nil` if the text is invalid, or can't be sent back unchanged.
+  /// Parses a tag. Returns `nil` if the text is invalid or can't be sent back unchanged.
   init?(_ text: some StringProtocol) {
     let text = Substring(text).trimmingSpaces()
     guard Self.mayBeSent(String(text)) else { return nil }
@@ -19,11 +19,11 @@ struct EntityTag: Sendable, Hashable {
     self.opaque = String(opaque)
   }
 
-  /// Parses a tag for `If-None-Match`, accepting invalid syntax such as `abc` without quotes. An invalid tag counts as
-  /// weak. Browsers send such tags back unchanged, and the servers that generate them compare the text.
+  /// Parses a tag for `If-None-Match`, accepting invalid syntax such as `abc` without quotes. An invalid tag is treated
+  /// as weak. Browsers send such tags back unchanged, and the servers that generate them compare the text.
   ///
-  /// Don't use it for ranges or uploads, because equal tags don't guarantee equal bytes. Returns `nil` if the text
-  /// would change the meaning of the request: `*` or several tags.
+  /// Don't use this initializer for ranges or uploads, because equal tags don't guarantee equal bytes. Returns `nil`
+  /// for `*` and for several tags, which would change the meaning of the request.
   init?(lenient text: String) {
     if let tag = EntityTag(text) {
       self = tag
@@ -37,8 +37,8 @@ struct EntityTag: Sendable, Hashable {
     (self.text, opaque, isWeak) = (String(text), String(text), true)
   }
 
-  /// Whether a validator can be sent in a request: valid UTF-8 of at most 4 KiB. A longer validator could make every
-  /// later request too large.
+  /// Whether a validator can be sent in a request, which means that it is valid UTF-8 of at most 4 KiB. A longer
+  /// validator could make every later request too large.
   static func mayBeSent(_ validator: String) -> Bool {
     validator.utf8.count <= 4 << 10 && !validator.hasReplacements
   }
@@ -56,7 +56,7 @@ extension HTTPHeaders {
   /// The tag for revalidating a stored response, or `nil` if it is missing or can't be sent.
   var tagForCopy: EntityTag? { values(for: .eTag).first.flatMap { EntityTag(lenient: $0) } }
 
-  /// The unparsed `Last-Modified` for revalidating a stored response, or `nil` if it is missing or can't be sent.
+  /// The unparsed `Last-Modified` value for revalidating a stored response, or `nil` if it is missing or can't be sent.
   var dateForCopy: String? {
     values(for: .lastModified).first.flatMap { $0.isEmpty || !EntityTag.mayBeSent($0) ? nil : $0 }
   }
@@ -72,7 +72,7 @@ enum EntityTagCondition: Sendable, Equatable {
     self = members == ["*"] ? .any : .tags(members.compactMap { EntityTag(lenient: $0) })
   }
 
-  /// Whether the condition includes a tag, so `If-None-Match` fails and the stored copy is still valid.
+  /// Whether the condition includes a tag. If it does, `If-None-Match` is false and the stored copy is still valid.
   func names(_ tag: EntityTag?) -> Bool {
     switch self {
     case .any: true

@@ -1,8 +1,9 @@
 import ErrandFoundation
 
-/// A parameter value with its charset, as in parameters whose name ends in a star: `UTF-8''%e2%82%ac` (RFC 8187 §3.2).
+/// A parameter value that includes its charset, such as `UTF-8''%e2%82%ac` (RFC 8187 §3.2). The names of such
+/// parameters end in `*`.
 enum ExtendedValue {
-  /// The text of a well-formed value in UTF-8 or ISO-8859-1, or `nil` for any other value.
+  /// Decodes a well-formed value in UTF-8 or ISO-8859-1. Returns `nil` for any other value.
   static func text(of value: String) -> String? {
     let parts = value.utf8.split(separator: apostrophe, omittingEmptySubsequences: false)
     guard parts.count == 3, parts[2].allSatisfy(isValueByte) else { return nil }
@@ -11,22 +12,22 @@ enum ExtendedValue {
     return Substring(parts[2]).percentDecodedBytes.flatMap { text(of: $0, in: charset) }
   }
 
-  /// The text of a file name, parsed leniently as in browsers: any charset or none, optional apostrophes, and
-  /// characters that aren't escaped. Returns `nil` if the value is empty or not valid in its charset.
+  /// Decodes a file name as leniently as browsers do: accepts any charset or none, missing apostrophes, and unescaped
+  /// characters. Returns `nil` if the value is empty or invalid in its charset.
   static func lenientText(of value: String) -> String? {
     let (charset, text) = parts(of: value)
     return text.isEmpty ? nil : text.percentDecodedBytes.flatMap { Self.text(of: $0, in: charset) }
   }
 
-  /// The charset, empty if missing, and the percent-encoded text after the language.
+  /// Returns the charset, which is empty if missing, and the percent-encoded text after the language.
   static func parts(of value: String) -> (charset: String, text: String) {
     let parts = value.utf8.split(separator: apostrophe, maxSplits: 2, omittingEmptySubsequences: false)
     guard let first = parts.first, let last = parts.last, parts.count > 1 else { return ("", value) }
     return (String(Substring(first)), String(Substring(last)))
   }
 
-  /// The decoded text, or `nil` if the charset is unknown or the bytes are invalid in it. An empty charset means UTF-8,
-  /// with ISO-8859-1 as the fallback.
+  /// Decodes the bytes. Returns `nil` if the charset is unknown or the bytes are invalid in it. An empty charset means
+  /// UTF-8, with ISO-8859-1 as the fallback.
   static func text(of bytes: [UInt8], in charset: String) -> String? {
     switch charset.lowercased() {
     case "": String(validating: bytes, as: UTF8.self) ?? windows1252(bytes)

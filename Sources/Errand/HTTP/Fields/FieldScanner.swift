@@ -1,6 +1,6 @@
 /// Parses a header field value: tokens, quoted strings, parameters and lists (RFC 9110 §5.6).
 struct FieldScanner {
-  /// A parameter with its lowercase name. The value is `nil` without an equals sign.
+  /// A parameter, with its name in lower case. The value is `nil` if the equals sign is missing.
   typealias Parameter = (name: String, value: String?)
 
   private let bytes: [UInt8]
@@ -67,8 +67,8 @@ struct FieldScanner {
     String(decoding: Self.trimmed(take { $0 == end }), as: UTF8.self)
   }
 
-  /// Consumes the parameters after the next `;`, skipping malformed ones. With `inList`, they end at a comma, which is
-  /// consumed.
+  /// Consumes the parameters after the next `;`, skipping malformed ones. If `inList` is set, the parameters end at a
+  /// comma, which is also consumed.
   mutating func parameters(inList: Bool = false) -> [Parameter] {
     var parameters: [Parameter] = []
     while true {
@@ -115,8 +115,8 @@ struct FieldScanner {
 }
 
 extension FieldScanner {
-  /// The members of a list in order, trimmed and without empty ones. Commas in quoted strings don't separate members
-  /// (RFC 9110 §5.6.1).
+  /// Returns the trimmed members of a list, in order, without empty ones. Commas in quoted strings don't separate
+  /// members (RFC 9110 §5.6.1).
   static func members(of lines: [String]) -> [String] { lines.flatMap { members(of: $0) } }
 
   private static func members(of line: String) -> [String] {
@@ -145,7 +145,7 @@ extension FieldScanner {
 
 /// Parses a number of seconds (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-  /// The value used for every larger number: 2³¹.
+  /// The maximum result, 2³¹. Larger numbers are clamped to it.
   static let largest = 2_147_483_648
 
   static func parse(_ text: some StringProtocol) -> Int? {

@@ -2,8 +2,8 @@ import ErrandFoundation
 
 /// Parses and formats dates in header fields (RFC 9110 §5.6.7).
 enum HTTPDate {
-  /// Parses a date in one of the three formats, ignoring case (RFC 9111 §4.2). Returns `nil` for any other format or a
-  /// time zone other than GMT. `now` is used to interpret two-digit years.
+  /// Parses a date in one of HTTP's three date formats, ignoring case (RFC 9111 §4.2). Returns `nil` for any other
+  /// format or a time zone other than GMT. `now` is used to interpret two-digit years.
   static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
     var scanner = DateScanner(text)
     return scanner.date(now: now)
@@ -20,7 +20,7 @@ enum HTTPDate {
     return "\(weekday), \(padded(dayOfMonth, 2)) \(months[month - 1]) \(padded(year, 4)) \(time) GMT"
   }
 
-  // The range of four-digit years: 0 to 9999.
+  // The earliest and latest dates with a year from 0 to 9999.
   private static let earliest = -62_167_219_200.0
   private static let latest = 253_402_300_799.0
 
@@ -36,9 +36,10 @@ enum HTTPDate {
     number >= 0 ? number / divisor : -((divisor - 1 - number) / divisor)
   }
 
-  // Years start in March in both functions, so the leap day comes last. A cycle of 400 years has 146,097 days.
+  // In both functions, years start in March, so that the leap day is the last day of the year. A cycle of 400 years has
+  // 146,097 days.
 
-  /// The number of days from 1 January 1970 to a date in the Gregorian calendar.
+  /// Returns the number of days from 1 January 1970 to a date in the Gregorian calendar.
   static func day(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = floorDivided(year, by: 400)
@@ -47,7 +48,7 @@ enum HTTPDate {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// The Gregorian date of a day, counted from 1 January 1970.
+  /// Returns the Gregorian date of a day, given as the number of days since 1 January 1970.
   static func civil(_ day: Int) -> (year: Int, month: Int, day: Int) {
     let shifted = day + 719_468
     let era = floorDivided(shifted, by: 146_097)
@@ -91,8 +92,8 @@ private struct DateScanner {
     guard let day = number(2), skip("-"), let month = month(), skip("-"), let year = number(2), skip(" "),
       let time = time(), skip(" GMT"), rest.isEmpty
     else { return nil }
-    // RFC 9110 §5.6.7: a date more than 50 years in the future means the latest past year with the same last two
-    // digits.
+    // RFC 9110 §5.6.7: a date that seems to be more than 50 years in the future is in the most recent past year with
+    // the same last two digits.
     let present = HTTPDate.civil(Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year
     var full = present - present % 100 + 100 + year
     while full > present + 50 { full -= 100 }
@@ -116,7 +117,7 @@ private struct DateScanner {
     return Date(timeIntervalSince1970: Double(number * 86_400 + time))
   }
 
-  /// Parses a time such as `08:49:37`. Second 60 is a leap second.
+  /// Parses a time such as `08:49:37`. A second of 60 is a leap second.
   private mutating func time() -> Int? {
     guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2), hour < 24,
       minute < 60, second <= 60

@@ -1,16 +1,16 @@
 extension HTTPHeaderName {
-  /// Age.
+  /// The `Age` header field.
   public static let age: HTTPHeaderName = "Age"
-  /// Cache-Status (RFC 9211).
+  /// The `Cache-Status` header field (RFC 9211).
   public static let cacheStatus: HTTPHeaderName = "Cache-Status"
-  /// Content-Location.
+  /// The `Content-Location` header field.
   public static let contentLocation: HTTPHeaderName = "Content-Location"
-  /// Expires.
+  /// The `Expires` header field.
   public static let expires: HTTPHeaderName = "Expires"
-  /// If-Match.
+  /// The `If-Match` header field.
   public static let ifMatch: HTTPHeaderName = "If-Match"
-  /// If-Unmodified-Since.
+  /// The `If-Unmodified-Since` header field.
   public static let ifUnmodifiedSince: HTTPHeaderName = "If-Unmodified-Since"
-  /// Pragma.
+  /// The `Pragma` header field.
   public static let pragma: HTTPHeaderName = "Pragma"
 }

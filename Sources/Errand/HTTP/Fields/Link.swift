@@ -9,7 +9,7 @@ public struct Link: Sendable, Hashable {
   /// The other parameters, keyed by lowercase name. If a name is repeated, the first value is kept.
   public let parameters: [String: String]
 
-  /// The links in a header, in order. Links with an invalid target are omitted, and so are links with an anchor,
+  /// Returns the links in a header, in order. Omits links with an invalid target. Also omits links with an anchor,
   /// because they describe another resource (§3.2).
   static func links(in headers: HTTPHeaders, of url: URL) -> [Link] {
     headers.values(for: .link).flatMap { line -> [Link] in
@@ -42,7 +42,7 @@ public struct Link: Sendable, Hashable {
     value.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
   }
 
-  /// The next link of a line (RFC 8288 appendix B.2), or `nil` after the last one.
+  /// Parses the next link in a line (RFC 8288 appendix B.2). Returns `nil` after the last one.
   private static func next(_ scanner: inout FieldScanner) -> (target: String, [Parameter])? {
     while !scanner.isAtEnd {
       scanner.skipBlanks()
@@ -61,14 +61,14 @@ public struct Link: Sendable, Hashable {
 // MARK: The next page
 
 extension Link {
-  /// A `Link` line that can't be parsed, so it may contain a link that was missed.
+  /// A `Link` line that can't be parsed and may contain the `next` link.
   struct Malformed: Error {
     let line: String
   }
 
-  /// The URL of the next page, or `nil` after the last page.
+  /// Returns the URL of the next page, or `nil` after the last page.
   ///
-  /// Throws ``Malformed`` if there is no `next` link but a line can't be parsed: it may contain the link.
+  /// Throws ``Malformed`` if no `next` link was found but a line can't be parsed, because that line may contain it.
   static func next(in response: HTTPResponse) throws(Malformed) -> String? {
     if let link = response.links.first(where: { $0.relations.contains("next") }) { return link.url.absoluteString }
     let lines = response.headers.values(for: .link)

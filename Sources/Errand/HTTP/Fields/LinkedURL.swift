@@ -1,10 +1,10 @@
 import ErrandFoundation
 
-/// A URL supplied by a server, after validation.
+/// A validated URL that a server supplied.
 ///
-/// Redirects, pages, uploads and device sign-in only accept this type, so they can't request an unchecked URL. It must
-/// be an absolute http or https URL, must not contain user information, and must not lead from https to http, even for
-/// localhost or the hosts in ``ServerConfiguration/insecureHosts``.
+/// Redirects, pages, uploads and device sign-in only accept this type, so they can't request an unchecked URL. The URL
+/// must be an absolute http or https URL without user information. If an earlier URL was https, this one must be https
+/// too, even for localhost or the hosts in ``ServerConfiguration/insecureHosts``.
 struct LinkedURL: Sendable, Hashable {
   enum Refusal: Error, Equatable {
     case several(HTTPHeaderName)
@@ -18,7 +18,7 @@ struct LinkedURL: Sendable, Hashable {
       case .several(let field): "it has several \(field) fields with different values"
       case .malformed(let field): "its \(field) is not a URL"
       case .user: "it contains a user name, which can disguise the host"
-      case .downgrade: "it leads from https to http"
+      case .downgrade: "it would downgrade the connection from https to http"
       case .host(let refusal): refusal.rawValue
       }
     }
@@ -26,7 +26,7 @@ struct LinkedURL: Sendable, Hashable {
 
   let url: URL
 
-  /// Validates a URL. `sources` are the URLs requested so far, the last of which supplied it.
+  /// Validates a URL. `sources` are the URLs requested so far. The response from the last one contained the URL.
   init(_ url: URL, from sources: [URL]) throws(Refusal) {
     let target: Origin
     switch Origin.reading(url) {
@@ -34,7 +34,8 @@ struct LinkedURL: Sendable, Hashable {
     case .failure(let refusal): throw .host(refusal)
     }
     if !target.isSecure, sources.contains(where: { Origin($0)?.isSecure ?? true }) { throw .downgrade }
-    // RFC 9110 §4.2.4: user information can obscure the host. A relative reference inherits it from its source.
+    // RFC 9110 §4.2.4: user information can obscure the host. A relative reference inherits the user information of its
+    // source.
     guard let user = Self.user(of: url) else {
       self.url = url
       return

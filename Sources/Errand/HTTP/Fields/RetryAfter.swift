@@ -1,17 +1,17 @@
 import ErrandFoundation
 
-/// The `Retry-After` field of a response: seconds, or a date (RFC 9110 §10.2.3).
+/// The `Retry-After` field of a response, which contains a number of seconds or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
-  /// The requested delay, or `nil` if the field is missing or malformed. With several values, the longest is used: a
-  /// late retry is better than a rejected one.
+  /// Returns the requested delay, or `nil` if the field is missing or malformed. If there are several values, returns
+  /// the longest, because a late retry is better than a rejected one.
   ///
-  /// Dates are relative to the response's own `Date`, so the client's clock can be wrong.
+  /// Dates are compared with the `Date` of the response, so the client's clock doesn't have to be right.
   static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
     let reference = headers.firstDate(.date, now: now) ?? now
     return headers.values(for: .retryAfter).compactMap { longest(of: $0, now: now, since: reference) }.max()
   }
 
-  /// The longest delay in a line. Dates contain a comma, so two list members can form one value.
+  /// Returns the longest delay in a line. A date contains a comma, so two list members can form one value.
   private static func longest(of line: String, now: Date, since reference: Date) -> Duration? {
     let pieces = line.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { Substring($0) }
     var delays: [Duration] = []
@@ -32,7 +32,8 @@ enum RetryAfter {
     return delays.max()
   }
 
-  /// Parses a number of seconds. Some servers add a fraction or a unit, which the grammar doesn't allow: `1.5`, `30s`.
+  /// Parses a number of seconds. Accepts a fraction or a unit, such as `1.5` or `30s`: some servers send them, although
+  /// the grammar doesn't allow them.
   private static func seconds(_ text: Substring) -> Duration? {
     let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
     let whole = text.utf8.prefix(while: isDigit)
@@ -46,7 +47,7 @@ enum RetryAfter {
     guard ["", "s", "sec", "secs", "second", "seconds"].contains(Substring(rest).trimmingSpaces().lowercased()) else {
       return nil
     }
-    // A number that is too large still rules out an immediate retry.
+    // If the number overflows, use the maximum rather than retry immediately.
     let seconds = Int64(Substring(whole)) ?? .max
     let digits = (fraction.map { Int64($0 - UInt8(ascii: "0")) } + [0, 0, 0]).prefix(3)
     return .seconds(seconds) + .milliseconds(digits.reduce(0) { $0 * 10 + $1 })

@@ -1,13 +1,14 @@
 /// Makes safe file names from untrusted text.
 ///
-/// Works on Unicode scalars: Swift merges a slash and a following accent or invisible scalar into one character.
+/// Works on Unicode scalars, because Swift merges a slash and a following accent or invisible scalar into one
+/// character.
 enum SafeFileName {
   typealias Scalars = Substring.UnicodeScalarView
 
   /// The maximum length of a name, in bytes.
   private static let maximumSize = 200
 
-  /// The last component of a path as a safe name, or `nil` if no usable character is left.
+  /// Returns the last component of a path as a safe name, or `nil` if no usable characters are left.
   static func make(_ path: String) -> String? {
     let last = path.unicodeScalars.split { $0 == "/" || $0 == "\\" || $0 == "\0" }.last ?? Scalars()
     let seen = last.filter { !isHidden($0) && !"<>:\"|?*".unicodeScalars.contains($0) }.drop(while: isEdge)
@@ -18,7 +19,8 @@ enum SafeFileName {
     return joined(name[..<(dot ?? name.endIndex)], name[(dot ?? name.endIndex)...])
   }
 
-  /// The first usable name, or `download`. If the name has no extension, the media type's extension is added.
+  /// Returns the first usable name, or `download` if none is usable. Adds the media type's extension if the name has no
+  /// extension.
   static func suggestion(of names: [String?], for type: MediaType?) -> String {
     let name = names.compactMap { $0.flatMap(make) }.first ?? "download"
     guard !name.unicodeScalars.dropFirst().contains("."), let ending = type?.preferredExtension else { return name }
@@ -36,7 +38,8 @@ enum SafeFileName {
     return String(trimmed(cut)) + String(ending)
   }
 
-  /// The name with a number before its extension, such as `name (2).ext`. The name is unchanged for 1.
+  /// Returns the name with a number before its extension, such as `name (2).ext`. Returns the name unchanged if the
+  /// number is 1.
   static func numbered(_ name: String, _ number: Int) -> String {
     guard number > 1 else { return name }
     var stem = name.dropFirst().lastIndex(of: ".").map { name[..<$0] } ?? name[...]
@@ -51,7 +54,7 @@ enum SafeFileName {
 
   private static func isEdge(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "." }
 
-  /// Whether a scalar is invisible or changes the text direction, which makes one name look like another.
+  /// Whether a scalar is invisible or changes the text direction. Such scalars can make one name look like another.
   private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: true

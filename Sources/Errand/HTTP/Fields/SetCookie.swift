@@ -1,6 +1,7 @@
 import ErrandFoundation
 
-/// The `SameSite` attribute of a cookie: whether it is sent with cross-site requests (RFC 6265bis §5.6.7).
+/// The `SameSite` attribute of a cookie, which controls whether it is sent with cross-site requests (RFC 6265bis
+/// §5.6.7).
 public enum SameSite: String, Sendable, Hashable {
   /// Sent only with requests from the cookie's own site.
   case strict
@@ -13,7 +14,7 @@ public enum SameSite: String, Sendable, Hashable {
 
 /// A parsed `Set-Cookie` line (RFC 6265bis §5.6).
 struct SetCookie: Sendable, Equatable {
-  /// The maximum length of name and value together, in bytes (§5.6, step 5).
+  /// The maximum length of the name and the value together, in bytes (§5.6, step 5).
   static let maximumSize = 4096
   /// The maximum length of an attribute value, in bytes. Longer attributes are ignored (§5.6).
   static let maximumAttributeSize = 1024
@@ -26,7 +27,7 @@ struct SetCookie: Sendable, Equatable {
   /// The domain in lower case, without a leading dot.
   private(set) var domain = ""
   private(set) var statesPath = false
-  /// The path, or `nil` if the path of the request applies.
+  /// The path, or `nil` to use the path of the request.
   private(set) var path: String?
   private(set) var isSecure = false
   private(set) var isHTTPOnly = false
@@ -43,7 +44,7 @@ struct SetCookie: Sendable, Equatable {
     let pair = Self.pair(parts[0])
     let (name, value) = pair ?? ([], Self.trimmed(parts[0]))
     guard name.count + value.count <= Self.maximumSize else { return nil }
-    // §5.7, step 2.
+    // §5.7, step 2: reject a cookie without a name and a value.
     guard !name.isEmpty || !value.isEmpty else { return nil }
     self.name = String(decoding: name, as: UTF8.self)
     self.value = String(decoding: value, as: UTF8.self)
@@ -66,7 +67,7 @@ struct SetCookie: Sendable, Equatable {
       domain = Substring(bytes.first == UInt8(ascii: ".") ? bytes.dropFirst() : bytes[...]).lowercased()
     case "path":
       statesPath = true
-      // §5.6.4: an invalid path means the path of the request.
+      // §5.6.4: if the path is invalid, use the path of the request.
       path = value.utf8.first == UInt8(ascii: "/") ? value : nil
     case "secure": isSecure = true
     case "httponly": isHTTPOnly = true

@@ -1,7 +1,7 @@
 /// A URI reference, absolute or relative, split into its components (RFC 3986 §4.1).
 ///
-/// Unlike Foundation, it resolves references identically on every platform, and strictly: `http:g` is an absolute URI
-/// without a host, not a path.
+/// Unlike Foundation, this type resolves references strictly, and in the same way on every platform: `http:g` is an
+/// absolute URI without a host, not a path.
 struct URIReference: Equatable {
   var scheme: String?
   var authority: String?
@@ -9,10 +9,10 @@ struct URIReference: Equatable {
   var query: String?
   var fragment: String?
 
-  /// Parses a reference. Every text is accepted: characters that a URI can't contain are escaped, because servers send
-  /// spaces, brackets and non-ASCII letters. Existing escapes are kept.
+  /// Parses a reference. Any text is accepted: characters that aren't allowed in a URI are escaped, because servers
+  /// send spaces, brackets and non-ASCII letters. Existing escapes are kept.
   init(_ text: String) {
-    // RFC 3986 appendix B. Work on bytes, because an accent can join a slash to form one character.
+    // RFC 3986 appendix B. Work on bytes, because Swift merges a slash and a following accent into one character.
     var rest = text[...]
     fragment = Self.cut(&rest, at: "#")?.escapedForURI()
     query = Self.cut(&rest, at: "?")?.escapedForURI()
@@ -29,7 +29,8 @@ struct URIReference: Equatable {
     path = rest.escapedForURI()
   }
 
-  /// Removes the first `mark` and everything after it. Returns the text after the mark, or `nil` without a mark.
+  /// Removes the first `mark` and everything after it. Returns the text after the mark, or `nil` if the mark is
+  /// missing.
   private static func cut(_ text: inout Substring, at mark: Unicode.Scalar) -> Substring? {
     guard let index = text.firstIndex(ofByte: mark) else { return nil }
     defer { text = text[..<index] }
@@ -77,8 +78,8 @@ struct URIReference: Equatable {
     return base.path[...slash] + path
   }
 
-  // RFC 3986 §5.2.4. Relative paths are left unchanged. Escaped dots count as dots (§6.2.2.2), because a server that
-  // decodes them would move up a folder.
+  // RFC 3986 §5.2.4. Relative paths are left unchanged. Escaped dots are treated as dots (§6.2.2.2), because a server
+  // that decodes them would go up a folder.
   static func withoutDots(_ path: String) -> String {
     guard path.hasPrefix("/") else { return path }
     let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
@@ -92,7 +93,8 @@ struct URIReference: Equatable {
     return "/" + kept.joined(separator: "/")
   }
 
-  /// The number of dots, escaped or not, in a segment of only dots. 0 for any other segment.
+  /// Returns the number of dots, escaped or not, in a segment that consists only of dots. Returns 0 for any other
+  /// segment.
   private static func numberOfDots(_ segment: Substring) -> Int {
     var (count, rest) = (0, segment.utf8[...])
     while let first = rest.first {

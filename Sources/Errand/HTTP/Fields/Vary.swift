@@ -1,8 +1,8 @@
-/// The request fields that selected a response (RFC 9110 §12.5.5).
+/// The request fields that a response varies with (RFC 9110 §12.5.5).
 enum Vary: Sendable, Equatable {
   /// `Vary: *`. The response can't be reused for another request.
   case anything
-  /// These fields. Empty if the response matches every request.
+  /// The names of the fields. Empty if the response matches every request.
   case fields([HTTPHeaderName])
 
   init(_ headers: HTTPHeaders) {
@@ -14,8 +14,8 @@ enum Vary: Sendable, Equatable {
     self = members.contains("*") ? .anything : .fields(members.map { HTTPHeaderName($0) })
   }
 
-  /// A request field, normalized for comparison: all lines as one list, without whitespace around the members (RFC 9111
-  /// §4.1). `nil` if the request doesn't have the field.
+  /// Returns the value of a request field, normalized for comparison: all lines as one list, without whitespace around
+  /// the members (RFC 9111 §4.1). Returns `nil` if the request doesn't have the field.
   static func value(of name: HTTPHeaderName, in headers: HTTPHeaders) -> String? {
     guard headers.contains(name) else { return nil }
     return FieldScanner.members(of: headers.values(for: name)).joined(separator: ",")
@@ -29,7 +29,8 @@ enum Vary: Sendable, Equatable {
 
 /// The `Age` field of a response (RFC 9111 §5.1).
 enum Age {
-  /// The seconds since the origin generated or validated the response, or `nil` if the field is missing or malformed.
+  /// Returns the number of seconds since the origin server generated or validated the response, or `nil` if the field
+  /// is missing or malformed.
   static func seconds(in headers: HTTPHeaders) -> Int? {
     guard let line = headers.values(for: .age).first else { return nil }
     // RFC 9111 §5.1: use the first member of a list and ignore invalid values.

@@ -4,11 +4,11 @@
 ///
 /// The policy checks the address of the actual connection, so DNS rebinding, redirects, unusual address literals and
 /// Unix sockets can't bypass it. Existing connections are checked again before reuse. If an address is rejected, the
-/// other addresses of the name are tried.
+/// host's other addresses are tried.
 ///
-/// Behind a proxy, only the proxy knows the address. Hosts that are IP addresses are checked there, and names are
-/// rejected. The address of the proxy itself is not checked, because the app chose it. Transports that can't check
-/// addresses, such as `URLSession`, reject the request: ``Transport/checksAddresses``.
+/// If a proxy is used, only the proxy knows the address that a name resolves to. A host that is an IP address is still
+/// checked, and host names are rejected. The address of the proxy itself is not checked, because the app chose it.
+/// Transports that can't check addresses, such as `URLSession`, reject the request (see ``Transport/checksAddresses``).
 public struct AddressPolicy: Sendable {
   private enum Kind {
     case inherited, any, publicOnly, decided
@@ -49,13 +49,13 @@ public struct AddressPolicy: Sendable {
   /// Allows every address.
   public static let any = AddressPolicy(.any)
 
-  /// Allows public addresses only: ``PeerAddress/isPublic``.
+  /// Allows only public addresses (see ``PeerAddress/isPublic``).
   public static let publicOnly = AddressPolicy(.publicOnly)
 
-  /// Allows the addresses for which `decision` returns `true`. It runs on a thread shared with other exchanges, so it
-  /// must not block.
+  /// Allows the addresses for which `decision` returns `true`. The closure runs on a thread shared with other
+  /// exchanges, so it must not block.
   ///
-  /// - Parameter decision: Decides whether a connection to an address can be used for an origin.
+  /// - Parameter decision: Returns whether a connection to an address can be used for an origin.
   public static func allowing(
     _ decision: @escaping @Sendable (_ address: PeerAddress, _ origin: Origin) -> Bool
   ) -> AddressPolicy {

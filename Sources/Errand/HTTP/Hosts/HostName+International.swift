@@ -7,7 +7,7 @@ import ErrandFoundation
 /// Converts international names to ASCII for DNS: `bücher.example` becomes `xn--bcher-kva.example` (UTS 46,
 /// non-transitional, as in browsers).
 ///
-/// URLs contain such names percent-encoded, `b%C3%BCcher.example`, if Foundation doesn't convert them itself.
+/// If Foundation doesn't convert such a name itself, the URL contains it percent-encoded, as in `b%C3%BCcher.example`.
 extension HostName {
   package typealias Converter = @Sendable (_ name: String) throws(Refusal) -> String
 

@@ -1,19 +1,20 @@
 /// A normalized host, as used for connections, pinning and comparisons.
 package struct HostName: Equatable, Sendable {
-  /// The host in lower case, without escapes and trailing dot. IPv6 addresses are in brackets.
+  /// The host in lower case, without escapes or a trailing dot. IPv6 addresses are in brackets.
   package let text: String
   package let isLoopback: Bool
 
   package enum Refusal: String, Error, Sendable {
     case notHTTP = "it is not an absolute http or https URL"
     case port = "its port is not a number up to 65535"
-    case empty = "its host is empty, or has an empty label"
-    case escape = "its host has a percent sign without two hexadecimal digits"
-    case character = "its host has whitespace, a control character or a delimiter, possibly escaped"
-    case noName = "its host has non-ASCII letters, but is not a valid name (UTS 46)"
+    case empty = "its host is empty or has an empty label"
+    case escape = "its host contains a percent sign without two hexadecimal digits"
+    case character = "its host contains whitespace, a control character or a delimiter, possibly escaped"
+    case noName = "its host is not a valid internationalized domain name (UTS 46)"
     case noConverter = """
-      its host has letters beyond ASCII, and libidn2.so.0 is not installed: apt-get install libidn2-0 (Debian, Ubuntu), \
-      dnf install libidn2 (Red Hat) or apk add libidn2 (Alpine) gets it; or write it as it is looked up, which begins with xn--
+      its host has non-ASCII letters, and libidn2.so.0, which converts them, is not installed: run apt-get install \
+      libidn2-0 (Debian, Ubuntu), dnf install libidn2 (Red Hat) or apk add libidn2 (Alpine), or use the ASCII form of \
+      the host, with labels that start with xn--
       """
     case address = "its host ends in a number, but is not an IPv4 address"
     case bracketed = "its host is in brackets, but is not an IPv6 address"
@@ -45,7 +46,7 @@ package struct HostName: Equatable, Sendable {
   }
 
   /// Parses a host from an app's settings: a name, an address, a URL, or a host with a port. Returns `nil` if the text
-  /// has no valid host.
+  /// doesn't contain a valid host.
   package static func written(_ text: Substring) -> HostName? {
     if let host = try? HostName(bracketing: text) { return host }
     var host = text.drop { $0.isWhitespace }
@@ -98,12 +99,12 @@ package struct HostName: Equatable, Sendable {
   }
 }
 
-/// Checks for the most common hosts, without allocations.
+/// Fast checks for the most common hosts, without allocations.
 extension HostName {
   private static let dot = UInt8(ascii: ".")
 
-  /// Whether a host only needs lowercasing: a name of letters, digits, dashes and dots, or an IPv4 address in
-  /// dotted-decimal notation.
+  /// Whether a host only needs lowercasing because it is a name of letters, digits, dashes and dots, or an IPv4 address
+  /// in dotted-decimal notation.
   static func isPlain(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
     var label = 0
     for index in 0..<host.count {
@@ -115,7 +116,7 @@ extension HostName {
       }
     }
     guard label < host.count else { return false }
-    // A last label that starts with a digit can also be an unusual IPv4 notation.
+    // If the last label starts with a digit, the host can also be an IPv4 address in an unusual notation.
     return !isDigit(host[label]) || isQuad(host)
   }
 

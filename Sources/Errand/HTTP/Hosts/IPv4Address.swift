@@ -1,4 +1,4 @@
-/// An IPv4 address, parsed like `inet_aton` because name lookup does the same.
+/// An IPv4 address, parsed by the rules of `inet_aton`, which name lookup also uses.
 struct IPv4Address: CustomStringConvertible {
   private let value: UInt32
 

@@ -22,7 +22,7 @@ struct IPv6Address: CustomStringConvertible {
     isLoopback = normal == "::1" || normal.hasPrefix("::ffff:127.")
   }
 
-  // The zone keeps its case: interface names are case-sensitive.
+  // The zone keeps its case, because interface names are case-sensitive.
   private static func zone(_ written: ArraySlice<UInt8>?) -> String? {
     guard let written else { return "" }
     let zone = written.starts(with: Array("25".utf8)) ? written.dropFirst(2) : written

@@ -4,26 +4,26 @@ public import ErrandFoundation
 ///
 /// The host is normalized, and connections, pinning and comparisons use the normalized form: unescaped, in lower case
 /// and without a trailing dot. International names are in ASCII form (UTS 46: `xn--bcher-kva` for `bücher`), and
-/// addresses are in the system's notation. A host that can't be normalized has no origin, such as a host with an
-/// escaped space or slash, or a host that ends in a number but isn't an IPv4 address.
+/// addresses are in the system's notation. A URL whose host can't be normalized has no origin. Examples are a host with
+/// an escaped space or slash, and a host that ends in a number but isn't an IPv4 address.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// The origin in lower case with its port, such as `https://example.com:443`.
   public let description: String
   /// Whether requests to the origin are encrypted.
   public let isSecure: Bool
-  /// The port. The default port of the scheme if the URL has none.
+  /// The port, or the scheme's default port if the URL has none.
   public let port: Int
   /// Whether the host is this machine: `localhost`, `*.localhost` (RFC 6761 §6.3), 127.0.0.0/8 or `[::1]`.
   public let isLoopback: Bool
 
-  /// The origin of an absolute http or https URL, or `nil` for any other URL.
+  /// Creates the origin of an absolute http or https URL. Returns `nil` for any other URL.
   public init?(_ url: URL) {
     guard case .success(let origin) = Self.reading(url) else { return nil }
     self = origin
   }
 
   package static func reading(_ url: URL) -> Result<Origin, HostName.Refusal> {
-    // Parse the text: this runs for every request, and Foundation's accessors take several microseconds.
+    // Parse the text, because this runs for every request and Foundation's accessors take several microseconds.
     var text = url.absoluteString
     return text.withUTF8 { read($0) }
   }
@@ -40,7 +40,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return start..<(bytes.lastIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex)
   }
 
-  /// The text of a URL of this origin, with the normalized host.
+  /// Returns the text of a URL with this origin, with its host normalized.
   package func address(of url: URL) -> String {
     let text = url.absoluteString
     if isWrittenSo(text) { return text }
@@ -72,7 +72,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// Whether two origins have the same scheme, host and port.
   public static func == (left: Origin, right: Origin) -> Bool { left.description == right.description }
 
-  /// Hashes scheme, host and port.
+  /// Hashes the scheme, the host and the port.
   public func hash(into hasher: inout Hasher) { hasher.combine(description) }
 }
 
@@ -121,8 +121,8 @@ extension Origin {
     isLoopback = host.isLoopback
   }
 
-  /// A fast path for hosts that consist of letters, digits, dashes and dots, and only need lowercasing. Returns `nil`
-  /// for other hosts.
+  /// Creates the origin of a host that only needs lowercasing because it consists of letters, digits, dashes and dots.
+  /// This is a fast path. Returns `nil` for other hosts.
   private init?(plain host: Bytes, isSecure: Bool, port: Int) {
     guard HostName.isPlain(host) else { return nil }
     let scheme: StaticString = isSecure ? "https://" : "http://"

@@ -52,7 +52,7 @@ public struct PeerAddress: Sendable, Hashable, CustomStringConvertible {
     return inet_pton(family, text, &bytes) == 1 ? bytes : nil
   }
 
-  /// Whether the address is public: not a special-purpose address (RFC 6890) or a Unix socket.
+  /// Whether the address is public. Special-purpose addresses (RFC 6890) and Unix sockets are not.
   public var isPublic: Bool { specialPurpose == nil }
 
   /// A description of the address's special purpose, or `nil` if the address is public.

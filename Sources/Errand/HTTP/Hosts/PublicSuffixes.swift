@@ -3,11 +3,11 @@ import ErrandFoundation
 /// The domains under which the public can register names, such as `com`, `co.uk` and `github.io`. A cookie for such a
 /// domain would be sent to unrelated sites (RFC 6265bis §5.7, step 8).
 struct PublicSuffixes: Sendable {
-  /// The rules in the list's syntax, with names in ASCII form. `nil` without a list.
+  /// The rules in the list's syntax, with names in ASCII form. `nil` if no list was found.
   private let rules: Set<String>?
 
-  /// The system's list, or the fallback rule if it can't be read. Loaded lazily, because most servers don't set cookies
-  /// for a domain.
+  /// The system's list, or the fallback rule if the list can't be read. Loaded lazily, because most servers don't set
+  /// cookies for a domain.
   static let system: PublicSuffixes = {
     for path in ["/usr/share/publicsuffix/public_suffix_list.dat", "/usr/share/publicsuffix/effective_tld_names.dat"] {
       guard let list = try? Data(contentsOf: URL(fileURLWithPath: path)), !list.isEmpty else { continue }
@@ -36,7 +36,8 @@ struct PublicSuffixes: Sendable {
 
   func isSuffix(_ domain: String) -> Bool { suffixLength(of: Self.labels(of: domain)) >= Self.labels(of: domain).count }
 
-  /// The registrable domain of a normalized host name: its suffix and one more label. `nil` if the host is a suffix.
+  /// Returns the registrable domain of a normalized host name, which is its suffix with one more label. Returns `nil`
+  /// if the host is a suffix.
   func registrableDomain(of host: String) -> String? {
     let labels = Self.labels(of: host)
     let length = suffixLength(of: labels)
@@ -60,7 +61,7 @@ struct PublicSuffixes: Sendable {
 
   private static func labels(of name: String) -> [Substring] { name.split(separator: ".") }
 
-  /// A rule with its name in ASCII form, or `nil` if the name has no ASCII form.
+  /// Returns a rule with its name in ASCII form, or `nil` if the name has no ASCII form.
   private static func normal(_ rule: ArraySlice<UInt8>) -> String? {
     let text = String(decoding: rule, as: UTF8.self)
     guard rule.contains(where: { $0 >= 0x80 }) else { return text.lowercased() }
@@ -69,7 +70,8 @@ struct PublicSuffixes: Sendable {
   }
 }
 
-/// The fallback rule. Without a list, a cookie with a `Domain` above its host is always restricted to the host.
+/// The fallback rule. Without a list, a cookie is always restricted to its host, even if its `Domain` is a parent
+/// domain.
 extension PublicSuffixes {
   /// Second-level labels that are suffixes under many country codes.
   private static let general: Set<Substring> = [

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
-/// The supported character encodings (RFC 9110 §8.3.2): those of the WHATWG Encoding Standard except `replacement` and
-/// `x-user-defined`. Other names are not passed to the C library, because that would let a peer choose which code it
-/// loads.
+/// The supported character encodings (RFC 9110 §8.3.2): all encodings in the WHATWG Encoding Standard except
+/// `replacement` and `x-user-defined`. Other names are not passed to the C library, because that would let a peer
+/// choose which code it loads.
 enum Charset {
   struct Problem: Error {
     let words: String
@@ -10,7 +10,8 @@ enum Charset {
 
   /// Decodes data in the charset with a label such as `iso-8859-1`. Whitespace and quotes around the label are ignored.
   ///
-  /// - Throws: ``Problem`` if the charset is unknown, isn't supported by the system, or the bytes are invalid in it.
+  /// - Throws: ``Problem`` if the charset is unknown or isn't supported by the system, or if the bytes are invalid in
+  ///   it.
   static func text(of data: Data, in label: String) throws(Problem) -> String {
     let shown = label.shortened
     guard let name = names[label[...].trimming(isDecoration).lowercased()] else {
@@ -27,14 +28,14 @@ enum Charset {
 
   #if canImport(Darwin)
     private static func converted(_ data: Data, from name: String, _ label: String) throws(Problem) -> String {
-      // Core Foundation doesn't know every label, but knows at least one for each charset.
+      // Core Foundation doesn't know every label, but it knows at least one for each charset.
       let encodings = [label, name].map { CFStringConvertIANACharSetNameToEncoding($0 as CFString) }
       guard let encoding = encodings.first(where: { $0 != kCFStringEncodingInvalidId }) else {
         throw Problem(words: "this machine does not support the charset '\(label)'")
       }
       let converted = String(
         data: data, encoding: String.Encoding(rawValue: CFStringConvertEncodingToNSStringEncoding(encoding)))
-      guard let converted else { throw Problem(words: "the bytes are not valid text in '\(label)'") }
+      guard let converted else { throw Problem(words: "the bytes are not valid in the charset '\(label)'") }
       return converted
     }
   #else
@@ -48,10 +49,10 @@ enum Charset {
       var text: [UInt8] = []
       text.reserveCapacity(input.count + input.count / 2)
       guard let failure = run(converter, &input, into: &text) else { return String(decoding: text, as: UTF8.self) }
-      throw Problem(words: "the bytes from \(failure) on are not valid text in '\(label)'")
+      throw Problem(words: "the bytes from offset \(failure) are not valid in the charset '\(label)'")
     }
 
-    /// Converts all of `input`. Returns the offset of the first invalid bytes, or `nil`.
+    /// Converts all of `input`. Returns the offset of the first invalid byte, or `nil` if all bytes are valid.
     private static func run(_ converter: iconv_t, _ input: inout [UInt8], into text: inout [UInt8]) -> Int? {
       var room = [UInt8](repeating: 0, count: 32 << 10)
       return input.withUnsafeMutableBytes { input in
@@ -62,7 +63,7 @@ enum Charset {
           while true {
             var free = room.bindMemory(to: CChar.self).baseAddress
             var freeCount = room.count
-            // Some charsets hold back the last character, because the next one can change it.
+            // In some charsets, iconv holds back the last character, because the next one can change it.
             let code =
               isFlushing
               ? iconv(converter, nil, nil, &free, &freeCount) : iconv(converter, &next, &left, &free, &freeCount)
@@ -78,8 +79,8 @@ enum Charset {
     }
   #endif
 
-  /// Some servers send `charset='utf-8'`. In `charset= "utf-8"`, the space and quotes belong to the label (MIME
-  /// Sniffing §4.4).
+  /// Whether a byte is ignored at either end of a label. Some servers send `charset='utf-8'`. In `charset= "utf-8"`,
+  /// the space and quotes belong to the label (MIME Sniffing §4.4).
   private static func isDecoration(_ byte: UInt8) -> Bool {
     FieldScanner.isHTTPSpace(byte) || byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"")
   }

@@ -1,6 +1,6 @@
 extension MediaType {
-  /// The media type for a file extension, or `nil` if it is unknown. The extension is case-insensitive, and can start
-  /// with a dot.
+  /// Creates the media type for a file extension. Returns `nil` if the extension is unknown. The extension is
+  /// case-insensitive and can start with a dot.
   ///
   /// Uses a built-in table of common types first, then the system's types. Prefer the `Content-Type` that a server
   /// sends.
@@ -20,7 +20,7 @@ extension MediaType {
   /// Apple platforms, the types known to the system.
   public var uniformTypeIdentifier: String? { entry?.identifier ?? SystemMediaTypes.identifier(of: essence) }
 
-  /// The media type for a uniform type identifier, or `nil` if it is unknown.
+  /// Creates the media type for a uniform type identifier. Returns `nil` if the identifier is unknown.
   public init?(uniformTypeIdentifier: String) {
     let known = Self.table.first { $0.identifier == uniformTypeIdentifier }?.type
     guard let type = known ?? SystemMediaTypes.type(ofIdentifier: uniformTypeIdentifier) else { return nil }

@@ -1,5 +1,5 @@
 extension MediaType {
-  /// The parameters in order, with lowercase names. If a name is repeated, the first is kept (MIME Sniffing §4.4).
+  /// The parameters, in order, with lowercase names. If a name is repeated, the first one is kept (MIME Sniffing §4.4).
   var parameters: [(name: String, value: String)] {
     var scanner = FieldScanner(rawValue[...].trimmingHTTPSpaces())
     var parameters: [(name: String, value: String)] = []
@@ -40,9 +40,9 @@ extension MediaType {
     text += ";\(name)=\(HTTPHeaderName.isValid(value) ? value : value.quoted)"
   }
 
-  /// Selects the media type from a list that was joined from several `Content-Type` lines: the last valid one. If it
-  /// has no charset, it inherits the charset of an earlier type with the same essence (Fetch §2.2.2: extract a MIME
-  /// type). Returns `nil` if no type is valid.
+  /// Returns the last valid media type in a list that was joined from several `Content-Type` lines. If the type has no
+  /// charset, it inherits the charset of an earlier type with the same essence (Fetch §2.2.2: extract a MIME type).
+  /// Returns `nil` if no type is valid.
   static func extracted(from list: String) -> MediaType? {
     var last: MediaType?
     var charset: String?

@@ -12,22 +12,23 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
   /// The complete value, as in a header.
   public var description: String { rawValue }
 
-  /// Type and subtype in lower case, without parameters: `application/json`.
+  /// The type and subtype in lower case, without parameters, such as `application/json`.
   public var essence: String {
-    // Work on bytes: Swift merges a semicolon and a following combining accent into one character.
+    // Work on bytes, because Swift merges a semicolon and a following combining accent into one character.
     Substring(rawValue.utf8.prefix { $0 != UInt8(ascii: ";") }).trimmingHTTPSpaces().lowercased()
   }
 
-  /// The unquoted value of a parameter such as `charset` or `boundary`, or `nil` if it is missing. The name is
+  /// Returns the unquoted value of a parameter such as `charset` or `boundary`, or `nil` if it is missing. The name is
   /// case-insensitive.
   ///
-  /// Parsed as in browsers (MIME Sniffing §4.4): malformed parameters are ignored, and the first of each name is used.
+  /// Parameters are parsed as in browsers (MIME Sniffing §4.4): malformed ones are ignored, and if a name is repeated,
+  /// the first one is used.
   public func parameter(_ name: String) -> String? {
     let name = name.lowercased()
     return parameters.first { $0.name == name }?.value
   }
 
-  /// Whether bodies of this type are readable text: text, JSON, XML, JavaScript or a form.
+  /// Whether bodies of this type are text, such as plain text, JSON, XML, JavaScript or a form.
   public var isText: Bool {
     if rawValue == MediaType.json.rawValue { return true }
     let essence = essence
@@ -50,10 +51,10 @@ public struct MediaType: Sendable, Hashable, ExpressibleByStringLiteral, CustomS
 }
 
 extension Substring {
-  /// The text without surrounding spaces and tabs (RFC 9110 §5.6.3: optional whitespace).
+  /// Returns the text without surrounding spaces and tabs (RFC 9110 §5.6.3: optional whitespace).
   package func trimmingSpaces() -> Substring { trimming { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") } }
 
-  /// The text without surrounding spaces, tabs and line breaks (Fetch §2.2: HTTP whitespace).
+  /// Returns the text without surrounding spaces, tabs and line breaks (Fetch §2.2: HTTP whitespace).
   func trimmingHTTPSpaces() -> Substring { trimming { FieldScanner.isHTTPSpace($0) } }
 
   func trimming(_ isSpace: (UInt8) -> Bool) -> Substring {

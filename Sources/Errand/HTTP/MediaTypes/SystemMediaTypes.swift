@@ -4,13 +4,14 @@ import ErrandFoundation
   import UniformTypeIdentifiers
 #endif
 
-/// Media types from the system, in addition to the built-in table: `/etc/mime.types`, read once, on Linux, and the
-/// types declared by apps on Apple platforms.
+/// The system's media types, which extend the built-in table. On Linux, they are read once from `/etc/mime.types`. On
+/// Apple platforms, they include the types declared by apps.
 struct SystemMediaTypes: Sendable {
   private var types: [String: String] = [:]
   private var extensions: [String: String] = [:]
 
-  /// Parses text in `mime.types` format. Each line has a media type and its extensions, the preferred one first.
+  /// Parses text in `mime.types` format. Each line contains a media type and its extensions, with the preferred
+  /// extension first.
   init(_ text: String) {
     for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
       let words = line.split(whereSeparator: \.isWhitespace).map { $0.lowercased() }
@@ -34,7 +35,7 @@ struct SystemMediaTypes: Sendable {
     static func type(ofIdentifier identifier: String) -> String? { UTType(identifier)?.preferredMIMEType }
   #else
     private static let present: SystemMediaTypes = {
-      let file = try? Data(contentsOf: URL(fileURLWithPath: "/etc/mime.types"))  // often missing
+      let file = try? Data(contentsOf: URL(fileURLWithPath: "/etc/mime.types"))  // the file is often missing
       return SystemMediaTypes(file.map { String(decoding: $0, as: UTF8.self) } ?? "")
     }()
 

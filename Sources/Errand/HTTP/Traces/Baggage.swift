@@ -1,4 +1,5 @@
-/// The value of `baggage`: names and values that are propagated with a trace to every service in it (W3C Baggage).
+/// The value of `baggage`, which contains names and values that are propagated to every service in a trace (W3C
+/// Baggage).
 ///
 ///     var baggage = Baggage()
 ///     try baggage.set("7", for: "tenant")
@@ -7,9 +8,9 @@
 public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   /// An entry with a name and a value.
   public struct Member: Sendable, Hashable {
-    /// The name.
+    /// The name. Names are case-sensitive.
     public let name: String
-    /// The value.
+    /// The value, unescaped.
     public let value: String
     /// The properties of the entry, unparsed. Usually empty.
     public let properties: String
@@ -18,15 +19,15 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   /// The entries, in order.
   public private(set) var members: [Member] = []
 
-  /// The maximum length of the field, in bytes. Members that don't fit are omitted (§4.3).
+  /// The maximum length of the field, in bytes. Entries that don't fit are omitted (§4.3).
   private static let mostBytes = 8192
   private static let most = 180
 
   /// Creates empty baggage.
   public init() {}
 
-  /// Parses the lines of a `baggage` field. Malformed members are omitted. If a name is repeated, the last member is
-  /// kept. After 180 members, members with new names are omitted.
+  /// Parses the lines of a `baggage` field. Malformed entries are omitted. If a name is repeated, the last entry is
+  /// kept. After 180 entries, entries with new names are omitted.
   public init(_ lines: [String]) {
     var (members, places): ([Member?], [String: Int]) = ([], [:])
     for part in lines.flatMap({ $0.split(separator: ",") }) {
@@ -60,7 +61,7 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   /// Removes the value for a name.
   public mutating func remove(_ name: String) { members.removeAll { $0.name == name } }
 
-  /// The value of the field. Empty without members.
+  /// The value of the field. Empty if ``members`` is empty.
   public var description: String {
     var text = ""
     for member in members.prefix(Self.most) {
@@ -90,7 +91,7 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Decodes the escapes in a text. Invalid escapes are kept, and invalid UTF-8 is replaced (§3.3.1.3).
+  /// Decodes the escapes in a text. Invalid escapes are left unchanged, and invalid UTF-8 is replaced (§3.3.1.3).
   private static func unescaped(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = text.utf8

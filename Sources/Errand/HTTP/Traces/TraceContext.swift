@@ -1,12 +1,13 @@
-/// The position of a piece of work in a distributed trace, propagated from service to service (W3C Trace Context).
+/// The position of an operation in a distributed trace, which is propagated from service to service (W3C Trace
+/// Context).
 ///
 ///     // In your service, for each incoming request:
 ///     try await TraceContext.$current.withValue(TraceContext(request.headers)) {
-///       try await GetWidget(id: 7).download()  // is sent with `traceparent`, `tracestate` and `baggage`
+///       try await GetWidget(id: 7).download()  // sends `traceparent`, `tracestate` and `baggage`
 ///     }
 ///
-/// Calls join the trace of the ``current`` context. Each request names its attempt as the parent span, so the
-/// receiver's spans appear below it. The three fields are sent only to the remote's origin and to
+/// Calls join the trace of the ``current`` context. Each request sends its attempt's span as the parent span, so the
+/// receiver's spans appear below the attempt. The three fields are sent only to the remote's origin and to
 /// ``ServerConfiguration/trustedOrigins``. If a task or step sets `traceparent`, it is left unchanged. Use
 /// ``ServerConfiguration/propagatesTraces`` to turn propagation off.
 public struct TraceContext: Sendable, Hashable {
@@ -16,11 +17,12 @@ public struct TraceContext: Sendable, Hashable {
   public var spanID: SpanID
   /// Whether an earlier participant decided to record the trace.
   public var isSampled: Bool
-  /// Whether the trace identifier is random, so others can use it for sampling (level 2).
+  /// Whether the trace identifier is random, so that other participants can use it for sampling (Trace Context level
+  /// 2).
   public var isRandom: Bool
-  /// The data of the tracing systems that took part.
+  /// The data of the tracing systems that took part in the trace.
   public var state: TraceState
-  /// The application's names and values that are propagated with the trace.
+  /// The application's names and values, which are propagated with the trace.
   public var baggage: Baggage
 
   /// The context of the current Swift task, or `nil` outside a trace.
@@ -40,7 +42,7 @@ public struct TraceContext: Sendable, Hashable {
   }
 
   /// Parses the context in the header of a request. Returns `nil` if `traceparent` is missing, repeated or malformed
-  /// (§3.2). A malformed `tracestate` and malformed members of `baggage` are ignored.
+  /// (§3.2). A malformed `tracestate` and malformed entries in `baggage` are ignored.
   public init?(_ headers: HTTPHeaders) {
     let parents = headers.values(for: .traceparent)
     guard parents.count == 1, let parent = parents.first else { return nil }
@@ -49,9 +51,9 @@ public struct TraceContext: Sendable, Hashable {
     baggage = Baggage(headers.values(for: .baggage))
   }
 
-  /// Parses a value of `traceparent`. Returns `nil` if it is malformed.
+  /// Parses a `traceparent` value. Returns `nil` if it is malformed.
   ///
-  /// Values of an unknown version are parsed like version 00 (§3.2.2.1 and §4).
+  /// Values with an unknown version are parsed like version 00 (§3.2.2.1 and §4).
   public init?(traceparent: String) {
     var reader = HexReader(traceparent)
     guard let version = reader.number(digits: 2), version != 0xFF, reader.dash(),
@@ -63,7 +65,7 @@ public struct TraceContext: Sendable, Hashable {
     self.init(traceID: traceID, spanID: spanID, isSampled: flags & 1 != 0, isRandom: flags & 2 != 0)
   }
 
-  /// The value of `traceparent`, version 00.
+  /// The `traceparent` value, in version 00.
   public var traceparent: String {
     // Written into one buffer, because this runs for every request.
     String(unsafeUninitializedCapacity: 55) { buffer in
@@ -98,12 +100,12 @@ public struct TraceContext: Sendable, Hashable {
 
 /// The identifier of a trace: 16 bytes that aren't all zero.
 public struct TraceID: Sendable, Hashable, CustomStringConvertible {
-  /// The first 8 bytes.
+  /// The first 8 bytes as a big-endian integer.
   public let high: UInt64
-  /// The last 8 bytes.
+  /// The last 8 bytes as a big-endian integer.
   public let low: UInt64
 
-  /// Creates an identifier. Returns `nil` if it is zero.
+  /// Creates an identifier. Returns `nil` if all bytes are zero.
   public init?(high: UInt64, low: UInt64) {
     guard high != 0 || low != 0 else { return nil }
     (self.high, self.low) = (high, low)
@@ -115,10 +117,10 @@ public struct TraceID: Sendable, Hashable, CustomStringConvertible {
 
 /// The identifier of a span: 8 bytes that aren't all zero.
 public struct SpanID: Sendable, Hashable, CustomStringConvertible {
-  /// The bytes.
+  /// The 8 bytes as a big-endian integer.
   public let bits: UInt64
 
-  /// Creates an identifier. Returns `nil` if it is zero.
+  /// Creates an identifier. Returns `nil` if all bytes are zero.
   public init?(_ bits: UInt64) {
     guard bits != 0 else { return nil }
     self.bits = bits
@@ -130,8 +132,8 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
   /// The identifier as 16 lowercase hexadecimal digits.
   public var description: String { bits.sixteenDigits }
 
-  /// A span identifier derived from this identifier and `number`. Deterministic, and unique except for random
-  /// collisions.
+  /// Returns a span identifier derived from this identifier and `number`. The result is deterministic, and unique
+  /// except for random collisions.
   package func part(_ number: Int) -> SpanID {
     // SplitMix64.
     var mixed = bits &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15
@@ -142,11 +144,11 @@ public struct SpanID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension HTTPHeaderName {
-  /// `traceparent`
+  /// The `traceparent` header field.
   public static let traceparent: HTTPHeaderName = "traceparent"
-  /// `tracestate`
+  /// The `tracestate` header field.
   public static let tracestate: HTTPHeaderName = "tracestate"
-  /// `baggage`
+  /// The `baggage` header field.
   public static let baggage: HTTPHeaderName = "baggage"
 }
 

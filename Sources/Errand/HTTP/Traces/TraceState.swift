@@ -1,5 +1,5 @@
-/// The value of `tracestate`: data of the tracing systems that took part in a trace, each under its own key (W3C Trace
-/// Context §3.3).
+/// The value of `tracestate`, in which each tracing system that took part in a trace stores data under its own key (W3C
+/// Trace Context §3.3).
 public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   /// An entry with a key and a value.
   public struct Member: Sendable, Hashable {
@@ -17,8 +17,8 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   /// Creates an empty state.
   public init() {}
 
-  /// Parses the lines of a `tracestate` field. Returns `nil` if a member is malformed or repeated, or if there are more
-  /// than 32 members (§3.3.1.5).
+  /// Parses the lines of a `tracestate` field. Returns `nil` if an entry is malformed, if a key is repeated, or if
+  /// there are more than 32 entries (§3.3.1.5).
   public init?(_ lines: [String]) {
     for part in lines.flatMap({ $0.split(separator: ",") }) {
       let text = Self.trimmed(part)
@@ -33,7 +33,7 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   /// The value for a key, or `nil` if the key is missing.
   public subscript(key: String) -> String? { members.first { $0.key == key }?.value }
 
-  /// Sets a value and moves it to the front. If there are more than 32 members afterwards, the last one is dropped.
+  /// Sets a value and moves it to the front. If there are now more than 32 entries, the last one is dropped.
   ///
   /// Throws ``TraceFieldError`` if the field can't represent the key or the value.
   public mutating func set(_ value: String, for key: String) throws {
@@ -45,16 +45,16 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
     if members.count > Self.most { members.removeLast() }
   }
 
-  /// The value of the field. Empty without members.
+  /// The value of the field. Empty if ``members`` is empty.
   public var description: String { members.map { "\($0.key)=\($0.value)" }.joined(separator: ",") }
 
-  // §3.3.1.3.1, level 2: at most 256 lowercase letters, digits and _-*/@, starting with a letter or a digit.
+  // §3.3.1.3.1, level 2: at most 256 lowercase letters, digits and _-*/@, starting with a letter or digit.
   private static func isKey(_ key: String) -> Bool {
     guard let first = key.utf8.first, key.utf8.count <= 256, isLetterOrDigit(first) else { return false }
     return key.utf8.allSatisfy { isLetterOrDigit($0) || "_-*/@".utf8.contains($0) }
   }
 
-  // §3.3.1.3.2: at most 256 printable ASCII characters without comma and equals sign, not ending in a space.
+  // §3.3.1.3.2: at most 256 printable ASCII characters except comma and equals sign, not ending in a space.
   private static func isValue(_ value: String) -> Bool {
     guard !value.isEmpty, value.utf8.count <= 256, value.utf8.last != UInt8(ascii: " ") else { return false }
     return value.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") }
@@ -71,9 +71,9 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A name or value that a trace header field can't represent.
+/// The error thrown for a name or value that a trace header field can't represent.
 public enum TraceFieldError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// An invalid key, or an invalid value for this key, in `tracestate`.
+  /// An invalid key in `tracestate`, or a key with an invalid value.
   case tracestate(String)
   /// An invalid name in `baggage`.
   case baggage(String)
@@ -82,8 +82,9 @@ public enum TraceFieldError: Error, Sendable, Hashable, CustomStringConvertible 
   public var description: String {
     switch self {
     case .tracestate(let key):
-      "tracestate cannot carry '\(key)': keys are lowercase letters, digits and _-*/@, values printable ASCII without , and =, both 256 at most"
-    case .baggage(let name): "baggage cannot carry '\(name)': names are tokens, as those of header fields"
+      "invalid tracestate entry '\(key)': use at most 256 lowercase letters, digits and _-*/@ in the key, and at most 256 printable ASCII characters except , and = in the value"
+    case .baggage(let name):
+      "invalid name '\(name)' in baggage: use the characters that are allowed in the name of a header field"
     }
   }
 }

@@ -6,7 +6,7 @@ enum ReplayBody: Sendable {
   /// A body that is not read before it is sent, with the reason.
   case unread(String)
 
-  /// Reads the body if it is in memory. If `reads` is true, also reads a file or stream that can be read more than
+  /// Reads the body if it is in memory. If `reads` is `true`, also reads a file or stream that can be read more than
   /// once, up to `limit` bytes.
   init(of request: HTTPRequest, reads: Bool, limit: Int) async throws {
     let body = request.body
@@ -34,7 +34,7 @@ enum ReplayBody: Sendable {
   }
 }
 
-/// A response body that is recorded while it is read.
+/// A response body that is recorded as it is read.
 final class ReplayTee: HTTPBodySource {
   private struct State {
     var data = Data()

@@ -1,17 +1,17 @@
 /// Options for recording and replay: what is recorded, how requests are matched, and which secrets are hidden.
 public struct ReplayOptions: Sendable {
-  /// The requests that are sent to the network and recorded. Defaults to none.
+  /// The requests that are sent to the network and recorded. Defaults to `.none`.
   public var recording = ReplayRecording.none
   /// The aspects in which a request must match a recorded one, with secrets hidden. Defaults to the method and the URL.
   public var matching: Set<ReplayAspect> = [.method, .url]
-  /// The order in which recorded responses are replayed.
+  /// The order in which recorded responses are replayed. Defaults to `.anyOrder`.
   public var order = ReplayOrder.anyOrder
-  /// The behavior when all of a request's recorded responses have been replayed.
+  /// The behavior when all of a request's recorded responses have been replayed. Defaults to `.last`.
   public var whenPlayed = ReplayRepetition.last
   /// The policy that hides secrets when a request is recorded or compared. Defaults to the server's redaction. For the
   /// requests in an existing recording, the default is ``Redaction/standard``.
   public var redaction: Redaction?
-  /// The maximum size of a recorded body, in bytes.
+  /// The maximum size of a recorded body, in bytes. Defaults to 16 MiB.
   public var maximumBodySize = 16 << 20
   /// The types of binary bodies to record, such as `application/x-protobuf`. Secrets in these bodies can't be found.
   /// Images, audio, video and fonts are always recorded.

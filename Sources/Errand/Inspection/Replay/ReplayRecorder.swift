@@ -4,8 +4,8 @@ import ErrandFoundation
 /// Records requests that are sent to the network, and writes them to a file on its own queue.
 ///
 /// Entries are first added to a spool. The file is rewritten from the spool when requests stop arriving, when a quarter
-/// of the data is new, and at the end. It is therefore always complete, and the total amount written is at most a few
-/// times the final size.
+/// of the data is new, and when the recording is finished. The file is therefore always complete, and the total amount
+/// written is at most a few times the final size.
 final class ReplayRecorder: Sendable {
   private struct State {
     /// The number of requests sent so far, which determines their order in the recording.
@@ -15,7 +15,7 @@ final class ReplayRecorder: Sendable {
     var bytes = 0
     var isWriting = false
     var failure: (any Error)?
-    /// The number of missing responses, and the reason, which `finish()` throws once.
+    /// The number of lost responses, and the reason. `finish()` throws them once.
     var lost = 0
     var loss: (any Error)?
     var hasSaidHidden = false
@@ -56,7 +56,7 @@ final class ReplayRecorder: Sendable {
   /// The number of recorders per file.
   private static let files = Lock<[String: Int]>([:])
 
-  /// Whether a recorder in this process may still have to write the file.
+  /// Whether a recorder in this process may still write the file.
   static func isRecording(into file: URL) -> Bool { files.withLock { $0[file.path] != nil } }
 
   /// Sends a request and records it once its response body has been read to the end. The new entry replaces the entry
@@ -106,12 +106,12 @@ final class ReplayRecorder: Sendable {
       return !state.hasSaidHidden
     }
     guard isFirst else { return }
-    log.write("recording to \(file.path): requests of tasks that hide their URL from recordings are not recorded")
+    log.write("recording to \(file.path): requests are not recorded if their task hides the URL from recordings")
   }
 
   // MARK: What is recorded
 
-  private static let unshown = "the task hides it"
+  private static let unshown = "the task hides the body"
 
   private func sent(_ request: HTTPRequest, _ body: ReplayBody, _ style: RecordingStyle) -> RecordedCall.Exchange {
     let redaction = options.redaction(for: request)
@@ -141,7 +141,7 @@ final class ReplayRecorder: Sendable {
       ? recorded(data, size, of: head.mediaType, redaction)
       : RecordedCall.Body(type: head.mediaType?.rawValue, size: size, note: Self.unshown)
     if let note = body.note, body.data == nil {
-      log.write("recording to \(file.path): a body is missing, so its response cannot be played: \(note)")
+      log.write("recording to \(file.path): a body is missing, so its response cannot be replayed: \(note)")
     }
     response.body = body
     if !trailers.isEmpty, style.contains(.headers) { response.trailers = redaction.recorded(trailers) }
@@ -181,7 +181,7 @@ final class ReplayRecorder: Sendable {
     }
   }
 
-  /// The pause, in milliseconds, without new entries after which the file is written.
+  /// The time without new entries after which the file is written, in milliseconds.
   private static let pause = 100
 
   private func writeLater() {
@@ -247,10 +247,10 @@ final class ReplayRecorder: Sendable {
 
   private func fail(_ error: any Error) {
     state.withLock { $0.failure = error }
-    log.write("recording to \(file.path) fails: \(error)")
+    log.write("recording to \(file.path) failed: \(error)")
   }
 
-  /// Whether everything has been written. If so, completes pending waits.
+  /// Returns whether everything has been written. If so, lets `finish()` return.
   private func ends() -> Bool {
     let isWritten = store.withLock { $0.isWritten }
     let hasEnded = state.withLock { state -> Bool in
@@ -265,7 +265,7 @@ final class ReplayRecorder: Sendable {
     return isWritten && state.withLock { !$0.isWriting }
   }
 
-  /// Waits until everything has been written. Throws the reason if writing failed, or `CancellationError`.
+  /// Waits until everything has been written. Throws the error if writing failed, or `CancellationError`.
   func finish() async throws {
     writer.async {  // skip the delay
       self.spool()
@@ -280,7 +280,7 @@ final class ReplayRecorder: Sendable {
     }
     if let loss {
       throw TaskError(
-        .fileNotWritable, "\(file.path): \(lost) responses are missing: \(Self.reason(loss))", phase: .finishing,
+        .fileNotWritable, "\(lost) responses are missing from \(file.path): \(Self.reason(loss))", phase: .finishing,
         underlying: loss)
     }
     if let failure { throw failure }

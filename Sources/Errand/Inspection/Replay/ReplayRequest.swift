@@ -36,7 +36,7 @@ struct ReplayRequest: Sendable {
     self.body = body
   }
 
-  /// Describes the aspects in which this request differs from a recorded one.
+  /// Returns descriptions of the aspects in which this request differs from a recorded one.
   func differences(from recorded: ReplayRequest, in aspects: Set<ReplayAspect>) -> [String] {
     var differences: [String] = []
     func compare(_ name: String, _ mine: String, _ other: String) {
@@ -60,7 +60,8 @@ struct ReplayRequest: Sendable {
     aspects.compactMap { if case .header(let name) = $0 { name } else { nil } }.sorted { $0.rawName < $1.rawName }
   }
 
-  /// The length of the URLs' common prefix. Decides between requests with the same number of differences.
+  /// Returns the length of the prefix that both URLs have in common. Breaks ties between requests with the same number
+  /// of differences.
   func likeness(to recorded: ReplayRequest) -> Int {
     zip(url.utf8, recorded.url.utf8).prefix { $0.0 == $0.1 }.count
   }
@@ -81,7 +82,7 @@ extension ReplayRequest.Body {
   fileprivate func difference(from recorded: ReplayRequest.Body) -> String? {
     switch (self, recorded) {
     case (.unknown(let reason), _): "body: \(reason)"
-    case (_, .unknown(let reason)): "body: the recorded one is \(reason)"
+    case (_, .unknown(let reason)): "body: the recorded body is not available: \(reason)"
     case _ where self == recorded: nil
     default: "body: '\(shown)' instead of '\(recorded.shown)'"
     }

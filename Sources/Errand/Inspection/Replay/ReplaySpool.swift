@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// The entries of a recording in progress, stored in an unnamed file. Each entry uses only a few bytes of memory, and
-/// the file disappears with the process.
+/// the file disappears when the process exits.
 struct ReplaySpool: Sendable {
   private final class Handle: Sendable {
     let descriptor: Int32
@@ -23,7 +23,7 @@ struct ReplaySpool: Sendable {
   /// The total size of the current entries, in bytes.
   private(set) var size: Int64 = 0
 
-  /// Creates the file in a folder, with the given entries. It is readable only by this user.
+  /// Creates the file in a folder, with the given entries. Other users can't read it.
   init(_ entries: [HTTPArchive.Entry], in folder: URL) throws {
     try PrivateFolder.make(folder)
     let path = "\(folder.path)/.errand-\(UUID().uuidString)"
@@ -105,6 +105,6 @@ struct ReplaySpool: Sendable {
   private static func failure(in folder: URL? = nil) -> TaskError {
     let words = String(cString: strerror(errno))
     return TaskError(
-      .fileNotWritable, "can't keep a recording\(folder.map { " in \($0.path)" } ?? ""): \(words)", phase: .finishing)
+      .fileNotWritable, "can't store a recording\(folder.map { " in \($0.path)" } ?? ""): \(words)", phase: .finishing)
   }
 }

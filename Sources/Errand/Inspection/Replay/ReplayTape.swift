@@ -18,7 +18,7 @@ struct ReplayTape: Sendable {
 
   private var tracks: [Track]
   private let options: ReplayOptions
-  /// The redaction of the requests in `tracks`.
+  /// The redaction applied to the requests in `tracks`.
   private var redaction: Redaction
   /// The number of learned names when `tracks` was redacted.
   private var learned = LearnedSecrets.count
@@ -62,7 +62,7 @@ struct ReplayTape: Sendable {
 
   private func next(_ request: ReplayRequest) -> Result<Int, Refusal> {
     guard let index = tracks.firstIndex(where: { !$0.wasPlayed }) else {
-      return .failure(Refusal(reason: "all \(tracks.count) recorded requests were played"))
+      return .failure(Refusal(reason: "all \(tracks.count) recorded requests have been replayed"))
     }
     let differences = request.differences(from: tracks[index].request, in: options.matching)
     guard !differences.isEmpty else { return .success(index) }
@@ -81,7 +81,7 @@ struct ReplayTape: Sendable {
     return .failure(
       Refusal(
         reason:
-          "all \(matching.count) recorded responses to it were played; whenPlayed: .last repeats the last one"
+          "all \(matching.count) recorded responses to this request have been replayed: set whenPlayed to .last to repeat the last one"
       ))
   }
 
@@ -123,7 +123,7 @@ extension HTTPArchive.Entry {
   fileprivate func comparedBody(_ redaction: Redaction) -> ReplayRequest.Body {
     guard let post = request.postData else { return .bytes(Data()) }
     if post.text.isEmpty, let comment = post.comment { return .unknown(comment) }
-    guard let data = HTTPArchive.Content.data(post.text, post.encoding) else { return .unknown("no Base64") }
+    guard let data = HTTPArchive.Content.data(post.text, post.encoding) else { return .unknown("invalid Base64") }
     return ReplayRequest.Body(data, type: MediaType(post.mimeType), redaction: redaction)
   }
 }

@@ -8,8 +8,7 @@ public import ErrandFoundation
 /// A recording is an HTTP Archive (HAR 1.2), written by this transport, by ``RecordedCalls`` or by a browser. It
 /// replaces only the network, so retries, redirects, cookies, tokens and the cache work as usual. Requests are compared
 /// with their secrets hidden, as in the recording. The nth identical request gets the nth response. A request that has
-/// not been recorded fails with a ``TaskError`` with code `.notRecorded`, which shows the closest match and how it
-/// differs.
+/// not been recorded fails with code `.notRecorded`. The ``TaskError`` shows the closest match and how it differs.
 ///
 /// A request that is sent to the network is recorded once its response body has been read to the end. Requests that
 /// fail or are cancelled are not recorded. The new recording is written to a temporary file with mode 0600, which
@@ -40,8 +39,8 @@ public final class ReplayTransport: Transport {
   ///   - options: The options for recording and replay.
   ///   - transport: The transport for recorded requests. Created only if requests are recorded.
   ///   - log: Receives a line if a body can't be recorded or the file can't be written.
-  /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and the
-  ///   options do not create it.
+  /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and
+  ///   nothing is recorded.
   public init(
     from file: URL, options: ReplayOptions = ReplayOptions(),
     over transport: @autoclosure () -> any Transport = .platform, log: LogOutput = .standardError
@@ -50,7 +49,7 @@ public final class ReplayTransport: Transport {
     guard found != nil || options.recording != .none else {
       let advice =
         ReplayRecorder.isRecording(into: file)
-        ? "another transport of this process is recording it: await its finish() after its first call"
+        ? "another ReplayTransport in this process is still recording it: make its first call, then await finish() on it"
         : "create one with recording: .once"
       throw TaskError(
         .notRecorded, "no recording at \(file.path): \(advice)", phase: .preparing, wasNotSent: true)
@@ -77,14 +76,14 @@ public final class ReplayTransport: Transport {
     }
   }
 
-  /// Whether address policies are enforced: `true` if nothing is sent, otherwise as in the transport used for
+  /// Whether address policies are enforced. `true` if nothing is sent. Otherwise, depends on the transport used for
   /// recording.
   public var checksAddresses: Bool { live?.checksAddresses ?? true }
 
-  /// The connections of the transport that sends the recorded requests.
+  /// Returns the connections of the transport used for recording. Empty if nothing is sent.
   public func connections() async -> [String: ConnectionCounts] { await live?.connections() ?? [:] }
 
-  /// The recorded requests that have not been replayed yet. Empty after a test that sends every request.
+  /// The recorded requests that have not been replayed yet. A test can check that none are left.
   public var unplayed: [HTTPArchive.Entry] { tape.withLock { $0.unplayed } }
 
   /// Replays the recording from the beginning.
@@ -126,7 +125,7 @@ extension HTTPArchive.Entry {
   fileprivate func played(_ number: Int, for request: HTTPRequest) throws -> HTTPResponse {
     guard var response = recordedResponse else {
       throw TaskError(
-        .connectionLost, "request \(number) of the recording has no response: \(failure ?? "none came")",
+        .connectionLost, "request \(number) of the recording has no response: \(failure ?? "none arrived")",
         phase: .awaitingResponse)
     }
     response.url = request.url
@@ -140,7 +139,7 @@ extension HTTPArchive.Entry {
   }
 }
 
-/// A body that fails the way it did when it was recorded.
+/// A body that fails in the same way as the recorded body.
 private final class BrokenBody: HTTPBodySource {
   private let reason: String
 

@@ -10,7 +10,7 @@ extension Transport where Self == ReplayTransport {
   ///   - recording: The requests that are sent over ``Transport/platform`` and recorded.
   /// - Returns: The transport. For more options, create a ``ReplayTransport`` directly.
   /// - Throws: ``TaskError`` with code `.notRecorded` if the file is not an archive, or if it does not exist and
-  ///   `recording` does not create it.
+  ///   nothing is recorded.
   public static func replay(from file: URL, recording: ReplayRecording = .none) throws -> ReplayTransport {
     try ReplayTransport(from: file, options: ReplayOptions(recording: recording))
   }
@@ -23,12 +23,12 @@ extension Transport where Self == ReplayTransport {
 }
 
 extension Server {
-  /// Returns a copy of this server in its current state, with the same manager. `transport` answers the copy's
-  /// requests.
+  /// Returns a copy of this server in its current state, with the same manager. The copy's requests are answered by
+  /// `transport`.
   ///
   /// The copy has its own cookies and cache, no authentication and no circuit breaker, so recorded responses do not
-  /// affect the state used for the network. Retries use the manager's budget. To replay a sign-in, create a server with
-  /// credentials and this transport.
+  /// affect the state used for the network. Retries use the manager's retry budget. To replay a sign-in, create a
+  /// server with credentials and this transport.
   ///
   ///     let recorded = shop.replaying(try .replay(from: file))
   ///     try await Server.withDefault(recorded) { … }
@@ -45,10 +45,10 @@ extension Server {
 }
 
 extension ServerTask {
-  /// Returns a copy of the task that is answered from a recording. Everything else stays the same.
+  /// Returns a copy of the task whose requests are answered from a recording. Everything else stays the same.
   ///
   /// Nothing is sent, regardless of the task's server. If the server's origin is not in the recording, every call
-  /// fails. Repeated runs of the same modified task continue the recording.
+  /// fails. If the same modified task runs again, replay continues where the previous run ended.
   ///
   ///     let widget = try await GetWidget(id: 7).replay(from: file).download()  // sends nothing
   ///
@@ -61,8 +61,8 @@ extension ServerTask {
     }
   }
 
-  /// Returns a copy of the task that is answered by this transport. Share the transport between tasks to replay one
-  /// recording.
+  /// Returns a copy of the task whose requests are answered by this transport. Share the transport between tasks to
+  /// replay one recording.
   public func replay(from transport: ReplayTransport) -> Modified<Unmodified> {
     modified { $0.replaceServers { $0.replaying(transport) } }
   }

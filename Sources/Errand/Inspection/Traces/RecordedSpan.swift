@@ -2,7 +2,7 @@
 ///
 /// Names follow OpenTelemetry's semantic conventions for HTTP clients.
 public struct RecordedSpan: Sendable, Hashable {
-  /// A span's kind. The raw values are those of OTLP.
+  /// A span's kind. The raw values match OTLP.
   public enum Kind: Int, Sendable, Hashable {
     /// A span for a call.
     case `internal` = 1
@@ -20,9 +20,9 @@ public struct RecordedSpan: Sendable, Hashable {
 
   /// A span's attribute.
   public struct Attribute: Sendable, Hashable {
-    /// The name.
+    /// The attribute's name.
     public let name: String
-    /// The value.
+    /// The attribute's value.
     public let value: Value
 
     init(_ name: String, _ value: Value) { (self.name, self.value) = (name, value) }
@@ -40,13 +40,13 @@ public struct RecordedSpan: Sendable, Hashable {
 
   /// The trace's ID.
   public let traceID: TraceID
-  /// The ID of the span.
+  /// The span's ID.
   public let spanID: SpanID
   /// The parent span's ID. `nil` if this span is the root of the trace.
   public let parent: SpanID?
   /// The `tracestate` from upstream tracing systems.
   public let state: TraceState
-  /// The name. For an attempt, this is the method. For a call, it is the task's type name or custom name.
+  /// The span's name. For an attempt, this is the method. For a call, it is the task's type name or custom name.
   public let name: String
   /// The span's kind.
   public let kind: Kind

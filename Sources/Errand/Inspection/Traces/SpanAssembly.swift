@@ -12,7 +12,7 @@ struct SpanAssembly {
   /// The call's start time, in nanoseconds since 1970.
   private let epoch: UInt64
 
-  /// Creates the assembly. `nil` if the event does not end a call or the call is not sampled.
+  /// Returns `nil` if the event does not end a call or the call is not sampled.
   init?(_ event: TaskEvent) {
     guard case .callEnded(let outcome) = event.moment, let call = event.span, call.context.isSampled,
       let record = event.record
@@ -81,7 +81,7 @@ struct SpanAssembly {
     return moments
   }
 
-  /// The latest attempt in progress.
+  /// Returns the number of the latest attempt in progress before the entry at `index`.
   private func newestAttempt(before index: Int) -> Int? {
     var numbers: Set<Int> = []
     for entry in entries[..<index] {
@@ -128,7 +128,7 @@ struct SpanAssembly {
   }
 }
 
-/// A request's data, in terms of the OpenTelemetry conventions.
+/// A request's attributes, according to the OpenTelemetry conventions.
 private struct Line {
   let method: String
   let isKnown: Bool
@@ -151,7 +151,7 @@ private struct Line {
     writer.attribute("http.request.method", isKnown ? method : "_OTHER")
     if !isKnown { writer.attribute("http.request.method_original", method) }
     if let origin {
-      // An IPv6 address only has brackets in URLs.
+      // IPv6 addresses have brackets only in URLs.
       let isAddress = origin.host.first == "["
       writer.attribute("server.address", isAddress ? String(origin.host.dropFirst().dropLast()) : origin.host)
       writer.attribute("server.port", origin.port)

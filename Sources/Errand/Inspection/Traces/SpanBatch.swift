@@ -1,4 +1,4 @@
-/// Spans waiting for an exporter, in its format. The source data is released as soon as a call ends.
+/// Spans waiting to be exported, in the exporter's format. They don't keep the data of their calls in memory.
 struct SpanBatch: Sendable {
   enum Form: Sendable {
     case values
@@ -14,7 +14,7 @@ struct SpanBatch: Sendable {
 
   private static let version: StaticString = "1"
 
-  /// Adds some of a call's spans. The first spans in a batch open it.
+  /// Adds some of a call's spans. The batch's first spans are preceded by its opening text.
   mutating func add(_ part: Range<Int>, of call: CallSpans, resource: [(name: String, value: String)]) {
     switch call {
     case .values(let more): spans += more[part]

@@ -23,7 +23,7 @@ public struct SpanExporter: Sendable {
     }
   }
 
-  /// Posts each batch as OTLP/JSON to `v1/traces` below the collector's address.
+  /// Posts each batch as OTLP/JSON to the path `v1/traces` of the collector.
   ///
   /// Batches are sent by a server without observers, so exporting does not create spans. If the collector does not
   /// respond, or responds with 429, 502, 503 or 504, the batch is retried, up to five attempts in total. The delay
@@ -33,8 +33,8 @@ public struct SpanExporter: Sendable {
   ///   - remote: The collector's address, such as `https://collector.example:4318`.
   ///   - headers: The header fields to send with every batch, such as an API key.
   ///   - allowsPlainHTTP: Whether spans can be sent over plain http to another machine.
-  ///   - manager: The manager that sends the batches, and whose clock is used. Defaults to a new manager, whose calls
-  ///     are not counted by ``NetworkActivity/all``.
+  ///   - manager: The manager that sends the batches and provides the clock. Defaults to a new manager, whose calls are
+  ///     not counted by ``NetworkActivity/all``.
   /// - Returns: The exporter.
   public static func collector(
     _ remote: Remote, headers: HTTPHeaders = [:], allowsPlainHTTP: Bool = false,

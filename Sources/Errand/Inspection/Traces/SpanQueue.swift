@@ -4,7 +4,7 @@ final class SpanQueue: Sendable {
     /// The full batches, and the batch currently being filled.
     var full: [SpanBatch] = []
     var open = SpanBatch()
-    /// A batch that has been exported, whose memory is reused.
+    /// An exported batch whose memory can be reused.
     var spare: SpanBatch?
     var waiting = 0
     var dropped = 0
@@ -12,7 +12,7 @@ final class SpanQueue: Sendable {
     var hurried = 0
     /// The task that exports until the queue is empty. `nil` while the queue is empty.
     var work: Task<Void, Never>?
-    /// The task with which `work` waits for more spans.
+    /// The task that sleeps while `work` waits for more spans.
     var nap: Task<Void, Never>?
     var hasFailed = false
   }
@@ -23,7 +23,7 @@ final class SpanQueue: Sendable {
   private let clock: CallClock
   private let log: LogOutput
   private let state = Lock(State())
-  /// Tracks the spans. Each starts when added and ends when it is exported or lost.
+  /// Tracks which of the added spans have been exported or lost.
   private let exports = Completion()
 
   init(
@@ -39,7 +39,7 @@ final class SpanQueue: Sendable {
 
   var dropped: Int { state.withLock { $0.dropped } }
 
-  /// Adds a call's spans, as far as there is room.
+  /// Adds a call's spans. Drops spans that exceed the limit.
   func add(_ assembly: SpanAssembly) {
     let spans = CallSpans(assembly, exporter.form)
     let nap = state.withLock { state -> Task<Void, Never>? in
@@ -117,7 +117,7 @@ final class SpanQueue: Sendable {
     }
   }
 
-  /// Whether the queue is empty. If so, the next span starts a new task.
+  /// Returns whether the queue is empty. If so, the next span will start a new task.
   private func isDone() -> Bool {
     state.withLock { state in
       guard state.waiting == 0 else { return false }
@@ -132,7 +132,7 @@ final class SpanQueue: Sendable {
     do {
       let rejected = try await exporter.export(batch)
       state.withLock { state in
-        state.dropped += min(max(0, rejected), count)  // the collector's number is not trusted
+        state.dropped += min(max(0, rejected), count)  // the collector's number may be wrong
         state.hasFailed = false
       }
     } catch {
@@ -141,13 +141,13 @@ final class SpanQueue: Sendable {
         defer { state.hasFailed = true }
         return !state.hasFailed
       }
-      if isFirst { log.write("\(count) spans are lost, and later ones may be: \(error)") }
+      if isFirst { log.write("\(count) spans could not be exported and are lost: \(error)") }
     }
     batch.removeAll()
     let empty = batch
     batch = SpanBatch()
     state.withLock { state in
-      state.spare = state.waiting > 0 ? empty : nil  // an idle queue keeps no memory
+      state.spare = state.waiting > 0 ? empty : nil  // release the memory while the queue is idle
     }
     exports.end(count)
   }

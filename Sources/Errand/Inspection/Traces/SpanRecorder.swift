@@ -5,9 +5,9 @@ public import ErrandFoundation
 ///     let spans = SpanRecorder(to: .collector("http://127.0.0.1:4318"))
 ///     await shop.update { $0.observers.append(spans) }
 ///
-/// A call is a span of kind `INTERNAL`. Each of its attempts is a child span of kind `CLIENT`. Both last until the body
-/// has ended. The request's `traceparent` contains the attempt's span ID. A call made within a ``TraceContext`` joins
-/// that trace and follows its sampling decision. Any other call starts a new trace.
+/// A call is a span of kind `INTERNAL`. Each of its attempts is a child span of kind `CLIENT`. Both kinds of spans end
+/// when the body ends. The request's `traceparent` contains the attempt's span ID. A call made within a
+/// ``TraceContext`` joins that trace and follows its sampling decision. Any other call starts a new trace.
 ///
 /// Spans wait in a bounded queue and are exported in batches. Calls never wait for the export. Secrets are hidden.
 public final class SpanRecorder: TaskObserver {
@@ -23,7 +23,7 @@ public final class SpanRecorder: TaskObserver {
   ///   - service: The program's name (`service.name`). Defaults to the name of the process.
   ///   - attributes: Additional resource attributes, such as `deployment.environment.name`.
   ///   - sampling: The fraction of new traces that are recorded. Defaults to all.
-  ///   - limits: The maximum number of waiting spans, and how long they wait.
+  ///   - limits: The maximum number of waiting spans, the batch size, and the maximum delay.
   ///   - clock: The clock used to wait.
   ///   - log: Receives a line when exporting starts to fail.
   public init(
@@ -67,7 +67,7 @@ public struct SpanLimits: Sendable, Hashable {
   public var waiting: Int
   /// The maximum number of spans in a batch.
   public var batch: Int
-  /// How long a span waits for more spans.
+  /// The maximum time that a span waits for more spans before it is exported.
   public var delay: Duration
 
   /// Creates limits. Defaults to 2,048 waiting spans, batches of 512, and a delay of 5 seconds.

@@ -1,4 +1,4 @@
-/// Spans as OTLP/JSON, with hexadecimal IDs and 64-bit integers as strings.
+/// Writes spans as OTLP/JSON, with hexadecimal IDs, and 64-bit integers as strings.
 struct TraceText: SpanWriter, ~Copyable {
   struct Spans {
     /// The spans, each preceded by a comma.
@@ -8,7 +8,7 @@ struct TraceText: SpanWriter, ~Copyable {
 
     var count: Int { ends.count }
 
-    /// Returns some of the spans. If `isFirst` is true, omits the comma before the first span.
+    /// Returns some of the spans. If `isFirst` is `true`, omits the comma before the first span.
     func part(_ spans: Range<Int>, isFirst: Bool) -> ArraySlice<UInt8> {
       guard !spans.isEmpty else { return [] }
       let start = spans.lowerBound == 0 ? 0 : ends[spans.lowerBound - 1]

@@ -5,6 +5,6 @@ extension CodingKey {
   /// Whether the key is a case of an enumeration. A type declares only a few such keys. Other keys, such as those of a
   /// dictionary, come from the peer, which can send any number of them.
   var isDeclared: Bool {
-    Mirror(reflecting: self).displayStyle == .enum && !"\(Self.self)".hasPrefix("_")  // keys of decoders
+    Mirror(reflecting: self).displayStyle == .enum && !"\(Self.self)".hasPrefix("_")  // the decoders' own key types
   }
 }

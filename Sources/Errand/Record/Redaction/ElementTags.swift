@@ -1,4 +1,4 @@
-/// A text's start and end tags, by lowercase name. The text is scanned only once, for any number of lookups.
+/// The start and end tags in a text, by lowercase name. The text is scanned only once, for any number of lookups.
 struct ElementTags {
   private struct Tag {
     let place: Int
@@ -33,7 +33,7 @@ struct ElementTags {
   }
 
   /// Returns the position of the end tag of the element whose content begins at `start`, skipping nested elements with
-  /// the same name. Returns the last end tag if nested elements are not closed, or `nil` without an end tag.
+  /// the same name. If nested elements are not closed, returns the last end tag. Returns `nil` if there is no end tag.
   func end(of name: ArraySlice<UInt8>, from start: Int) -> Int? {
     // The tags skipped here are in hidden text, so they are not visited again.
     guard let tags = tags[Self.folded(name)], tags.lastEnd >= start else { return nil }

@@ -1,4 +1,4 @@
-/// Whether names in a text identify it as part of an OAuth exchange, in which `code` is a secret (RFC 6749 §4.1).
+/// Finds names that identify a text as part of an OAuth exchange, in which `code` is a secret (RFC 6749 §4.1).
 struct ExchangeSigns: Sendable {
   /// Whether a member or an element is named `grant_type`, `redirect_uri`, `code_verifier` or `client_secret`.
   private(set) var inMembers = false

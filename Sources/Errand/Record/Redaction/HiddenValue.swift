@@ -1,18 +1,18 @@
 /// Hides a JSON value but keeps its structure, so that it can still be decoded into the same type.
 ///
 /// Strings become ``Redaction/mark`` and numbers become 0. `true`, `false` and `null` are kept, because they don't
-/// reveal anything. Object keys are kept if they look like names. The input does not have to be valid JSON. The time is
-/// linear in the size of the value.
+/// reveal anything. Object keys are kept if they look like names. The input does not have to be valid JSON. Runs in
+/// linear time.
 struct HiddenValue {
   private(set) var shown: [UInt8] = []
   /// The position after the value.
   private(set) var end: Int
 
   private let bytes: [UInt8]
-  /// The quotation mark around strings. If the value is part of a string, includes the number of backslashes before the
-  /// mark.
+  /// The quotation mark around strings. If the value is inside a string, this includes the number of backslashes before
+  /// the mark.
   private let quote: TextRedactor.Quote
-  /// Whether numbers are shown, except in arrays.
+  /// Whether numbers outside arrays are shown.
   private let keepsNumbers: Bool
   private var hasArray = false
 

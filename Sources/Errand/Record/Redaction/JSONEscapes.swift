@@ -1,4 +1,4 @@
-/// Removes and adds the escapes of JSON strings (RFC 8259 §7). Also works on text that is not quite valid JSON.
+/// Adds and removes the escapes in JSON strings (RFC 8259 §7). Also works on text that is not quite valid JSON.
 enum JSONEscapes {
   /// Whether a `\u` escape of an ASCII character begins at `start`. Other characters are never delimiters.
   static func isSign(_ bytes: [UInt8], at start: Int) -> Bool {
@@ -61,7 +61,7 @@ enum JSONEscapes {
     }
   }
 
-  /// Returns the character whose escape begins here, and the length of the escape. A surrogate pair is one character.
+  /// Returns the character whose escape begins here, and the length of the escape. A surrogate pair counts as one.
   private static func character(_ bytes: ArraySlice<UInt8>) -> (Unicode.Scalar, length: Int)? {
     guard let first = escape(bytes) else { return nil }
     if let scalar = Unicode.Scalar(first) { return (scalar, 6) }

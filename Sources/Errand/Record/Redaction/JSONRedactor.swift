@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// Hides the values of secret members in JSON, by name and by path. The types of the values are unchanged.
+/// Hides the values of secret members in JSON, by name and by path, without changing the types of the values.
 ///
-/// It works on bytes and does not require a valid document, so truncated or malformed JSON is redacted too. The time is
-/// linear in the size of the text.
+/// It works on bytes and does not require a valid document, so truncated or malformed JSON is redacted too. Runs in
+/// linear time.
 struct JSONRedactor {
   private let bytes: [UInt8]
   private let redaction: Redaction
@@ -46,8 +46,8 @@ struct JSONRedactor {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Returns the kind of a secret member whose value comes next. Returns `nil` for other members, whose paths are then
-  /// in `ahead`.
+  /// Returns the kind of the member `name` if its value, which comes next, is a secret. Otherwise, returns `nil`, and
+  /// `ahead` contains the secret paths inside the value.
   private mutating func secretKind(of name: String) -> SecretKind? {
     if !inside.isEmpty { ahead = inside.within(name) }
     if ahead?.isReached == true { return .secret }
@@ -55,7 +55,7 @@ struct JSONRedactor {
     return kind != .plain && kind.hidesMember(textAhead, signs) ? kind : nil
   }
 
-  /// The next value, if it is a string, with its escapes. Otherwise `nil`.
+  /// The content of the next value, with its escapes, if the value is a string. Otherwise, `nil`.
   private var textAhead: ArraySlice<UInt8>? {
     guard bytes[position] == Self.quote else { return nil }
     var end = position + 1
@@ -117,7 +117,7 @@ struct JSONRedactor {
     }
   }
 
-  /// Returns the first byte that is not whitespace. Only checks 200 bytes, because this runs at every line break.
+  /// Returns the first byte that is not whitespace. Checks only 200 bytes, because this runs at every line break.
   private static func firstMark(of bytes: some Sequence<UInt8>) -> UInt8 {
     bytes.prefix(200).first { !isBlank($0) } ?? 0
   }
@@ -126,8 +126,9 @@ struct JSONRedactor {
     place < bytes.count && (bytes[place] == UInt8(ascii: "\n") || bytes[place] == UInt8(ascii: "\r"))
   }
 
-  /// Skips the string that begins here. A truncated string extends to the end. A raw line break in a string is invalid:
-  /// it ends a name or value if another document or an empty line follows. In a secret, the line break is hidden.
+  /// Skips the string that begins here. A truncated string extends to the end of the text. A raw line break in a string
+  /// is invalid: it ends a name or value if another document or an empty line follows. In a secret, the line break is
+  /// hidden.
   private mutating func skipString() {
     position += 1
     while position < bytes.count, bytes[position] != Self.quote {
@@ -153,7 +154,7 @@ struct JSONRedactor {
     while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
   }
 
-  /// Returns the name without escapes, because `"pass\u0077ord"` is a password too.
+  /// Returns the name with its escapes decoded, because `"pass\u0077ord"` is a password too.
   private static func unescaped(_ quoted: ArraySlice<UInt8>) -> String {
     let isPlain = !quoted.contains(UInt8(ascii: "\\"))
     if !isPlain, let name = try? JSONDecoder().decode(String.self, from: Data(quoted)) { return name }

@@ -5,14 +5,14 @@
 ///       @Redacted var answer: String
 ///     }
 ///
-/// The value is encoded, decoded and sent normally. When it has been encoded or decoded, its coding key is hidden
-/// everywhere in the process, in JSON, forms, queries and header fields, by every ``Redaction`` that hides names. For a
-/// value in a dictionary, the hidden name is the dictionary's. An optional that is `nil` is omitted.
+/// The value is encoded, decoded and sent normally. After it has been encoded or decoded once, every ``Redaction`` in
+/// the process that hides names also hides the values with the same coding key, in JSON, forms, queries and header
+/// fields. For a value in a dictionary, this is the coding key of the dictionary. An optional that is `nil` is omitted.
 ///
-/// If a response can't be decoded, the error shows an excerpt before the response's secret names are known. List those
-/// names in ``Redaction/fields``.
+/// If a response can't be decoded, the error may show an excerpt in which these names are not known yet. To hide them,
+/// list the names in ``Redaction/fields``.
 @propertyWrapper public struct Redacted<Value: Sendable>: Sendable {
-  /// The value.
+  /// The value, which is not redacted.
   public var wrappedValue: Value
 
   /// Creates a hidden value.
@@ -26,9 +26,9 @@ extension Redacted: Equatable where Value: Equatable {}
 extension Redacted: Hashable where Value: Hashable {}
 
 extension Redacted: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// ``Redaction/mark``.
+  /// Always ``Redaction/mark``.
   public var description: String { Redaction.mark }
-  /// ``Redaction/mark``.
+  /// Always ``Redaction/mark``.
   public var debugDescription: String { Redaction.mark }
   /// An empty mirror.
   public var customMirror: Mirror { Mirror(self, children: []) }
@@ -52,7 +52,7 @@ extension Redacted: Decodable where Value: Decodable {
 }
 
 extension KeyedDecodingContainer {
-  /// Decodes an optional value. `nil` if the key is missing.
+  /// Decodes an optional value. Returns `nil` if the key is missing.
   public func decode<Value: Decodable>(_ type: Redacted<Value?>.Type, forKey key: Key) throws -> Redacted<Value?> {
     LearnedSecrets.learn([key])
     return Redacted(try decodeIfPresent(Value.self, forKey: key))
@@ -60,14 +60,14 @@ extension KeyedDecodingContainer {
 }
 
 extension KeyedEncodingContainer {
-  /// Encodes an optional value. `nil` is omitted.
+  /// Encodes an optional value. Omits the key if the value is `nil`.
   public mutating func encode<Value: Encodable>(_ value: Redacted<Value?>, forKey key: Key) throws {
     LearnedSecrets.learn([key])
     try encodeIfPresent(value.wrappedValue, forKey: key)
   }
 }
 
-/// The names of all ``Redacted`` values in the process. They are hidden in every server's logs.
+/// The names of all ``Redacted`` values in the process. Values with these names are hidden in every server's logs.
 enum LearnedSecrets {
   private static let names = Lock<Set<[UInt8]>>([])
   /// The number of learned names that are not declared by a type.

@@ -1,8 +1,8 @@
 public import ErrandFoundation
 
 extension Redaction {
-  /// Returns a body for display. Text is shown with the values of secret names hidden. Other types, and bodies larger
-  /// than `limit` bytes, are replaced by a placeholder.
+  /// Returns a body for display. In text, the values of secret names are hidden. Binary data, and bodies larger than
+  /// `limit` bytes, are replaced by a placeholder.
   public func body(_ data: Data, type: MediaType?, limit: Int) -> String {
     recorded(data, type: type, limit: limit).shown
   }
@@ -24,7 +24,7 @@ extension Redaction {
   /// Returns the beginning of a body on one line, up to `count` characters. Empty if the body is binary or hidden.
   package func excerpt(of data: Data, type: MediaType?, count: Int) -> String {
     guard type?.isText ?? true, !hidesBody(of: type) else { return "" }
-    // A prefix can be redacted separately because names come before values. A character has at most four bytes.
+    // A prefix can be redacted on its own because names come before values. A character has at most four bytes.
     let part = data.prefix(count * 16)
     guard !part.contains(0) else { return "" }  // another charset, in which names are not recognized
     guard let text = (0..<4).lazy.compactMap({ String(data: part.dropLast($0), encoding: .utf8) }).first else {
@@ -47,7 +47,7 @@ extension Redaction {
   }
 
   static func placeholder(for count: Int, over limit: Int) -> String {
-    "<\(count) bytes, more than the \(limit) that are logged>"
+    "<\(count) bytes, over the limit of \(limit)>"
   }
 
   static func placeholder(for count: Int, of type: MediaType?) -> String {
@@ -55,6 +55,6 @@ extension Redaction {
   }
 
   static func placeholder(hiding count: Int, of type: MediaType?) -> String {
-    "<\(count) bytes of \(type?.essence ?? "data"), which the redaction hides>"
+    "<\(count) bytes of \(type?.essence ?? "data"), hidden by the redaction>"
   }
 }

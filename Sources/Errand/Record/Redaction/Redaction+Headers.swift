@@ -23,12 +23,12 @@ extension Redaction {
     !hidesName(field.name) && names.clears(field.value) && (names.isEmpty || Self.scheme(ofCredential: field) == nil)
   }
 
-  /// The scheme of a credential, regardless of the field name, as in `Bearer eyJ…` (RFC 9110 §11.4). `nil` for any
-  /// other value.
+  /// Returns the scheme if the value is a credential, such as `Bearer eyJ…`, regardless of the field name (RFC 9110
+  /// §11.4). Otherwise, returns `nil`.
   private static func scheme(ofCredential field: HTTPHeaders.Field) -> Substring? {
     let scheme = field.value.firstWord
     guard scheme.utf8.count >= 4, schemes.contains(HTTPHeaderName(String(scheme))) else { return nil }
-    // A challenge from the server is not a credential. In prose, the scheme is an ordinary word.
+    // A challenge from the server is not a credential. In prose, the name of a scheme can be an ordinary word.
     let rest = field.value[scheme.endIndex...].trimmingSpaces()
     let isOffer = field.name == .wwwAuthenticate || field.name == "Proxy-Authenticate"
     return isOffer || rest.isEmpty || (rest.contains(" ") && !rest.contains("=")) ? nil : scheme
@@ -45,13 +45,13 @@ extension Redaction {
     headers.contains(field) || credentials.contains(field) || hidesName(field)
   }
 
-  /// Whether a field, based on its name, is never sent to another origin automatically, even if this policy shows it.
+  /// Whether fields with this name must not be sent to another origin automatically, even if this policy shows them.
   func keepsHome(_ field: HTTPHeaderName) -> Bool {
     hidesValue(of: field) || Redaction.standard.hidesValue(of: field) || Self.mayNameSecret(field.rawName)
   }
 
-  /// Whether a name contains the name of a secret. This covers more names than redaction does: withholding a field from
-  /// another origin does less harm than leaking the field.
+  /// Whether a name contains the name of a secret. This covers more names than redaction does, because withholding a
+  /// field from another origin does less harm than leaking it.
   static func mayNameSecret(_ name: String) -> Bool { suspicious.kind(of: name.utf8) != .plain }
 
   private static let suspicious = SecretNames(
@@ -62,9 +62,11 @@ extension Redaction {
       "master_key", "functions_key", "signing_key", "encryption_key",
     ])
 
-  /// Whether a request field is a credential, even if this policy shows it: because of its name, because of its value's
-  /// scheme, or because it is in `named`, the request's credentials. It is never sent to another origin automatically,
-  /// and responses to it are not shared between users.
+  /// Whether a request field is a credential, even if this policy shows it. Credentials are never sent to another
+  /// origin automatically, and responses to requests with credentials are not shared between users.
+  ///
+  /// A field is a credential because of its name, because its value begins with an authentication scheme, or because it
+  /// is in `named`, the request's own credentials.
   func keepsHome(_ field: HTTPHeaders.Field, named: Set<HTTPHeaderName> = []) -> Bool {
     named.contains(field.name) || keepsHome(field.name) || Self.hasScheme(field)
   }
@@ -72,7 +74,7 @@ extension Redaction {
   /// Whether the value begins with an authentication scheme, regardless of the field name.
   static func hasScheme(_ field: HTTPHeaders.Field) -> Bool { scheme(ofCredential: field) != nil }
 
-  /// Whether the values are hidden because of the field name. OAuth has no header field named `Code`.
+  /// Whether the values are hidden because of the field name. `Code` is not hidden, because OAuth has no such field.
   private func hidesName(_ field: HTTPHeaderName) -> Bool {
     let name = field.rawName
     if !name.hasExtensionPrefix, names.clears(name) { return false }

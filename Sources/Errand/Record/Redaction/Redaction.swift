@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// The policy that keeps secrets out of everything a person may read: echoes, logs, errors, recordings and exports.
+/// A policy that keeps secrets out of everything that people may read: echoes, logs, errors, recordings and exports.
 ///
 /// Redaction is on by default. Names are compared ignoring `-`, `_` and case. `accessToken`, `access_token` and
 /// `X-Access-Token` are secret because they end with `token`, but `tokenCount` is not.
@@ -17,20 +17,20 @@ public struct Redaction: Sendable {
   /// Endings of names. For example, `token` hides `token` and `accessToken`, but not `tokenCount`.
   public var endings: Set<String> { didSet { updateNames() } }
   /// Members of JSON bodies whose values are hidden, as paths from the root, such as `customer.email`. `*` matches any
-  /// name. An array has the same path as its elements: `cards.number` is the number of every card.
+  /// name. Array elements have the same path as their array: `cards.number` is the number of every card.
   public var paths: Set<String> { didSet { places = SecretPlaces(paths) } }
   /// Media types whose bodies are never shown, such as `application/pdf`, or `text/*` for an entire group.
   public var bodies: Set<MediaType> { didSet { types = Set(bodies.map(\.essence)) } }
 
-  /// The secret names, with a cache of fields that contain nothing to hide. Each policy has its own.
+  /// The secret names, with a cache of fields that contain nothing to hide.
   private(set) var names: SecretNames
   /// The header fields that a request declares as secret.
   private(set) var credentials: Set<HTTPHeaderName> = []
   private(set) var places: SecretPlaces
   private(set) var types: Set<String>
 
-  /// Creates a policy that hides these names, parts and endings of names, paths and media types. It also hides user
-  /// names and passwords in URLs.
+  /// Creates a policy that hides the values of these names and paths, and bodies of these media types. Like every
+  /// policy, it also hides user names and passwords in URLs.
   public init(
     headers: Set<HTTPHeaderName>, fields: Set<String>, fragments: Set<String> = [], paths: Set<String> = [],
     bodies: Set<MediaType> = [], endings: Set<String> = []
@@ -46,7 +46,7 @@ public struct Redaction: Sendable {
     types = Set(bodies.map(\.essence))
   }
 
-  /// Hides credentials, cookies, keys, tokens and passwords.
+  /// The default policy. Hides credentials, cookies, keys, tokens and passwords.
   public static let standard = Redaction(
     headers: [
       .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "Authentication-Info",
@@ -66,7 +66,7 @@ public struct Redaction: Sendable {
       "functions_key", "signing_key", "encryption_key",
     ])
 
-  /// Hides only user names and passwords in URLs.
+  /// A policy that hides only user names and passwords in URLs.
   public static let none = Redaction(headers: [], fields: [])
 
   /// The text that replaces a hidden value.
@@ -114,7 +114,7 @@ public struct Redaction: Sendable {
 
   func inFull(text: String) -> String { shown(text, depth: 0) }
 
-  /// Returns text with only the secrets in its URLs hidden. For the library's own messages, which contain names.
+  /// Returns text with only the secrets in its URLs hidden. For the library's own messages, which mention secret names.
   func hidingInURLs(of text: String) -> String {
     var (shown, rest) = ("", text[...])
     while let colon = rest.firstRange(of: "://") {
@@ -165,8 +165,8 @@ public struct Redaction: Sendable {
     names.isEmpty && headers.isEmpty && credentials.isEmpty && places.isEmpty && types.isEmpty
   }
 
-  /// Returns the text without a user name whose password contains a URL delimiter, as in `https://me:pass#word@host`,
-  /// where `#` does not begin a fragment. Returns `nil` if there is no such user name.
+  /// Hides a user name and password if the password contains a URL delimiter, as in `https://me:pass#word@host`, where
+  /// `#` does not begin a fragment. Returns `nil` if the text contains no such password.
   private func hidingOddUser(in text: String) -> String? {
     guard let start = text.firstRange(of: "//")?.upperBound, text[start...].first != "[" else { return nil }
     let user = text[start...].prefix { $0 != "@" }
@@ -192,8 +192,8 @@ public struct Redaction: Sendable {
     return text[..<start] + Self.mark + authority[at...] + shownPath
   }
 
-  /// Returns the path without segments that contain an escaped URL with a secret. If the URL spans several segments,
-  /// hides everything from the first escaped segment on.
+  /// Hides the segments of a path that contain an escaped URL with a secret. If the URL spans several segments, hides
+  /// everything from the first escaped segment on.
   private func hidingEscapedURLs(in path: Substring) -> String {
     guard Self.hasEscapedURL(path) else { return String(path) }
     var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
@@ -242,7 +242,7 @@ public struct Redaction: Sendable {
     // Limit the depth: the sender controls it, and each level costs four passes.
     guard depth < 2, value.utf8.contains(where: { "%@=:<\\".utf8.contains($0) }) else { return false }
     var plain = String(value)
-    for _ in 0..<4 {  // a value escaped more often than this is not readable
+    for _ in 0..<4 {  // a value that is escaped more often is treated as a secret
       if shown(plain, depth: depth + 1, level: level) != plain { return true }
       let next = plain.percentDecodedAsFarAsPossible
       if next == plain { return false }
@@ -283,7 +283,7 @@ extension String {
 
   var beginsAsJSON: Bool { first { !$0.isWhitespace }.map { "{[".contains($0) } ?? false }
 
-  /// The text after the last URL delimiter, such as `code` in `/cb?code`, which can begin a fragment.
+  /// The text after the last URL delimiter, such as `code` in `/cb?code`, which can be the start of a fragment.
   fileprivate var behindRoute: Substring {
     utf8.lastIndex { "?/;#".utf8.contains($0) }.map { self[utf8.index(after: $0)...] } ?? ""
   }

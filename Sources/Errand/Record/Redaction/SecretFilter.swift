@@ -1,15 +1,15 @@
 /// Checks in one pass whether text contains nothing to hide: no secret name, no possible user name or password, and no
 /// escape that may hide one.
 ///
-/// It clears most recorded text in about the time of a copy. Text that it can't clear is redacted in full, even if it
-/// contains nothing to hide.
+/// It clears most recorded text about as fast as copying it. Text that it can't clear is redacted in full, even if the
+/// text contains nothing to hide.
 struct SecretFilter: Sendable {
   /// The number of letters and digits, plus one for other bytes.
   private static let letters = 37
   private static let skipped: UInt8 = 37
   private static let doubtful: UInt8 = 38
 
-  /// By byte: 0 ends a name, 1 to 36 is a letter or digit, and the other values are the constants above.
+  /// The kind of each byte: 0 ends a name, 1 to 36 is a letter or digit, and the other values are the constants above.
   private static let kinds: [UInt8] = (0..<256).map { byte in
     switch UInt8(byte) {
     case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt8(byte) - UInt8(ascii: "a") + 1
@@ -22,7 +22,7 @@ struct SecretFilter: Sendable {
     }
   }
 
-  /// By letter pair: the number of the group of secret parts that begin with the pair, or 0.
+  /// For each letter pair, the number of the group of secret parts that begin with the pair, or 0.
   private var groups = [UInt8](repeating: 0, count: letters * letters)
   private var parts: [[[UInt8]]] = []
   /// For each hash, whether it belongs to a secret name.

@@ -1,16 +1,16 @@
-/// How the name of a value decides whether the value is hidden.
+/// How a value's name determines whether the value is hidden.
 enum SecretKind: Sendable {
   case plain
   case secret
   /// The plural of a secret. Strings are hidden, but a number is a count, as in `total_tokens`.
   case plural
-  /// `key`, which is used for API keys and many other things. The value decides.
+  /// `key`, which is used for API keys and many other things. Whether it is hidden depends on its value.
   case key
-  /// `code`, which is secret in an OAuth exchange. Otherwise it is, for example, an error reason, a country or a
-  /// product.
+  /// `code`, which is secret in an OAuth exchange. Elsewhere, it can be an error code, a country code or a product
+  /// code.
   case code
 
-  /// The folded names that are secret only in some contexts.
+  /// The names that are secret only in some contexts, in folded form.
   static let ambiguous: [[UInt8]: SecretKind] = [
     Array("key".utf8): .key, Array("tokenid".utf8): .key, Array("code".utf8): .code,
   ]
@@ -59,8 +59,8 @@ enum SecretKind: Sendable {
     isShortCode(value) || value.count <= 40 && !value.contains(where: isDigit)
   }
 
-  /// Whether a string looks random: at least 16 characters without whitespace, with either letters and three digits, or
-  /// a digit and letters of both cases.
+  /// Whether a string looks random: at least 16 characters without whitespace, with either letters and at least three
+  /// digits, or a digit and letters of both cases.
   private static func looksRandom(_ value: ArraySlice<UInt8>) -> Bool {
     guard value.count >= 16, !value.contains(where: { $0 <= 0x20 }) else { return false }
     let digits = value.count(where: isDigit)

@@ -1,9 +1,10 @@
-/// The names whose values are hidden, matched as bytes: a peer's text can contain a name at every second byte.
+/// The names whose values are hidden. They are matched as bytes, because text from a peer can contain a name at every
+/// second byte.
 struct SecretNames: Sendable {
   private let names: Set<[UInt8]>
   private let parts: [[UInt8]]
   private let endings: [[UInt8]]
-  /// Whether a name that ends with this byte may have a secret ending.
+  /// For each byte, whether a name that ends with it may have a secret ending.
   private let mayEnd: [Bool]
   private let filter: SecretFilter
   /// A cache of header fields, because most messages contain the same few.
@@ -14,7 +15,7 @@ struct SecretNames: Sendable {
       var fields: [HTTPHeaderName: Bool] = [:]
       /// Fields with nothing to hide in the most recent messages, by hash.
       var plain: [HTTPHeaders.Field?] = Array(repeating: nil, count: 64)
-      /// The number of learned names when the cache was filled. A new name invalidates it.
+      /// The number of learned names when the cache was filled. A new name invalidates the cache.
       var learned = 0
     }
 
@@ -39,7 +40,7 @@ struct SecretNames: Sendable {
 
   func clears(_ bytes: UnsafeRawBufferPointer) -> Bool { LearnedSecrets.count == 0 && filter.clears(bytes) }
 
-  /// Caches the result of `decide` for a header field. The result must always be the same.
+  /// Returns the cached result of `decide` for a header field. `decide` must always return the same result.
   func remembering(_ field: HTTPHeaderName, _ decide: () -> Bool) -> Bool {
     let learned = LearnedSecrets.count
     let remembered = known.state.withLock { state in
@@ -60,7 +61,7 @@ struct SecretNames: Sendable {
     return known.state.withLock { $0.learned == learned && $0.plain[place] == field }
   }
 
-  /// Caches a field that contains nothing to hide according to these names. Replaces the field with the same hash.
+  /// Caches a field that contains nothing to hide according to these names. Replaces a cached field with the same hash.
   func remember(plain field: HTTPHeaders.Field) {
     let (learned, place) = (LearnedSecrets.count, field.placeAmongPlain)
     guard learned == 0, field.value.utf8.count <= Self.longest else { return }
@@ -89,8 +90,8 @@ struct SecretNames: Sendable {
     return name.last == UInt8(ascii: "s") && !name.hasEnding("ss") ? .plural : .secret
   }
 
-  /// The kind of a name that consists of parts. It is secret if one part is, as in `login[pwd]`, `login.pwd`, `pins[0]`
-  /// and `<ns:pwd>`.
+  /// Returns the kind of a name that consists of several parts. It is secret if one of its parts is secret, as in
+  /// `login[pwd]`, `login.pwd`, `pins[0]` and `<ns:pwd>`.
   private func kind(ofNested name: [UInt8]) -> SecretKind {
     guard name.contains(where: Self.isDivider) else { return .plain }
     var result = SecretKind.plain
@@ -161,7 +162,7 @@ struct SecretNames: Sendable {
     return false
   }
 
-  /// The name in lowercase, without `-`, `_` and surrounding whitespace.
+  /// Returns the name in lowercase, without `-`, `_` and surrounding whitespace.
   static func folded(_ name: some Collection<UInt8>) -> [UInt8] {
     let name = letters(name)
     guard let first = name.first, let last = name.last, first <= 0x20 || last <= 0x20 else { return name }

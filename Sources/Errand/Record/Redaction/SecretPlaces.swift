@@ -1,4 +1,4 @@
-/// The hidden values in JSON, as paths relative to the current container.
+/// The paths of hidden JSON values, relative to the current container.
 struct SecretPlaces: Sendable, Equatable {
   private var paths: [ArraySlice<[UInt8]>]
 

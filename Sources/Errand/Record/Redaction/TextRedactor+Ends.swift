@@ -1,5 +1,5 @@
 extension TextRedactor {
-  /// Returns the end of a quoted value: the next quotation mark with at most as many backslashes.
+  /// Returns the end of a quoted value: the next quotation mark with no more backslashes than the opening one.
   func end(of quote: Quote) -> Int {
     var escapes = 0
     for index in position..<bytes.count {
@@ -35,7 +35,7 @@ extension TextRedactor {
 
   var valueEnd: Int { bytes[position...].indices.first(where: endsValue) ?? bytes.count }
 
-  /// The end of a value, or of the part before the next URL delimiter, in one pass.
+  /// The end of the value, or the next URL delimiter if that comes first.
   var partEnd: Int {
     let isEnd = { (index: Int) in
       bytes[index] == UInt8(ascii: "/") || bytes[index] == UInt8(ascii: "?") || endsValue(index)
@@ -55,7 +55,7 @@ extension TextRedactor {
     }
   }
 
-  /// The next line break or unescaped quotation mark.
+  /// The position of the next line break or unescaped quotation mark.
   var stretchEnd: Int {
     var isEscaped = false
     for index in position..<bytes.count {

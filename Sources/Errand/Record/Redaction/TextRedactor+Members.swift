@@ -1,6 +1,6 @@
 // JSON members inside text, and property lists.
 extension TextRedactor {
-  /// Hides the value after a secret member's name. After any other name, does nothing and returns `false`.
+  /// Hides the value that follows if the member's name is secret. Otherwise, does nothing and returns `false`.
   mutating func hidesMember() -> Bool {
     guard let (name, quote) = quotedName else { return false }
     let kind = redaction.kind(of: name)

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// Hides secrets in any kind of text: the user name in `scheme://user@host` and `user:password@host`, and the value in
 /// `name=value`, `name: value` and `<name>value</name>` if the name is secret, even if the delimiters are escaped in a
-/// JSON string. The time is linear in the size of the text.
+/// JSON string. Runs in linear time.
 struct TextRedactor {
   let bytes: [UInt8]
   let redaction: Redaction
@@ -21,7 +21,8 @@ struct TextRedactor {
   private var oddUsersSeen = 0
   private var escapesSeen = 0
   private var stretchesSeen = 0
-  /// The start of the text between quotation marks and line breaks around `position`, and its position in `result`.
+  /// The start of the current text, which begins after a quotation mark or line break: its positions in `bytes` and in
+  /// `result`.
   private var stretch = (start: 0, shown: 0)
   lazy var tags = ElementTags(bytes)
   private var result: [UInt8] = []
@@ -130,7 +131,7 @@ struct TextRedactor {
     hide(to: end)
   }
 
-  /// Handles backslashes before a character in a JSON string, as in `\u0026`, or before a letter.
+  /// Handles backslashes, which can begin an escape in a JSON string, such as `\u0026`.
   private mutating func backslashes() {
     let end = self.end { $0 != UInt8(ascii: "\\") }
     if JSONEscapes.isSign(bytes, at: end), hidesUnescaped() { return }
@@ -163,12 +164,12 @@ struct TextRedactor {
     // In plain text, a short name is not enough: "code: 42" is not a secret.
     if redaction.names.isTelling(bytes[placeOfWordBefore]) {
       copy(to: position + 1)
-      // In a JSON string, the line break was escaped, and a value such as a key can continue after it.
+      // In a JSON string, line breaks were escaped, and a value such as a key can continue after one.
       return hideValue { [level] text in
         text.end { level == 0 && ($0 == 0x0A || $0 == 0x0D) || $0 == UInt8(ascii: "\"") }
       }
     }
-    // A user and password without a scheme.
+    // A user name and password without a scheme, as in `user:password@host`.
     guard wordStart < position, let at = userEnd else {
       copy(to: position + 1)
       return wordStart = position
@@ -177,7 +178,7 @@ struct TextRedactor {
     hide(to: at)
   }
 
-  /// The end of the user name whose password may begin here, if any.
+  /// The end of the user name and password, if this colon separates them.
   private var userEnd: Int? {
     mutating get {
       guard position >= usersSeen else { return nil }
@@ -193,7 +194,7 @@ struct TextRedactor {
     wordStart = position
   }
 
-  /// The end of a user name whose password contains a URL delimiter, as in `https://me:pass#word@host`, or `nil`.
+  /// The end of a user name and password, if the password contains a URL delimiter, as in `https://me:pass#word@host`.
   private var oddUserEnd: Int? {
     mutating get {
       let delimiter = authorityEnd
@@ -233,7 +234,7 @@ struct TextRedactor {
 
   // MARK: Values of secret names
 
-  /// A quotation mark that begins a value, with the number of backslashes before it if the value is inside a string.
+  /// A quotation mark that begins a value, with the number of backslashes before it inside a JSON string.
   struct Quote {
     let mark: UInt8
     let escapes: Int
@@ -284,7 +285,7 @@ struct TextRedactor {
   }
 
   private static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
-    // No scheme is longer than this. Don't look up a longer word, which may be a secret.
+    // All schemes are shorter than this. Don't look up a longer word, which may be a secret.
     word.count <= 16 && schemes.contains(String(decoding: word, as: UTF8.self).lowercased())
   }
 

@@ -9,21 +9,21 @@ import ErrandFoundation
 ///     }
 ///
 /// A server's authentication applies to requests to the origin of its remote and to its
-/// ``ServerConfiguration/trustedOrigins``, unless it names origins itself. It does not replace header fields set by the
-/// task or a hook. A task's authentication applies to its request at any origin and replaces such fields. If several
-/// rules match, the first one is used.
+/// ``ServerConfiguration/trustedOrigins``, unless you limit it with ``forOrigins(_:)``. It does not replace header
+/// fields set by the task or a hook. A task's authentication applies to its requests at any origin, and replaces these
+/// header fields. If several rules match, the first one is used.
 ///
-/// Create a value once and keep it. Copies share its token, but another value has its own.
+/// Create a value once and keep it. Copies share one token, but a new value has its own.
 public struct Authentication: Sendable {
   private struct Rule: Sendable {
     var source: any CredentialSource
-    /// The origins, or `nil` for every origin that the owner's credentials may be sent to.
+    /// The origins that the rule is limited to, or `nil` for all trusted origins.
     var origins: Set<Origin>?
     var includesPath: (@Sendable (String) -> Bool)?
     var account: String
     var isNamed = false
 
-    /// The account of the current token. Unless the app named it, forgetting the token starts a new account.
+    /// The account of the current token. Forgetting the token starts a new account, unless the app named the account.
     var presentAccount: String {
       let count = isNamed ? 0 : source.forgetCount
       return count == 0 ? account : "\(account) \(count)"
@@ -35,10 +35,10 @@ public struct Authentication: Sendable {
 
   private init(rules: [Rule]?) { self.rules = rules }
 
-  /// The server's authentication.
+  /// Uses the server's authentication.
   public static let inherited = Authentication(rules: nil)
 
-  /// No authentication.
+  /// Sends requests without authentication.
   public static let none = Authentication(rules: [])
 
   var isInherited: Bool { rules == nil }
@@ -50,22 +50,23 @@ public struct Authentication: Sendable {
 // MARK: Ways
 
 extension Authentication {
-  /// Sends a user name and a password with every request (RFC 7617). A 401 is returned as is: there is nothing to
-  /// refresh.
+  /// Sends a user name and a password with every request (RFC 7617). A 401 response is returned as is, because there is
+  /// no token to refresh.
   public static func basic(user: String, password: String) -> Authentication {
     let credential = Credential(user: user, password: password)
-    // Salted: a stored unsalted hash would allow guessing the password.
+    // Salt the hash. Otherwise, the password could be guessed from a stored hash.
     let account = String.hashed("\(user.utf8.count):\(user)\(password)", salt: .processSalt)
     return Authentication(BasicAuthenticator(credential: credential), account: account)
   }
 
-  /// Sends a fixed token with every request (RFC 6750). A 401 is returned as is: there is nothing to refresh.
+  /// Sends a fixed token with every request (RFC 6750). A 401 response is returned as is, because the token can't be
+  /// refreshed.
   public static func bearer(_ token: String) -> Authentication {
     Authentication(BearerAuthenticator(token), account: .hashed(token, salt: ""))
   }
 
-  /// Sends a token returned by `provide`, which is called before the first request and again after a 401, once for all
-  /// waiting calls.
+  /// Sends the token that `provide` returns. `provide` is called before the first request and again after a 401
+  /// response, once for all waiting calls.
   public static func bearer(_ provide: @escaping @Sendable () async throws -> String) -> Authentication {
     Authentication(BearerAuthenticator(provide), account: .unique())
   }
@@ -83,31 +84,32 @@ extension Authentication {
 // MARK: Places
 
 extension Authentication {
-  /// Limits this to the given origins, such as `https://api.example.com`. Invalid origins match nothing.
+  /// Limits the authentication to the given origins, such as `https://api.example.com`. Invalid origins match nothing.
   public func forOrigins(_ origins: String...) -> Authentication {
     let origins = Set(origins.compactMap { URL(string: $0).flatMap { Origin($0) } })
     return changed { $0.origins = origins }
   }
 
-  /// Limits this to the paths for which `includes` returns `true`. The path is percent-encoded and has no query.
+  /// Limits the authentication to paths for which `includes` returns `true`. The path is percent-encoded and has no
+  /// query.
   public func forPaths(_ includes: @escaping @Sendable (_ path: String) -> Bool) -> Authentication {
     changed { $0.includesPath = includes }
   }
 
-  /// Limits this to a path and the paths below it: `/admin` matches `/admin` and `/admin/users`, but not
+  /// Limits the authentication to a path and the paths below it: `/admin` matches `/admin` and `/admin/users`, but not
   /// `/administration`.
   public func forPaths(below prefix: String) -> Authentication {
     let folder = prefix.hasSuffix("/") ? prefix : prefix + "/"
     return forPaths { $0.hasPrefix(folder) || $0 + "/" == folder }
   }
 
-  /// Names the account. Cached responses are stored per account. Use the same name after a restart to find them again.
-  /// Without a name, they are only found by this process or with the same token.
+  /// Names the account. The cache stores responses separately for each account. Use the same name after a restart to
+  /// find cached responses again. Without a name, they are only found by this process or with the same token.
   public func forAccount(_ name: String) -> Authentication {
     changed { ($0.account, $0.isNamed) = ("account \(name)", true) }
   }
 
-  /// Returns these rules followed by those of `others`.
+  /// Returns these rules followed by the rules of `others`.
   public func adding(_ others: Authentication) -> Authentication {
     Authentication(rules: (rules ?? []) + (others.rules ?? []))
   }
@@ -124,21 +126,21 @@ extension Authentication {
   /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without a
   /// token.
   ///
-  /// A running refresh is cancelled and awaited first. A refresh can call this too: the previous token is forgotten,
-  /// and the token that the refresh returns is used.
-  /// Throws an error if a token can't be forgotten.
+  /// Cancels a running refresh and waits until it ends. A refresh can also call this method: the previous token is
+  /// forgotten, and the token that the refresh returns is used.
+  /// Throws an error if a token can't be removed.
   public func forget() async throws {
     for rule in rules ?? [] { try await rule.source.forget() }
   }
 
-  /// The rules except those being refreshed or cleared in this task: a refresh's own requests would wait for the
-  /// refresh.
+  /// The rules, except those that this Swift task is refreshing or forgetting. Otherwise, the requests of a refresh
+  /// would wait for that refresh.
   var outsideOfRefreshes: Authentication {
     guard let rules, rules.contains(where: { RefreshScope.contains($0.source) }) else { return self }
     return Authentication(rules: rules.filter { !RefreshScope.contains($0.source) })
   }
 
-  /// The source that authenticates requests for `url`, and its account. `nil` if no rule matches.
+  /// Returns the source that authenticates requests for `url`, and its account. Returns `nil` if no rule matches.
   func source(for url: URL, isTrusted: (URL) -> Bool) -> (source: any CredentialSource, account: String)? {
     let rule = (rules ?? []).first { rule in
       if let origins = rule.origins {

@@ -15,7 +15,7 @@ public import ErrandFoundation
 ///
 /// For Basic, bearer tokens and OAuth 2, see ``Authentication``.
 public protocol Authenticator: Sendable {
-  /// The credential that requests carry, such as a token with its expiry, a session or a key.
+  /// The credential that requests carry, such as a token with its expiry date, a session identifier or a key.
   associatedtype Token: Sendable
 
   /// Whether ``refresh(_:_:)`` can return another token. If not, a 401 is returned as is. Defaults to `true`.
@@ -23,32 +23,33 @@ public protocol Authenticator: Sendable {
 
   /// Returns the initial token. Called once, before the first request. If it returns `nil`, ``refresh(_:_:)`` gets the
   /// first token.
-  /// Throws an error if the token can't be read. The calls that need it fail with that error.
+  /// Throws an error if the token can't be read. Calls that need the token fail with this error.
   func storedToken() async throws -> Token?
 
-  /// Returns the state of a token at a point in time. Defaults to `.good`: the token is only replaced after a 401.
+  /// Returns the state of a token at a point in time. Returns `.good` by default, so the token is replaced only after a
+  /// 401.
   func freshness(of token: Token, at now: Date) -> TokenFreshness
 
-  /// Sets the header fields that carry the token. They count as credentials: they are not sent to other origins, and
-  /// are always redacted. After a refresh, this is also called on a trial request: a token that can't be sent is not
-  /// kept. Throws an error if the token can't be sent.
+  /// Sets the header fields that carry the token. They are treated as credentials: they are not sent to other origins,
+  /// and are always redacted. After a refresh, this method is also called with a trial request, so that a token that
+  /// can't be sent is not kept. Throws an error if the token can't be sent.
   func apply(_ token: Token, to request: inout HTTPRequest) throws
 
   /// Gets a new token.
   ///
   /// - Parameters:
   ///   - token: The token that is expiring or was rejected, or `nil` for the first token.
-  ///   - context: Sends requests and provides the time.
-  /// - Returns: The new token, or `nil` if none is available, in which case requests continue with their current token.
-  /// - Throws: The error for all calls that wait for the token, or `CancellationError` if these calls have all been
+  ///   - context: Sends requests and provides the current time.
+  /// - Returns: The new token, or `nil` if none is available. In that case, requests continue with their current token.
+  /// - Throws: An error that all waiting calls receive, or `CancellationError` if all of these calls have been
   ///   cancelled.
   func refresh(_ token: Token?, _ context: RefreshContext) async throws -> Token?
 
   /// Whether a response rejects the token. Only its head is available. Defaults to `true` for a 401.
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
 
-  /// Removes the token from any storage other than this process's memory. Does nothing by default. Calls made by this
-  /// method are not authenticated by this authenticator.
+  /// Removes the token from persistent storage, such as a keychain. Does nothing by default. Calls made by this method
+  /// are not authenticated by this authenticator.
   /// Throws an error if the token can't be removed.
   func forget() async throws
 }
@@ -68,8 +69,8 @@ extension Authenticator {
 public enum TokenFreshness: Sendable, Hashable {
   /// The token can be sent.
   case good
-  /// The token is about to expire. It is refreshed before it is sent; if the refresh fails, it can still be used.
-  case priorityAging
+  /// The token is about to expire. It is refreshed before it is sent. If the refresh fails, the old token is sent.
+  case expiring
   /// The token has expired and is no longer sent.
   case ended
 }
@@ -98,10 +99,11 @@ public struct RefreshContext: Sendable {
   public var now: Date { dates.now }
 
   /// Sends a request with the server's transport, limits and retry policy. Returns the response regardless of its
-  /// status, with its complete body of up to 1 MiB. A POST is not retried if the server may have received it.
+  /// status, with its complete body, which is limited to 1 MiB. A POST is not retried if the server may have received
+  /// it.
   ///
-  /// The request is sent as is, without the server's header fields, hooks, steps and authentication. Echoes and
-  /// recordings do not show it.
+  /// The request is sent as is, without the server's header fields, hooks, steps or authentication. It does not appear
+  /// in echoes or recordings.
   ///
   /// Throws ``TaskError``, or `CancellationError`.
   public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transmit(request) }

@@ -1,4 +1,4 @@
-/// Keeps an authenticator's token and refreshes it once for all waiting callers. Owns the ``RefreshMachine``.
+/// Keeps an authenticator's token and refreshes it once for all waiting callers.
 final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private typealias Machine = RefreshMachine<Method.Token>
   private typealias Answer = Result<Machine.Versioned?, any Error>
@@ -19,15 +19,15 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     var machine = Machine()
     var waiters: [Int: Waiting] = [:]
     var lastID = 0
-    /// Whether the stored token has been loaded. From then on, callers wait for a new token.
+    /// Whether the stored token has been loaded. From then on, callers wait for a refresh, not for the store.
     var hasLoaded = false
-    /// The version whose retries were charged to the retry budget.
+    /// The token version whose retries have been charged to the retry budget.
     var paidVersion = 0
     var forgetCount = 0
-    /// The number of refreshes started so far, and the last refresh.
+    /// The number of refreshes started so far, and the latest refresh.
     var flights = 0
     var flight: Task<Void, Never>?
-    /// The removal of the stored token. A refresh waits for it.
+    /// The latest removal of the stored token. A refresh waits until it ends.
     var forgetting: Task<Void, any Error>?
   }
 
@@ -78,7 +78,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       let later = try await token(beyond: present.version, for: request, attempt)
       return later ?? (hasForgotten(since: forgetCount) ? nil : present)
     } catch
-      where freshness == .priorityAging && !isRefused && !hasForgotten(since: forgetCount)
+      where freshness == .expiring && !isRefused && !hasForgotten(since: forgetCount)
       && !(error is CancellationError)
     {
       return present
@@ -103,8 +103,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: Waiting
 
-  /// Returns a token later than `version`, waiting for a refresh if necessary. `nil` if no such token is available for
-  /// now.
+  /// Returns a token newer than `version`, waiting for a refresh if necessary. Returns `nil` if no such token is
+  /// available yet.
   private func token(
     beyond version: Int, for request: HTTPRequest, _ attempt: SigningAttempt
   ) async throws -> Machine.Versioned? {
@@ -125,7 +125,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     return try answer.get()
   }
 
-  /// Returns the answer if it is known. Otherwise queues the waiter and makes sure that a refresh is running.
+  /// Returns the answer if it is already known. Otherwise, queues the waiter and ensures that a refresh is running.
   private func demand(
     _ version: Int, _ id: Int, _ waiting: Waiting, _ request: HTTPRequest, _ attempt: SigningAttempt
   ) -> Answer? {
@@ -150,7 +150,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     return answer
   }
 
-  /// Removes a waiting caller. The refresh continues for the other callers, and is cancelled when the last one leaves.
+  /// Removes a waiting caller. Cancels the refresh if this was the last caller.
   private func leave(_ id: Int) {
     let (waiting, flight) = state.withLock { state -> (Waiting?, Task<Void, Never>?) in
       guard let waiting = state.waiters.removeValue(forKey: id) else { return (nil, nil) }
@@ -205,15 +205,16 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     begin(Underway(number: again, context: flight.context, request: flight.request))
   }
 
-  /// The error for waiting callers, which were not cancelled themselves.
+  /// Returns the error for waiting callers. Replaces a `CancellationError`, because they were not cancelled themselves.
   private static func explained(_ error: any Error) -> any Error {
     guard error is CancellationError else { return error }
     return TaskError(
-      .authenticationFailed, "the token refresh was cancelled, but not by a call that waits for it: try again",
+      .authenticationFailed, "the token refresh was cancelled while calls were waiting for it: try again",
       phase: .authenticating, underlying: error)
   }
 
-  /// The stored token if it is still good, otherwise a refreshed token, and whether it replaces another token.
+  /// Returns the stored token if it is still good, or a refreshed token. `isNew` is `true` if the token replaces
+  /// another one.
   private func nextToken(_ flight: Underway) async throws -> (token: Method.Token?, isNew: Bool) {
     let (present, hasLoaded, forgetCount) = state.withLock {
       ($0.machine.current?.token, $0.hasLoaded, $0.forgetCount)
@@ -233,20 +234,20 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     do {
       let next = try await refreshed(stored, flight)
       return (next ?? (hasForgotten(since: forgetCount) ? nil : usable), true)
-    } catch  where freshness == .priorityAging && !hasForgotten(since: forgetCount) && !(error is CancellationError) {
+    } catch  where freshness == .expiring && !hasForgotten(since: forgetCount) && !(error is CancellationError) {
       return (usable, false)
     }
   }
 
   private func refreshed(_ token: Method.Token?, _ flight: Underway) async throws -> Method.Token? {
     guard method.isRefreshable, let next = try await method.refresh(token, flight.context) else { return nil }
-    // A token that can't be sent would never be replaced, because the server never sees it.
+    // Reject a token that can't be sent: the server would never see it, so it would never be replaced.
     try tryOut(next, flight)
     return next
   }
 
-  /// Whether a request can carry a stored token. Always true if the token can't be replaced, so the caller gets its
-  /// error.
+  /// Whether a request can carry a stored token. Always `true` if the token can't be refreshed, so that the caller
+  /// receives the error.
   private func isUsable(_ token: Method.Token, _ flight: Underway) -> Bool {
     guard method.isRefreshable else { return true }
     do {
@@ -257,7 +258,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     }
   }
 
-  /// Throws an error if neither the call's request, which can be special, nor a simple request can carry the token.
+  /// Throws an error if neither the call's request nor a plain GET request can carry the token.
   private func tryOut(_ token: Method.Token, _ flight: Underway) throws {
     var request = flight.request
     do {
@@ -270,7 +271,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: Forgetting
 
-  /// Whether the token has since been forgotten, possibly by the refresh. If so, the old token must not be sent.
+  /// Whether the token has been forgotten since `count` was read, possibly by the refresh. If so, the old token must
+  /// not be sent.
   private func hasForgotten(since count: Int) -> Bool { forgetCount != count }
 
   func forget() async throws {
@@ -294,15 +296,16 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     await flight?.value  // otherwise its token would be stored after the removal
     _ = await earlier?.result
     state.withLock { state in
-      // A call made in the meantime can have the old token. Its cached responses must not belong to the next account.
+      // A call made in the meantime may have used the old token. Its cached responses must not belong to the next
+      // account.
       state.forgetCount += 1
       state.machine.forget()
     }
     try await remove()
   }
 
-  /// Called within the running refresh, so waiting for its end would deadlock. The token that the refresh returns is
-  /// new.
+  /// Forgets the token without waiting for the running refresh. That refresh called this method, so waiting would
+  /// deadlock. The token that the refresh returns is kept.
   private func forgetWithinRefresh() async throws {
     state.withLock { state in
       state.forgetCount += 1

@@ -1,16 +1,16 @@
-/// An authenticated request, with the version of its token, or 0 if it has none.
+/// An authenticated request and the version of its token, or 0 if it has no token.
 struct SignedRequest: Sendable {
   let request: HTTPRequest
   let version: Int
 }
 
-/// A type-erased authenticator with its token.
+/// A type-erased authenticator and its token.
 protocol CredentialSource: Sendable, AnyObject {
   var isRefreshable: Bool { get }
-  /// The number of failed refreshes so far. An attempt remembers the number at its start.
+  /// The number of failed refreshes so far. An attempt stores this number when it starts.
   var failureCount: Int { get }
 
-  /// Authenticates a request, after a refresh if the token needs one. `refused` is the version that the server
+  /// Authenticates a request, refreshing the token first if necessary. `refused` is the token version that the server
   /// rejected, if any. Returns `nil` if no later version is available. Throws the error of the refresh, or
   /// `CancellationError`.
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest?
@@ -19,7 +19,7 @@ protocol CredentialSource: Sendable, AnyObject {
   func accepted(_ version: Int)
   func refused(_ version: Int)
 
-  /// Whether requests can be retried with a version. `take` charges all these retries to the budget once.
+  /// Whether requests can be retried with this token version. `take` charges all of these retries to the budget once.
   func spend(_ version: Int, _ take: () -> Bool) -> Bool
 
   var forgetCount: Int { get }
@@ -30,7 +30,7 @@ protocol CredentialSource: Sendable, AnyObject {
 struct SigningAttempt: Sendable {
   /// The ``CredentialSource/failureCount`` at the start of the attempt.
   var known = 0
-  /// Whether header fields that the request already has are kept.
+  /// Whether the request's existing header fields are kept.
   let yields: Bool
   let context: RefreshContext
   let note: @Sendable (CallMoment) -> Void
@@ -61,18 +61,19 @@ final class RefreshWait: Sendable {
 
   func end() {
     let wasBegun = stage.withLock { stage in
-      defer { stage = stage == .beginning ? .ending : .ended }  // if `begin()` is running, it notes the end
+      defer { stage = stage == .beginning ? .ending : .ended }  // if `begin()` is running, it records the end
       return stage == .begun
     }
     if wasBegun { note(.refreshEnded) }
   }
 }
 
-/// Authenticators that are being refreshed or cleared in this task. Their requests are not authenticated.
+/// Tracks which authenticators this Swift task is refreshing or clearing. Requests that they make are not
+/// authenticated.
 enum RefreshScope {
   enum Work { case refresh, removal }
 
-  /// A refresh or a removal. Swift tasks that it started can outlive it.
+  /// A refresh or a removal. Swift tasks that it starts can outlive it.
   private final class ActiveRefresh: Sendable {
     let work: Work
     /// The refresh that started this removal and continues after it.

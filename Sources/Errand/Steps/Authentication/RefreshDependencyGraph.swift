@@ -1,4 +1,4 @@
-/// Tracks which refresh waits for which, to prevent cycles.
+/// Tracks which refreshes wait for each other, to prevent deadlocks.
 enum RefreshDependencyGraph {
   private struct Wait {
     let refreshes: Set<ObjectIdentifier>
@@ -13,7 +13,7 @@ enum RefreshDependencyGraph {
   private static let state = Lock(State())
 
   /// Registers that this task waits for the refresh of `source`. Returns a number for ``end(_:)``, or `nil` if waiting
-  /// would deadlock because this task belongs to that refresh or to one that it waits for.
+  /// would deadlock because this task belongs to that refresh or to a refresh that it waits for.
   static func begin(for source: any CredentialSource) -> Int? {
     let refreshes = RefreshScope.underWay
     if refreshes.isEmpty { return 0 }
@@ -30,7 +30,7 @@ enum RefreshDependencyGraph {
     if number > 0 { state.withLock { $0.waits[number] = nil } }
   }
 
-  /// A source, and all sources whose refreshes it waits for, directly or indirectly.
+  /// Returns a source and all sources whose refreshes it waits for, directly or indirectly.
   private static func reached(from source: ObjectIdentifier, by waits: [Int: Wait]) -> Set<ObjectIdentifier> {
     var reached: Set = [source]
     var next = [source]

@@ -1,7 +1,7 @@
 /// The state of an authenticator's token and its refresh. Does no I/O.
 ///
-/// Every new token has the next version. Callers pass the version that is not good enough and get a later version,
-/// immediately or after a refresh.
+/// Every new token has the next version number. A caller passes the version that it can no longer use, and gets a later
+/// version, immediately or after a refresh.
 struct RefreshMachine<Token: Sendable> {
   struct Versioned: Sendable {
     let token: Token
@@ -10,7 +10,7 @@ struct RefreshMachine<Token: Sendable> {
 
   enum Demand {
     case use(Versioned)
-    /// No token is available for now.
+    /// No token is currently available.
     case none
     case fail(any Error)
     case wait
@@ -18,7 +18,7 @@ struct RefreshMachine<Token: Sendable> {
   }
 
   enum Ending {
-    /// These callers get the result.
+    /// The callers to resume with the result.
     case notify([Int])
     /// The refresh was cancelled, but new callers have arrived: start another refresh.
     case beginAgain
@@ -26,7 +26,7 @@ struct RefreshMachine<Token: Sendable> {
 
   private struct Refusal {
     let until: Duration
-    /// The error of the refresh. `nil` if its token was rejected immediately.
+    /// The error of the refresh. `nil` if the server rejected the new token immediately.
     let error: (any Error)?
   }
 
@@ -47,8 +47,9 @@ struct RefreshMachine<Token: Sendable> {
   private var refusal: Refusal?
   private var lastError: (any Error)?
 
-  /// Answers a caller that needs a later version than `version`, which is 0 without a token. `known` is the
-  /// ``failureCount`` when its attempt began: the caller shares later failures.
+  /// Handles a caller that needs a later version than `version`, which is 0 without a token. `known` is the
+  /// ``failureCount`` when the caller's attempt began. If a refresh has failed since then, the caller receives its
+  /// error.
   mutating func demand(beyond version: Int, known: Int, id: Int, at now: Duration) -> Demand {
     if let current, current.version > version { return .use(current) }
     guard !isUnderWay else {
@@ -62,7 +63,7 @@ struct RefreshMachine<Token: Sendable> {
     return .begin
   }
 
-  /// Removes a waiting caller. Returns whether the caller was the last one, so the refresh must be cancelled.
+  /// Removes a waiting caller. Returns whether it was the last one, in which case the refresh must be cancelled.
   mutating func leave(_ id: Int) -> Bool {
     guard let index = waiters.firstIndex(of: id) else { return false }
     waiters.remove(at: index)
@@ -72,7 +73,7 @@ struct RefreshMachine<Token: Sendable> {
   }
 
   /// Ends a successful refresh and returns the callers to resume. A token that arrives after a cancellation is also
-  /// kept, because with rotation the old token no longer works.
+  /// kept, because the server may have revoked the old token.
   mutating func succeeded(_ token: Token?, isNew: Bool, at now: Duration) -> [Int] {
     finish()
     refusal = nil
@@ -87,8 +88,8 @@ struct RefreshMachine<Token: Sendable> {
     return waiters
   }
 
-  /// Ends a failed refresh. After a cancellation, any error counts as cancelled, because HTTP clients throw various
-  /// errors in that case, and the callers that are waiting now didn't request the cancellation.
+  /// Ends a failed refresh. If the refresh was cancelled, any error counts as a cancellation, because HTTP clients
+  /// throw various errors when cancelled. Callers that have arrived in the meantime get another refresh.
   mutating func failed(_ error: any Error, at now: Duration) -> Ending {
     if isCancelled {
       isCancelled = false
@@ -111,8 +112,8 @@ struct RefreshMachine<Token: Sendable> {
     setbacks = 0
   }
 
-  /// Called when the server rejects a version. A new version that it has never accepted is not replaced immediately, to
-  /// avoid an endless loop.
+  /// Records that the server rejected a version. If the server has never accepted it, it is not replaced immediately,
+  /// to avoid an endless loop.
   mutating func refused(_ version: Int) {
     guard current?.version == version, !isRefused else { return }
     isRefused = true
@@ -136,6 +137,6 @@ struct RefreshMachine<Token: Sendable> {
     isCancelled = false
   }
 
-  /// The pause after a number of consecutive setbacks: 1 second, doubled each time, up to 60 seconds.
+  /// Returns the pause after a number of consecutive setbacks: 1 second, doubled each time, up to 60 seconds.
   static func pause(after setbacks: Int) -> Duration { .seconds(min(60, 1 << min(max(setbacks, 1) - 1, 6))) }
 }

@@ -36,7 +36,8 @@ struct BearerAuthenticator: Authenticator {
 }
 
 extension HTTPRequest {
-  /// Sets the `Authorization` field. Throws ``TaskError`` with code `.badRequest` if the token is invalid in a header.
+  /// Sets the `Authorization` field. Throws ``TaskError`` with code `.badRequest` if the token can't be sent in a
+  /// header.
   mutating func setBearer(_ token: String) throws {
     guard token.isBearerToken else {
       throw TaskError(
@@ -49,14 +50,14 @@ extension HTTPRequest {
 
 extension String {
   var isBearerToken: Bool {
-    // RFC 6750 §2.1 allows letters, digits and -._~+/= only. Some servers use other characters, which are harmless
+    // RFC 6750 §2.1 allows only letters, digits and -._~+/=. Some servers use other characters, which are harmless
     // here.
     !isEmpty && hasOnlyBytes { $0 > 0x20 && $0 < 0x7F }
   }
 }
 
 extension HTTPResponse {
-  /// Whether another token could help. If the token lacks a scope, a new token would lack it too (RFC 6750 §3.1).
+  /// Whether a new token could help. If the current token lacks a scope, a new token would lack it too (RFC 6750 §3.1).
   var refusesBearer: Bool {
     status == .unauthorized
       && !headers.challenges.contains { $0.isScheme("Bearer") && $0["error"] == "insufficient_scope" }
@@ -64,9 +65,9 @@ extension HTTPResponse {
 }
 
 extension Credential {
-  /// The value of `Authorization` (RFC 7617 §2), in UTF-8.
-  /// Throws ``TaskError`` with code `.badRequest` if the user name has a colon, or if either part has a control
-  /// character.
+  /// Returns the value of the `Authorization` field (RFC 7617 §2), encoded as UTF-8.
+  /// Throws ``TaskError`` with code `.badRequest` if the user name contains a colon, or if the user name or the
+  /// password contains a control character.
   func basicAuthorization() throws -> String {
     guard !user.utf8.contains(UInt8(ascii: ":")), user.hasNoControls, password.hasNoControls else {
       throw TaskError(

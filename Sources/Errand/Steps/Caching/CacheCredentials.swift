@@ -1,9 +1,9 @@
-/// Hashes the parts of a request that separate the responses of different users.
+/// Hashes the parts of a request that distinguish the cached responses of different users.
 final class CacheCredentials: Sendable {
   private struct State {
-    /// Whether each field name is secret. Results are cached, because the rule examines the parts of a name.
+    /// Whether fields with a given name are secret. Cached, because the check examines every part of the name.
     var names: [HTTPHeaderName: Bool] = [:]
-    /// The last request and its hash. Most requests to a server have the same credential and header.
+    /// The last request and its hash. Most requests to a server have the same credential and header fields.
     var last: (subject: Subject, hash: String)?
   }
 
@@ -17,14 +17,14 @@ final class CacheCredentials: Sendable {
 
   private let redaction: Redaction
   private let state = Lock(State())
-  /// Passwords could be guessed from a hash, so their hashes are salted per process.
+  /// The salt for hashes of passwords, new in each process. Without it, passwords could be guessed from their hashes.
   private static let salt = CallRandom.system.key()
 
   init(_ redaction: Redaction) { self.redaction = redaction }
 
   /// Returns a hash of everything that separates a request's responses from those of other users, or an empty string if
-  /// there is nothing to hash. The secrets can't be recovered from the hash. `target` contains the parts that are
-  /// missing from the key's URL.
+  /// there is nothing to hash. The secrets can't be recovered from the hash. `target` contains the parts of the target
+  /// that are missing from the key's URL.
   func hash(
     of headers: HTTPHeaders, named: Set<HTTPHeaderName> = [], account: String? = nil, digest: Credential? = nil,
     target: CacheKey.Target = CacheKey.Target()
@@ -52,17 +52,18 @@ final class CacheCredentials: Sendable {
     return secret
   }
 
-  /// The header for selecting variants, without the values of credentials, which are part of the key.
+  /// Returns the header for selecting variants. The values of credentials are removed, because they are part of the
+  /// key.
   func withoutSecrets(_ headers: HTTPHeaders, named: Set<HTTPHeaderName> = []) -> HTTPHeaders {
     guard headers.contains(where: { isCredential($0, named) }) else { return headers }
     return HTTPHeaders(headers.map { isCredential($0, named) ? .init($0.name, "") : $0 })
   }
 
-  // RFC 7617 §2: the scheme is case-insensitive, followed by user name and password.
+  // RFC 7617 §2: the scheme name is case-insensitive.
   private static func holdsPassword(_ value: String) -> Bool { value.prefix(6).lowercased() == "basic " }
 
-  /// Follows ``Redaction/keepsHome(_:named:)``: `Authorization`, `Cookie`, fields that the request names as
-  /// credentials, and fields with a secret value, even if this server's redaction shows it.
+  /// Whether a field is a credential, as in ``Redaction/keepsHome(_:named:)``: `Authorization`, `Cookie`, a field that
+  /// the request names as a credential, or a field with a secret value, even if the server's redaction shows it.
   private func isCredential(_ field: HTTPHeaders.Field, _ named: Set<HTTPHeaderName>) -> Bool {
     let name = field.name
     if name == .authorization || name == .cookie || named.contains(name) { return true }

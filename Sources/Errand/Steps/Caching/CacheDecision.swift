@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// The decision on a request before anything is sent.
+/// How the cache handles a request, before anything is sent.
 enum CacheDecision: Equatable {
   case serve(CacheUse)
-  /// Send the request, as a conditional request if `validates` is true.
+  /// Send the request, as a conditional request if `validates` is `true`.
   case ask(CacheStatus.Forward, validates: Bool)
   /// Fail, because nothing can be sent and no suitable response is stored.
   case refuse
@@ -16,7 +16,8 @@ struct CacheUse: Equatable {
 }
 
 extension CacheDecision {
-  /// Decides on a request. `hasOthers` is true if non-matching responses to the same URL are stored.
+  /// Decides how to handle a request. `hasOthers` is `true` if responses to the same URL are stored, but none of them
+  /// match.
   static func on(
     _ demand: CacheDemand, _ policy: CachePolicy, stored: StoredResponse?, hasOthers: Bool, now: Date
   ) -> CacheDecision {
@@ -41,7 +42,7 @@ extension CacheDecision {
     }
   }
 
-  // RFC 9111 §4: the decision without a policy.
+  // The standard decision (RFC 9111 §4).
   private static func bySelf(
     _ demand: CacheDemand, _ terms: CacheTerms, _ timeLeft: Duration, _ now: Date, _ isSilent: Bool, _ stores: Bool
   ) -> CacheDecision {
@@ -54,7 +55,8 @@ extension CacheDecision {
     if !isRefused, !terms.mustValidateWhenStale, demand.minFresh == .zero {
       // RFC 9111 §5.2.1.2 and RFC 5861 §3.
       if let limit = demand.maxStale, staleness <= limit { return .serve(CacheUse(timeLeft: timeLeft)) }
-      // If the validation isn't stored, it doesn't make the response fresh.
+      // Serve a stale response only if the validated response will be stored. Otherwise, the stored one would stay
+      // stale.
       if stores, let limit = terms.staleWhileValidating, staleness <= limit {
         return .serve(CacheUse(timeLeft: timeLeft, validatesAfterwards: !isSilent))
       }
@@ -62,7 +64,7 @@ extension CacheDecision {
     return isSilent ? .refuse : .ask(timeLeft > .zero ? .request : .stale, validates: true)
   }
 
-  /// Whether a stored response can replace a failed request.
+  /// Whether a stored response can be served when the request fails.
   static func mayServe(_ stored: StoredResponse, _ demand: CacheDemand, _ policy: CachePolicy, now: Date) -> Bool {
     guard demand.isCacheable, !demand.isForServer, demand.canBeAnswered(by: stored) else { return false }
     if case .networkFirst = policy.mode { return true }

@@ -8,14 +8,15 @@ struct CacheDemand: Sendable {
   var mayStore = true
   var onlyIfCached = false
   var maxAge: Duration?
-  /// The maximum time for which a response can have been stale, or `nil` if it must be fresh.
+  /// The maximum time since the response became stale, or `nil` if the response must be fresh.
   var maxStale: Duration?
   var minFresh = Duration.zero
   var staleIfError: Duration?
   var range: ByteRange?
   var ifNoneMatch: EntityTagCondition?
   var ifModifiedSince: Date?
-  /// Whether only the server can answer: the request has another condition, or a range in a unit other than bytes.
+  /// Whether only the server can answer, because the request has a condition that the cache can't evaluate, or a range
+  /// in a unit other than bytes.
   var isForServer = false
 
   init(_ request: HTTPRequest, now: Date) {
@@ -57,6 +58,6 @@ struct CacheDemand: Sendable {
     maxStale = control.isUnqualified("max-stale") ? .seconds(DeltaSeconds.largest) : control.seconds("max-stale").value
   }
 
-  /// Whether the caller sent its own condition and can receive a 304.
+  /// Whether the caller set a condition, so that it can receive a 304.
   var isConditional: Bool { ifNoneMatch != nil || ifModifiedSince != nil }
 }

@@ -4,10 +4,10 @@ import ErrandFoundation
 ///
 /// A response to a request with a credential is only used for requests with the same credential.
 public struct CacheKey: Sendable, Hashable {
-  /// The URL without user name and fragment.
+  /// The URL without the user name and the fragment.
   public let url: String
-  /// A hash of the credential, including the URL's user name, and of a `Host` that differs from the URL's host. Empty
-  /// if there is nothing to hash.
+  /// A hash of the credential, including the URL's user name, and of a `Host` field that differs from the URL's host.
+  /// Empty if there is nothing to hash.
   public let credential: String
 
   /// Creates a key.
@@ -20,9 +20,9 @@ public struct CacheKey: Sendable, Hashable {
 extension CacheKey {
   /// The parts of a request's target that are not in the key's URL.
   struct Target: Sendable, Hashable {
-    /// The user name and password in the URL, which are secret and separate users.
+    /// The user name and the password in the URL. They are secret, and users must not share responses.
     var user: String?
-    /// The request's `Host` if it differs from the URL's. In that case, it defines the target (RFC 9110 §7.1).
+    /// The request's `Host` field if it differs from the URL's host. It then determines the target (RFC 9110 §7.1).
     var host: String?
 
     init() {}
@@ -44,11 +44,11 @@ extension CacheKey {
     }
   }
 
-  /// The URL for a key, with its scheme, host, port and root normalized (RFC 9110 §4.2.3), without the user name, which
-  /// is part of the credential, and without the fragment, which is never sent.
+  /// Returns the URL for a key, with its scheme, host, port and root normalized (RFC 9110 §4.2.3). The user name is
+  /// removed because it is part of the credential, and the fragment because it is never sent.
   static func text(of url: String) -> String { isInForm(url) ? url : inForm(url) }
 
-  /// Whether a URL is obviously normalized, as most URLs are. If `false`, the URL needs a closer look.
+  /// Whether a quick check shows that a URL is normalized, as most URLs are. Returns `false` if in doubt.
   private static func isInForm(_ url: String) -> Bool {
     url.utf8.withContiguousStorageIfAvailable { bytes in
       var slashes = 0
@@ -56,7 +56,7 @@ extension CacheKey {
         switch byte {
         case UInt8(ascii: "/"):
           slashes += 1
-          // This could be the default port, which has at most three digits.
+          // This may be the default port, which has at most three digits.
           if slashes == 3, bytes[max(0, index - 4)..<index].contains(UInt8(ascii: ":")) { return false }
         case UInt8(ascii: "#"): return false
         case UInt8(ascii: "@") where slashes < 3: return false

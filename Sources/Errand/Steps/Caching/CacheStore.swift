@@ -2,40 +2,40 @@ public import ErrandFoundation
 
 /// A store for responses: ``MemoryCache``, ``DiskCache``, or your own.
 ///
-/// A store only saves and returns responses: Errand decides which responses can be stored and used. Its methods are
-/// called concurrently. Their errors don't fail a call; the response just isn't stored. A store can drop responses at
-/// any time.
+/// A store only saves and returns responses: Errand decides which responses can be stored and used. Errand calls the
+/// store's methods concurrently. If a method throws an error, the response is not stored, but the call does not fail. A
+/// store can drop responses at any time.
 public protocol CacheStore: Sendable {
   /// Returns the responses stored under a key, in any order.
   func entries(for key: CacheKey) async -> [CacheEntry]
 
-  /// Starts storing a response, whose body is written in chunks. The response can't be found until it is committed. At
-  /// that point, it replaces the responses that it supersedes (``StoredResponse/supersedes(_:)``).
-  /// Throws an error if it can't be stored.
+  /// Starts storing a response, whose body is written in chunks. The response can't be found until its writer commits
+  /// it. At that point, it replaces the responses that it supersedes (``StoredResponse/supersedes(_:)``).
+  /// Throws an error if the response can't be stored.
   func store(_ response: StoredResponse, for key: CacheKey) async throws -> any CacheWriter
 
   /// Replaces the header of a stored response after a validation. The body is kept.
-  /// Throws an error if it can't be stored.
+  /// Throws an error if the header can't be stored.
   func update(_ entry: CacheEntry, to response: StoredResponse, for key: CacheKey) async throws
 
   /// Removes a stored response.
   func remove(_ entry: CacheEntry, for key: CacheKey) async
 
-  /// Removes all responses for a URL, regardless of the credential.
+  /// Removes all responses for a URL, regardless of their credentials.
   func removeAll(for url: String) async
 
-  /// Removes everything.
+  /// Removes all responses.
   func removeAll() async
 }
 
-/// Writes the body of a response to a store. Ends with ``commit()`` or ``discard()``.
+/// Writes the body of a response to a store. Errand calls ``commit()`` or ``discard()`` at the end.
 public protocol CacheWriter: Sendable {
   /// Appends a chunk of the body.
-  /// Throws an error if it can't be stored, in which case ``discard()`` is called next.
+  /// Throws an error if the chunk can't be stored. In that case, Errand calls ``discard()`` next.
   func write(_ data: Data) async throws
 
   /// Completes the body. From then on, the response can be found.
-  /// Throws an error if it can't be stored. In that case, nothing is kept.
+  /// Throws an error if the response can't be stored. In that case, nothing is kept.
   func commit() async throws
 
   /// Discards an incomplete body.
@@ -65,8 +65,8 @@ public struct CacheEntry: Sendable {
     self.body = .bytes(body)
   }
 
-  /// Creates an entry whose body is read on demand. `open` opens the body at a byte range, and throws if it no longer
-  /// exists.
+  /// Creates an entry whose body is read on demand. `open` opens the body at a byte range, and throws an error if the
+  /// body no longer exists.
   public init(
     id: String, _ response: StoredResponse, length: Int,
     open: @escaping @Sendable (_ range: Range<Int>) throws -> any HTTPBodySource
@@ -84,7 +84,7 @@ public struct CacheEntry: Sendable {
     }
   }
 
-  /// Opens the body at a byte range. Throws if it no longer exists.
+  /// Opens the body at a byte range. Throws an error if the body no longer exists.
   func open(_ range: Range<Int>? = nil) throws -> HTTPResponseBody {
     switch body {
     case .bytes(let data): HTTPResponseBody(range.map { Data(data.dropFirst($0.lowerBound).prefix($0.count)) } ?? data)
@@ -93,7 +93,8 @@ public struct CacheEntry: Sendable {
   }
 }
 
-/// The store for a call that neither reads nor writes the cache, but still removes the responses that it invalidates.
+/// The store for a call that neither reads nor writes the cache, but still removes the responses that the call
+/// invalidates.
 struct RemovingStore: CacheStore {
   private struct NotStored: Error {}
 

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// A body that is stored while it is read. Only complete bodies are stored. A failing store doesn't affect the reader.
+/// A body that is stored as it is read. Only complete bodies are stored. Storage errors don't affect the reader.
 final class CacheTee: HTTPBodySource {
   private let body: HTTPResponseBody
-  /// The writer. `nil` after the end or an error.
+  /// The writer. `nil` after the end of the body or an error.
   private let writer: Lock<(any CacheWriter)?>
 
   init(_ body: HTTPResponseBody, _ writer: any CacheWriter) {
@@ -57,7 +57,7 @@ final class CacheTee: HTTPBodySource {
     }
   }
 
-  private func commit() async { try? await take()?.commit() }  // errors don't matter, as in `write`
+  private func commit() async { try? await take()?.commit() }  // ignore errors, as in `write`
 
   private func discard() { take()?.discard() }
 

@@ -1,10 +1,10 @@
 import ErrandFoundation
 
-/// The rules for using a stored response, read from its header once.
+/// The rules for using a stored response. Its header is parsed only once.
 ///
 /// These are the rules of a private cache: `s-maxage`, `private` and `proxy-revalidate` only apply to shared caches.
 struct CacheTerms: Sendable, Hashable {
-  /// The time for which the response is fresh, from its generation (RFC 9111 §4.2.1).
+  /// How long the response is fresh after it was generated (RFC 9111 §4.2.1).
   var lifetime = Duration.zero
   /// The age of the response when it was received (RFC 9111 §4.2.3: corrected_initial_age).
   var initialAge = Duration.zero
@@ -15,9 +15,9 @@ struct CacheTerms: Sendable, Hashable {
   var mustValidateWhenStale = false
   /// Whether the response does not change while it is fresh (RFC 8246 §2).
   var isImmutable = false
-  /// The time for which the response can be used stale during a validation (RFC 5861 §3).
+  /// How long a stale response can be used while it is being validated (RFC 5861 §3).
   var staleWhileValidating: Duration?
-  /// The time for which the response can be used stale if the server fails (RFC 5861 §4).
+  /// How long a stale response can be used if the server fails (RFC 5861 §4).
   var staleIfError: Duration?
 
   /// The divisor for the heuristic lifetime: a tenth of the time since the last modification (RFC 9111 §4.2.2).
@@ -38,7 +38,7 @@ struct CacheTerms: Sendable, Hashable {
     initialAge = Self.initialAge(headers, date, requestTime, responseTime)
   }
 
-  // RFC 9111 §4.2.1: max-age, then Expires, then a heuristic. Malformed values mean stale.
+  // RFC 9111 §4.2.1: max-age, then Expires, then a heuristic. A malformed value makes the response stale.
   private static func lifetime(
     _ status: HTTPStatus, _ headers: HTTPHeaders, _ control: CacheControl, _ date: Date
   ) -> Duration {
@@ -48,7 +48,7 @@ struct CacheTerms: Sendable, Hashable {
     case .absent: break
     }
     if headers.contains(.expires) {
-      // RFC 9111 §5.3: an invalid date, especially 0, is in the past.
+      // RFC 9111 §5.3: an invalid date, especially 0, is treated as a date in the past.
       guard let expires = headers.firstDate(.expires, now: date) else { return .zero }
       return max(.zero, .seconds(expires.timeIntervalSince(date)))
     }
@@ -72,15 +72,15 @@ struct CacheTerms: Sendable, Hashable {
   // RFC 9111 §4.2.3: current_age. Setting the clock back does not make a response younger.
   func age(at now: Date) -> Duration { initialAge + max(.zero, .seconds(now.timeIntervalSince(responseTime))) }
 
-  /// The maximum clock difference between two processes, or after setting the clock, in seconds.
+  /// The tolerated difference, in seconds, between the clocks of two processes, or after a clock was set.
   static let slack = 300.0
 
-  /// Whether the response time is in the future because a clock was wrong, so the age is unknown.
+  /// Whether the response time is in the future. If so, a clock was wrong, and the age is unknown.
   static func isFromFuture(_ responseTime: Date, now: Date) -> Bool {
     responseTime.timeIntervalSince(now) > slack
   }
 
-  /// The remaining time for which the response is fresh. Negative if it is stale.
+  /// Returns how long the response stays fresh. Negative if the response is stale.
   func timeLeft(at now: Date) -> Duration {
     if Self.isFromFuture(responseTime, now: now) {
       return .seconds(now.timeIntervalSince(responseTime))
@@ -90,7 +90,7 @@ struct CacheTerms: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-  /// The date in the first line of a field, or `nil` if it is missing or malformed.
+  /// Returns the date in the first line of a field, or `nil` if the field is missing or malformed.
   func firstDate(_ name: HTTPHeaderName, now: Date) -> Date? {
     guard contains(name) else { return nil }
     return values(for: name).first.flatMap { HTTPDate.parse($0, now: now) }
@@ -99,7 +99,7 @@ extension HTTPHeaders {
 
 extension HTTPStatus {
   /// Whether responses can be stored, and their lifetime estimated, without explicit cache directives (RFC 9110 §15.1).
-  /// 206 qualifies too, but partial responses are never stored.
+  /// Status 206 qualifies too, but partial responses are never stored.
   var isHeuristicallyCacheable: Bool {
     switch code {
     case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true

@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// Remembers which URLs were invalidated, and when. A response requested before an invalidation is not stored.
+/// Records which URLs were invalidated, and when. A response that was requested before an invalidation is not stored.
 final class InvalidationLog: Sendable {
   private struct State {
     var count = 0
     var last: [String: Int] = [:]
-    /// Changes before this number are no longer remembered individually.
+    /// Invalidations before this number are no longer recorded individually.
     var floor = 0
   }
 
@@ -48,7 +48,7 @@ struct CurrentWriter: CacheWriter {
 
   func discard() { writer.discard() }
 
-  /// Stores a complete body. If the store fails, nothing is kept and the caller still has the body.
+  /// Stores a complete body. If storing fails, nothing is kept. The caller still has the body.
   func fill(from contents: HTTPBody) async {
     do {
       try await contents.forEachChunk { try await write($0) }

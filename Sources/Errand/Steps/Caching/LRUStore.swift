@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// Entries by key. Removes the least recently used entries when the total exceeds a size limit. Does no I/O.
+/// Stores entries by key. If their total size exceeds a limit, removes the least recently used entries. Does no I/O.
 struct LRUStore {
   private struct Slot {
     var key: CacheKey
     var entry: CacheEntry
     var size: Int
-    /// The next older and newer slots, or -1 at the ends.
+    /// The next older and newer slots, or -1 at the ends of the list.
     var older = -1
     var newer = -1
   }
@@ -25,7 +25,7 @@ struct LRUStore {
 
   var count: Int { slots.count - free.count }
 
-  /// The entries under a key. Marks them as used.
+  /// Returns the entries under a key, and marks them as used.
   mutating func entries(for key: CacheKey) -> [CacheEntry] {
     guard let found = byKey[key] else { return [] }
     for index in found where index != newest {
@@ -35,8 +35,8 @@ struct LRUStore {
     return found.compactMap { slots[$0]?.entry }
   }
 
-  /// Adds a response and replaces superseded responses. Returns the removed entries, to be released outside of any
-  /// lock.
+  /// Adds a response and replaces superseded responses. Returns the removed entries, which the caller must release
+  /// outside of any lock.
   mutating func insert(_ response: StoredResponse, _ body: Data, for key: CacheKey) -> [CacheEntry] {
     var dropped = removeSuperseded(by: response, for: key)
     lastID += 1
@@ -63,7 +63,8 @@ struct LRUStore {
     return dropped
   }
 
-  /// Replaces the response of an entry, if it exists. Returns the entries removed because the new header is larger.
+  /// Replaces the response of an entry, if the entry exists. Returns entries that were removed to make room for a
+  /// larger header.
   mutating func update(_ id: String, to response: StoredResponse, for key: CacheKey) -> [CacheEntry] {
     guard let index = index(of: id, key), let slot = slots[index], case .bytes(let body) = slot.entry.body else {
       return []
@@ -92,7 +93,7 @@ struct LRUStore {
 
   private func index(of id: String, _ key: CacheKey) -> Int? { byKey[key]?.first { slots[$0]?.entry.id == id } }
 
-  /// The approximate size of an entry without its body.
+  /// Returns the approximate size of an entry without its body.
   private static func size(of response: StoredResponse, _ key: CacheKey) -> Int {
     500 + 2 * key.url.utf8.count + response.headers.reduce(0) { $0 + 80 + $1.size }
   }

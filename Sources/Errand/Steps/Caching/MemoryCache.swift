@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A cache in memory that removes the least recently used responses when it exceeds a size limit.
+/// An in-memory cache that removes the least recently used responses when it exceeds a size limit.
 ///
 ///     await shop.update { $0.cache = MemoryCache() }
 public final class MemoryCache: CacheStore {
@@ -53,7 +53,7 @@ public final class MemoryCache: CacheStore {
   /// Removes all responses for a URL.
   public func removeAll(for url: String) async { storage.withLock { $0.removeAll(for: url) } }
 
-  /// Removes everything.
+  /// Removes all responses.
   public func removeAll() async {
     let limit = byteLimit
     // Release the old entries outside of the lock.

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// A response created from a stored response: status, header and requested part of the body.
+/// A response created from a stored response: its status, its header, and the requested part of its body.
 struct StoredAnswer {
   let status: HTTPStatus
   private(set) var headers: HTTPHeaders
@@ -27,9 +27,9 @@ struct StoredAnswer {
     }
   }
 
-  /// Adds `Cache-Status`, and `Age` unless the response was just validated (`age` is `nil`).
+  /// Adds `Cache-Status`, and `Age` if `age` is not `nil`. `age` is `nil` if the response was just validated.
   mutating func note(age: Duration?, _ cacheStatus: CacheStatus) {
-    // RFC 9111 §4: a response that is used without validation has an Age.
+    // RFC 9111 §4: a response that is used without validation must have an Age field.
     headers.reserve(headers.count + 2)
     if let age { headers[.age] = String(max(0, age.wholeSeconds)) }
     headers.add(cacheStatus.description, for: .cacheStatus)

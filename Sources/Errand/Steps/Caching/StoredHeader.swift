@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 enum StoredHeader {
-  // RFC 9111 §3.1: don't store fields of the connection and of proxies, or fields named by Connection and no-cache.
+  // RFC 9111 §3.1: don't store fields for the connection or for proxies, or fields named by Connection or no-cache.
   private static let perHop: Set<HTTPHeaderName> = [
     .connection, "Keep-Alive", "Proxy-Connection", "TE", .transferEncoding, "Upgrade", .proxyAuthenticate,
     "Proxy-Authentication-Info", .proxyAuthorization, "Trailer",
@@ -10,7 +10,7 @@ enum StoredHeader {
   static func stored(_ headers: HTTPHeaders, responseTime: Date) -> HTTPHeaders {
     let dropped = excluded(headers, qualifiers: true)
     var kept = HTTPHeaders(headers.filter { !dropped.contains($0.name) })
-    // RFC 9110 §6.6.1: a recipient with a clock adds the date of receipt if there is no Date.
+    // RFC 9110 §6.6.1: if the response has no Date, a recipient with a clock adds the date of receipt.
     if kept.firstDate(.date, now: responseTime) == nil { kept[.date] = HTTPDate.format(responseTime) }
     return kept
   }
@@ -24,7 +24,7 @@ enum StoredHeader {
     return names
   }
 
-  /// The fields of an updated header that can be reused without another validation (RFC 9111 §5.2.2.4).
+  /// Returns the fields of an updated header that can be reused without another validation (RFC 9111 §5.2.2.4).
   static func reusable(_ headers: HTTPHeaders, responseTime: Date) -> HTTPHeaders {
     var kept = headers
     for name in CacheControl(headers).fieldNames("no-cache") { kept.remove(name) }
@@ -32,17 +32,17 @@ enum StoredHeader {
     return kept
   }
 
-  // RFC 9111 §3.2: fields about body processing that has already been done.
+  // RFC 9111 §3.2: these fields describe the stored body, which a validation doesn't change.
   private static let aboutBody: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange]
 
-  /// Updates a stored header with that of a 304 or of a HEAD response. Every new field replaces all old lines of that
-  /// field (RFC 9111 §3.2).
+  /// Returns a stored header, updated with the header of a 304 or of a HEAD response. Every new field replaces all old
+  /// lines of that field (RFC 9111 §3.2).
   static func updated(_ stored: HTTPHeaders, by new: HTTPHeaders, responseTime: Date) -> HTTPHeaders {
     let dropped = excluded(new, qualifiers: false).union(aboutBody)
     var new = HTTPHeaders(new.filter { !dropped.contains($0.name) })
     if new.firstDate(.date, now: responseTime) == nil { new[.date] = HTTPDate.format(responseTime) }
     var merged = stored
-    merged.remove(.age)  // it describes the old copy
+    merged.remove(.age)  // it is the age of the old response
     merged.replace(with: new)
     return merged
   }

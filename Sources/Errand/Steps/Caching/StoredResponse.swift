@@ -2,20 +2,20 @@ public import ErrandFoundation
 
 /// A cached response without its body.
 public struct StoredResponse: Sendable, Hashable {
-  /// The maximum number of responses under one key. Limited, because some servers vary by a field that always changes.
+  /// The maximum number of responses under one key. Some servers vary responses by a field that changes every time.
   static let mostVariants = 32
 
   /// The status of the response.
   public let status: HTTPStatus
-  /// The header fields as they were stored.
+  /// The header fields, as stored.
   public let headers: HTTPHeaders
   /// The time at which the request was sent.
   public let requestTime: Date
   /// The time at which the response was received or last validated.
   public let responseTime: Date
-  /// The request fields that selected this response (`Vary`). Fields that the request didn't have are omitted.
+  /// The request fields that selected this response (`Vary`), without fields that the request didn't have.
   public let selecting: HTTPHeaders
-  /// Whether the body was decompressed. If so, `Content-Encoding` describes the body as it was sent.
+  /// Whether the body was decompressed. If so, `Content-Encoding` describes the body as sent by the server.
   public let isDecompressed: Bool
   /// The length of the stored body, if known from the header.
   var statedLength: Int? {
@@ -23,7 +23,7 @@ public struct StoredResponse: Sendable, Hashable {
   }
 
   let terms: CacheTerms
-  /// The fields named by `Vary`, or `nil` if the response matches no other request. Parsed once for all lookups.
+  /// The fields named by `Vary`, or `nil` if the response matches no other request. Parsed only once.
   let varying: [HTTPHeaderName]?
 
   /// Restores a response from a store.
@@ -48,8 +48,8 @@ public struct StoredResponse: Sendable, Hashable {
   /// Returns the age of the response, as in the `Age` header.
   public func age(at now: Date) -> Duration { terms.age(at: now) }
 
-  /// Whether the request would select this response (RFC 9111 §4.1): every field in `Vary` is absent from both
-  /// requests, or the same.
+  /// Whether the request would select this response (RFC 9111 §4.1): every field named by `Vary` has the same value in
+  /// both requests, or is missing from both.
   func fits(_ request: HTTPHeaders, decompresses: Bool) -> Bool {
     guard let varying else { return false }
     guard isDecompressed == decompresses || !headers.isCompressed else { return false }

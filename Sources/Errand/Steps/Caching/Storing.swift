@@ -19,12 +19,12 @@ enum Storing {
     } else if control.contains("no-store") {
       return false
     }
-    // Explicit permission: public, private, Expires or max-age. s-maxage only applies to shared caches.
+    // public, private, Expires and max-age explicitly allow storing. s-maxage applies only to shared caches.
     return status.isHeuristicallyCacheable || headers.contains(.expires)
       || ["public", "private", "max-age"].contains { control.contains($0) }
   }
 
-  /// Creates the stored form of a response. `request` contains the fields named by `Vary`.
+  /// Creates the stored form of a response. `request` contains the request fields named by `Vary`.
   static func stored(
     _ response: HTTPResponse, for request: HTTPHeaders, requestTime: Date, responseTime: Date, decompresses: Bool
   ) -> StoredResponse {
@@ -37,9 +37,9 @@ enum Storing {
 
 extension HTTPStatus {
   // RFC 6585 §3 to §6: 428, 429, 431 and 511 must not be stored. RFC 9110 §15.5.2, §15.5.8, §15.5.9 and §15.5.20, and
-  // RFC 8470 §5.2: the other statuses concern the credentials or connection of one request. Error statuses that are not
-  // listed, including 503, are stored if the server sets a lifetime (RFC 9111 §3).
-  /// Whether the status only concerns this exchange, so it doesn't apply to the next request.
+  // RFC 8470 §5.2: the other statuses concern only the credentials or the connection of one request. Error statuses
+  // that are not listed, including 503, are stored if the server sets a lifetime (RFC 9111 §3).
+  /// Whether the status concerns only this exchange, so it doesn't apply to the next request.
   fileprivate var isAboutExchange: Bool {
     switch code {
     case 401, 407, 408, 421, 425, 428, 429, 431, 511: true

@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// Validates stored responses with the server (RFC 9111 §4.3).
 enum Validation {
-  /// The header of a conditional request for validation. Uses the `ETag` and the date if available (RFC 9111 §4.3.1).
+  /// Returns the header of a conditional request, with the stored `ETag` and date if available (RFC 9111 §4.3.1).
   static func conditions(_ headers: HTTPHeaders, for stored: StoredResponse) -> HTTPHeaders {
     var headers = headers
     if let tag = stored.eTag { headers[.ifNoneMatch] = tag.text }
@@ -10,10 +10,10 @@ enum Validation {
     return headers
   }
 
-  /// Whether a 304 applies to a stored response, which is identified by its validators (RFC 9111 §4.3.4).
+  /// Whether a 304 applies to a stored response, according to their validators (RFC 9111 §4.3.4).
   static func isAbout(_ stored: StoredResponse, _ headers: HTTPHeaders) -> Bool {
     if let line = headers.values(for: .eTag).first {
-      // Also compare tags that can't be sent: the request had a date instead.
+      // Also compare tags that can't be sent. In that case, the request contained a date instead.
       if let own = stored.headers.values(for: .eTag).first, own.hasSameBytes(as: line) { return true }
       guard let tag = EntityTag(lenient: line), let own = stored.eTag else {
         return false
@@ -25,7 +25,7 @@ enum Validation {
     return modified == own
   }
 
-  /// Whether a HEAD response is about a stored GET response: its validators and its length, if present, are the same
+  /// Whether a HEAD response matches a stored GET response: its validators and its length, if present, are the same
   /// (RFC 9111 §4.3.5).
   static func isAboutSame(_ stored: StoredResponse, _ head: HTTPHeaders) -> Bool {
     [HTTPHeaderName.eTag, .lastModified, .contentLength].allSatisfy { name in
@@ -34,8 +34,8 @@ enum Validation {
     }
   }
 
-  /// Updates a stored response after a 304 or a matching HEAD response. `request` is needed because `Vary` may have
-  /// changed.
+  /// Returns a stored response, updated after a 304 or a matching HEAD response. `request` is needed because `Vary` may
+  /// have changed.
   static func updated(
     _ stored: StoredResponse, by headers: HTTPHeaders, for request: HTTPHeaders, requestTime: Date,
     responseTime: Date
@@ -46,7 +46,8 @@ enum Validation {
       selecting: StoredResponse.selecting(updated, request), isDecompressed: stored.isDecompressed)
   }
 
-  /// The part of an updated response to store. Fields that must not be reused are only returned to the first caller.
+  /// Returns the part of an updated response to store. Only the first caller receives the fields that must not be
+  /// reused.
   static func reusable(_ updated: StoredResponse) -> StoredResponse {
     StoredResponse(
       status: updated.status, headers: StoredHeader.reusable(updated.headers, responseTime: updated.responseTime),
@@ -57,8 +58,9 @@ enum Validation {
 
 /// Finds the URLs whose stored responses are invalidated by a request (RFC 9111 §4.4).
 enum Invalidation {
-  /// The URLs to invalidate, in order: those of redirects followed with an unsafe method, regardless of their result,
-  /// then that of the request if its method is unsafe and it didn't fail.
+  /// Returns the URLs to invalidate, in order. The URLs of redirects that were followed with an unsafe method come
+  /// first, regardless of the result. They are followed by the request's URL and the URLs named in its response, if the
+  /// method of the request is unsafe and the request succeeded.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
     var urls: [String] = []
     let targets = response.redirects.dropFirst().map(\.url) + [request.url]
@@ -76,7 +78,7 @@ enum Invalidation {
   }
 
   private static func add(_ named: [URL], of own: URL, to urls: inout [String]) {
-    // RFC 9111 §4.4: skip other origins, which could otherwise clear this cache.
+    // RFC 9111 §4.4: skip URLs at other origins. Otherwise, this origin could clear their cached responses.
     for url in [own] + named where url == own || Origin(url).map({ $0 == Origin(own) }) ?? false {
       let text = CacheKey.text(of: url.absoluteString)
       if !urls.contains(text) { urls.append(text) }

@@ -2,16 +2,16 @@ import ErrandFoundation
 
 enum CookieRefusal: String, Error {
   case malformed = "it contains a control character or invalid UTF-8, is empty, or is longer than 4,096 bytes"
-  case notASCII = "its domain contains non-ASCII letters: they must be written as xn-- labels"
+  case notASCII = "its domain contains non-ASCII letters, which must be encoded as xn-- labels"
   case publicSuffix = "its domain is a public suffix, under which anyone can register a name"
   case foreignDomain = "its domain does not match the host"
   case insecureOrigin = "it is marked Secure, but was received over plain http"
   case shadowsSecure = "it was received over plain http, and would hide a cookie that is marked Secure"
   case sameSiteNone = "it has SameSite=None, but is not marked Secure"
   case securePrefix = "its name begins with __Secure-, but it is not marked Secure"
-  case hostPrefix = "its name begins with __Host-, but it is not marked Secure, has a Domain, or lacks Path=/"
-  case namelessPrefix = "it has no name, and its value looks like a name with __Host- or __Secure-"
-  case noURL = "requests cannot be sent to its URL"
+  case hostPrefix = "its name begins with __Host-, which requires Secure and Path=/, and forbids Domain"
+  case namelessPrefix = "it has no name, and its value begins with __Host- or __Secure-"
+  case noURL = "its URL is not a valid http or https URL"
 }
 
 extension Cookie {
@@ -20,8 +20,8 @@ extension Cookie {
 
   /// Creates a cookie from a `Set-Cookie` header, following steps 5 to 22 of RFC 6265bis §5.7.
   ///
-  /// Step 18, for cross-site responses, never rejects a cookie: a call counts as a top-level navigation, not as part of
-  /// a page.
+  /// Step 18, for cross-site responses, never rejects a cookie, because a call counts as a top-level navigation and not
+  /// as part of a page.
   init(
     _ field: SetCookie, from target: CookieTarget, now: Date, _ suffixes: @autoclosure () -> PublicSuffixes
   ) throws(CookieRefusal) {
@@ -38,7 +38,7 @@ extension Cookie {
       expiry: Self.expiry(of: field, now), created: now, accessed: now)
   }
 
-  /// The domain that the cookie is sent to, including its subdomains, or `nil` for the host only. Steps 7 to 10.
+  /// Returns the domain to which the cookie is sent, including subdomains, or `nil` for the host only (steps 7 to 10).
   private static func domain(
     of field: SetCookie, from target: CookieTarget, _ suffixes: () -> PublicSuffixes
   ) throws(CookieRefusal) -> String? {
@@ -53,7 +53,7 @@ extension Cookie {
       guard domain == target.host else { throw .publicSuffix }
       return nil
     }
-    // An incomplete list may lack this suffix, such as `ngrok.io`.
+    // The domain could be a public suffix, such as `ngrok.io`, that is missing from an incomplete list.
     return suffixes.isComplete || domain == target.host ? domain : nil
   }
 
@@ -72,7 +72,7 @@ extension Cookie {
     text.utf8.count >= prefix.utf8.count && zip(text.utf8, prefix.utf8).allSatisfy { ($0 | 0x20) == ($1 | 0x20) }
   }
 
-  /// The expiry date, or `nil` for a session cookie. Step 6: `Max-Age` takes precedence over `Expires`.
+  /// Returns the expiry date, or `nil` for a session cookie. Step 6: `Max-Age` takes precedence over `Expires`.
   private static func expiry(of field: SetCookie, _ now: Date) -> Date? {
     let limit = now.addingTimeInterval(Double(longestAge))
     if let age = field.maxAge {

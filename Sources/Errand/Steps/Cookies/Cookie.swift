@@ -4,27 +4,27 @@ public import ErrandFoundation
 public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
   /// The name. Empty if the server didn't set a name.
   public let name: String
-  /// The value, usually a secret.
+  /// The value, which is usually secret.
   public let value: String
-  /// The host in lowercase. Unless ``isHostOnly``, the cookie is also sent to its subdomains.
+  /// The domain in lowercase. Unless ``isHostOnly`` is `true`, the cookie is also sent to subdomains.
   public let domain: String
   /// The path for which the cookie is sent, including the paths below it.
   public let path: String
   /// Whether the cookie is only sent to ``domain`` itself.
   public let isHostOnly: Bool
-  /// Whether the cookie is only sent over TLS or to this machine.
+  /// Whether the cookie is only sent over TLS or to the local machine.
   public let isSecure: Bool
-  /// Whether the server hides the cookie from scripts. Has no effect here.
+  /// Whether the server hides the cookie from scripts. Errand ignores this.
   public let isHTTPOnly: Bool
   /// The rule for cross-site requests, or `nil` if the server didn't set one, which means `lax`.
   public let sameSite: SameSite?
-  /// The date from which the cookie is no longer sent. `nil` if it lasts as long as the jar is in memory.
+  /// The date from which the cookie is no longer sent. `nil` for a session cookie, which is only kept in memory.
   public let expiry: Date?
-  /// The date at which the cookie was first set. Kept when the cookie is replaced.
+  /// The time at which the cookie was first set. Does not change when the cookie is replaced.
   public internal(set) var created: Date
-  /// The date at which the cookie was last set.
+  /// The time at which the cookie was last set.
   var set: Date
-  /// The date at which the cookie was last sent or received.
+  /// The time at which the cookie was last sent or received.
   var accessed: Date
   var number = 0
 
@@ -59,8 +59,8 @@ public struct Cookie: Sendable, CustomStringConvertible, CustomReflectable {
   /// `name=value`, or only the value if the name is empty (RFC 6265bis §5.8.3, step 4).
   var pair: String { name.isEmpty ? value : "\(name)=\(value)" }
 
-  /// Whether another process set the cookie after `time`. Clocks may differ by one second. Later dates are ignored,
-  /// because they come from a wrong clock.
+  /// Whether another process set the cookie after `time`. The clocks may differ by one second. Dates further in the
+  /// future are ignored, because they come from a wrong clock.
   func wasSet(after time: Date, now: Date) -> Bool {
     set > time.addingTimeInterval(1) && set <= now.addingTimeInterval(1)
   }

@@ -1,9 +1,10 @@
 import ErrandFoundation
 
-/// A jar's file. It has mode 0600 and is written to a temporary file and renamed, so a crash leaves either the old or
-/// the new version. Several processes can share it.
+/// The file of a cookie jar. It has mode 0600. Changes are written to a temporary file, which is then renamed, so a
+/// crash leaves either the old or the new version. Several processes can share the file.
 struct CookieFile: Sendable {
-  /// The time to wait for another process, in milliseconds. A process only holds the lock for a few milliseconds.
+  /// The time to wait for another process's lock, in milliseconds. A process holds the lock for only a few
+  /// milliseconds.
   static let patience = 2000
 
   let url: URL
@@ -13,19 +14,19 @@ struct CookieFile: Sendable {
   private var aside: String { ".\(name).new" }
   private var lock: String { ".\(name).lock" }
 
-  /// Creates the folder if necessary and reads the cookies. Throws if the folder, the file or its content is not
-  /// trusted.
+  /// Creates the folder if necessary and reads the cookies. Throws an error if the folder or the file is not trusted,
+  /// or if the file is not a cookie file.
   func open() throws -> [Cookie] {
     try PrivateFolder.make(folder)
     return try read(PrivateFolder(folder))
   }
 
-  /// Changes the cookies under the file's lock and returns them.
+  /// Changes the cookies while holding the file's lock, and returns the new cookies.
   func update(_ change: ([Cookie]) -> [Cookie]) throws -> [Cookie] {
     try PrivateFolder.make(folder)
     let cookies = try PrivateFolder(folder).locked(lock, patience: Self.patience) { folder in
       let cookies = change(try read(folder))
-      // `create` replaces a file left by a crash instead of writing to it.
+      // `create` replaces a file left behind by a crash, instead of writing to that file.
       let content = StoredCookies(cookies: cookies.compactMap(StoredCookie.init))
       try folder.create(aside, JSONEncoder().encode(content), isSynchronised: true)
       do {
@@ -89,7 +90,7 @@ extension StoredCookie {
       accessed: cookie.accessed.timeIntervalSince1970, set: cookie.set.timeIntervalSince1970)
   }
 
-  /// Returns `nil` for an invalid cookie, which would make every request fail.
+  /// The cookie, or `nil` if it is invalid, because an invalid cookie would make every request fail.
   fileprivate var cookie: Cookie? {
     let isSound = [name, value, domain, path].allSatisfy { text in
       text.hasOnlyBytes { ($0 >= 0x20 && $0 != 0x7F) || $0 == 9 }

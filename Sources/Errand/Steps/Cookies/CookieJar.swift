@@ -5,12 +5,12 @@ public import ErrandFoundation
 ///     let jar = try CookieJar(file: support.appendingPathComponent("cookies.json"))
 ///     await shop.update { $0.cookiePolicy = .shared(jar) }
 ///
-/// Every server has its own jar in memory; see ``CookiePolicy``. A jar keeps at most 50 cookies per domain and 3,000 in
-/// total, none for longer than 400 days. Servers that trust each other can share a jar. Its description shows no
-/// values.
+/// By default, every server has its own in-memory jar; see ``CookiePolicy``. A jar keeps at most 50 cookies per domain
+/// and 3,000 in total, none for longer than 400 days. Servers that trust each other can share a jar. The jar's
+/// description does not show cookie values.
 public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectable {
   private let storage: Lock<CookieStorage>
-  /// Removals not yet applied to the file, which can contain cookies of other processes.
+  /// Removals that have not been applied to the file yet. The file can contain cookies from other processes.
   private let removals = Lock<[Removal]>([])
   private let dates: WallClock
   private let store: CookieStore?
@@ -23,15 +23,15 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     func takes(_ cookie: Cookie, now: Date) -> Bool { isUnwanted(cookie) && !cookie.wasSet(after: time, now: now) }
   }
 
-  /// The maximum number of pending removals. The oldest removals are dropped while the file can't be written.
+  /// The maximum number of pending removals. If the file can't be written for a long time, the oldest ones are dropped.
   private static let mostRemovals = 10_000
 
-  /// A jar in memory that the servers of this process can share.
+  /// An in-memory jar that the servers of this process can share.
   public static let shared = CookieJar()
 
-  /// Creates an empty jar in memory.
+  /// Creates an empty in-memory jar.
   ///
-  /// - Parameter clock: The clock that decides when cookies expire.
+  /// - Parameter clock: The clock that determines when cookies expire.
   public init(clock: CallClock = .continuous) {
     dates = WallClock(clock)
     storage = Lock(CookieStorage())
@@ -40,15 +40,15 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 
   /// Creates a jar that stores its cookies in a file, except those without an expiry date.
   ///
-  /// The file has mode 0600 and is written to a temporary file and renamed, so a crash leaves either the old or the new
-  /// version. Changes are written shortly afterwards on a separate thread. Calls don't wait for the write, but
-  /// ``synchronize()`` does. Several jars, including jars in other processes, can use the same file. Each jar adds its
-  /// own changes, and reads the changes of other jars when it writes.
+  /// The file has mode 0600. Changes are written to a temporary file, which is then renamed, so a crash leaves either
+  /// the old or the new version. Changes are written shortly afterwards on a separate thread. Calls don't wait for the
+  /// write, but ``synchronize()`` does. Several jars, including jars in other processes, can use the same file. When a
+  /// jar writes its own changes, it also reads the changes of other jars.
   ///
   /// - Parameters:
-  ///   - file: The file. Its folder is created if necessary, accessible to this user only. A folder that belongs to
-  ///     another user or is world-writable is rejected.
-  ///   - clock: The clock that decides when cookies expire.
+  ///   - file: The file. Its folder is created if necessary, with access for the current user only. A folder that
+  ///     belongs to another user or is world-writable is rejected.
+  ///   - clock: The clock that determines when cookies expire.
   ///   - log: Receives a message when writing fails. Further failures are not reported until writing succeeds again.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder or file can't be used, or if the file is not a
   ///   cookie file.
@@ -63,22 +63,22 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 
   // MARK: Cookies
 
-  /// The cookies that have not expired, in order of arrival.
+  /// The cookies that have not expired, oldest first.
   public var cookies: [Cookie] {
     let now = dates.now
     return storage.withLock { $0.cookies(at: now) }
   }
 
-  /// The cookies sent with a GET request for `url`, in the order they are sent.
+  /// Returns the cookies that are sent with a GET request for `url`, in the order in which they are sent.
   public func cookies(for url: URL) -> [Cookie] {
     guard let target = CookieTarget(url) else { return [] }
     let now = dates.now
     return storage.withLock { $0.cookies(for: target, isSafe: true, isSameSite: true, now: now) }
   }
 
-  /// Stores a cookie as if the server of `url` had set it: `session=abc; Path=/; Secure`.
+  /// Stores a cookie, such as `session=abc; Path=/; Secure`, as if the server at `url` had set it.
   ///
-  /// An expired cookie, such as one with `Max-Age=0`, removes the cookie that it replaces.
+  /// An expired cookie, such as one with `Max-Age=0`, removes the existing cookie.
   ///
   /// Throws ``TaskError`` with code `.badRequest` if that server is not allowed to set the cookie.
   public func set(_ setCookie: String, from url: URL) throws {
@@ -107,8 +107,9 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     store?.save(self)
   }
 
-  /// Writes changes to the file and reads those of other processes. Does nothing for a jar in memory.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if that fails. The next change causes a retry.
+  /// Writes this jar's changes to the file, and reads the changes of other processes. Does nothing for an in-memory
+  /// jar.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if this fails. In that case, the next change triggers a retry.
   public func synchronize() async throws { try await store?.synchronize(self) }
 
   /// The number of cookies and the path of the file.
@@ -124,11 +125,11 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
 // MARK: Requests and responses
 
 extension CookieJar {
-  /// The `Cookie` header of a request, or `nil` without cookies. `first` is the URL of the first request before
-  /// redirects.
+  /// Returns the `Cookie` header for a request, or `nil` if no cookies are sent. `first` is the URL of the first
+  /// request, before redirects.
   func line(for url: URL, _ method: HTTPMethod, from first: URL?) -> String? {
     guard let target = CookieTarget(url) else { return nil }
-    // Do this outside the lock, because it may load the list of suffixes.
+    // Do this outside the lock, because it may load the public suffix list.
     let isSameSite = first.flatMap { CookieTarget($0) }.map { target.isSameSite(as: $0, .system) } ?? true
     let (isSafe, now) = (method.isSafe, dates.now)
     let cookies = storage.withLock {
@@ -138,7 +139,7 @@ extension CookieJar {
     return cookies.isEmpty ? nil : cookies.map(\.pair).joined(separator: "; ")
   }
 
-  /// Stores the cookies of a response. Rejected cookies are ignored.
+  /// Stores the cookies from a response. Rejected cookies are ignored.
   func receive(_ lines: [String], from url: URL) {
     guard let target = CookieTarget(url) else { return }
     var isChanged = false
@@ -161,7 +162,7 @@ extension CookieJar {
     if !isKept { throw .shadowsSecure }
   }
 
-  /// Writes the changes to the file and reads those of other processes. Called by the store's queue.
+  /// Writes this jar's changes to the file, and reads the changes of other processes. Called on the store's queue.
   func write(to file: CookieFile) throws {
     let (changes, now) = (storage.withLock { $0.takeJournal() }, dates.now)
     let removals = removals.withLock { removals in

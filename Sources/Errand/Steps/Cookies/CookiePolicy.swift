@@ -13,10 +13,10 @@ public struct CookiePolicy: Sendable {
 
   let kind: Kind
 
-  /// The server's policy.
+  /// Uses the server's policy.
   public static let inherited = CookiePolicy(kind: .inherited)
 
-  /// Uses the server's own jar in memory: ``Server/cookieJar``.
+  /// Uses the server's own in-memory jar: ``Server/cookieJar``.
   public static let perServer = CookiePolicy(kind: .perServer)
 
   /// Uses a jar that can be shared or stored in a file.
@@ -25,11 +25,12 @@ public struct CookiePolicy: Sendable {
   /// Doesn't send or store cookies.
   public static let none = CookiePolicy(kind: .none)
 
-  /// Sends these cookies instead of those in a jar, and doesn't store any. A redirect to another origin drops them. A
-  /// server's cookies are only sent to its remote's origin and its `trustedOrigins`, like its header fields.
+  /// Sends these cookies instead of the cookies in a jar. Cookies in responses are not stored. After a redirect to
+  /// another origin, the cookies are no longer sent. A server's cookies are only sent to the origin of its remote and
+  /// to its `trustedOrigins`, like its header fields.
   ///
-  /// A name must be a token. A value must be ASCII without whitespace, commas, semicolons, quotation marks and
-  /// backslashes (RFC 6265bis §4.1.1). Otherwise the call fails with code `.badRequest`.
+  /// A name must be a token. A value must be ASCII without whitespace, commas, semicolons, quotation marks or
+  /// backslashes (RFC 6265bis §4.1.1). Otherwise, the call fails with code `.badRequest`.
   public static func sending(_ cookies: KeyValuePairs<String, String>) -> CookiePolicy {
     CookiePolicy(kind: .sending(cookies.map { ($0.key, $0.value) }))
   }
@@ -56,14 +57,15 @@ extension CookiePolicy {
     }
   }
 
-  /// The `Cookie` header with the policy's own cookies, if any. Throws ``TaskError`` for an invalid name or value.
+  /// Returns the `Cookie` header with the policy's own cookies, if any. Throws ``TaskError`` if a name or a value is
+  /// invalid.
   func statedLine() throws(TaskError) -> String? {
     guard case .sending(let cookies) = kind, !cookies.isEmpty else { return nil }
     for cookie in cookies {
       guard HTTPHeaderName(cookie.name).isValid, cookie.value.hasOnlyBytes(where: Self.isCookieByte) else {
         throw TaskError(
           .badRequest,
-          "the cookie \(cookie.name.shortened.debugDescription) of cookiePolicy has a name that is not a token, or a value with a space, a comma, a semicolon, a quotation mark or a non-ASCII character: escape it",
+          "the cookie \(cookie.name.shortened.debugDescription) in cookiePolicy is invalid: its name is not a token, or its value contains a space, a comma, a semicolon, a quotation mark or a non-ASCII character; escape it",
           phase: .preparing, wasNotSent: true)
       }
     }

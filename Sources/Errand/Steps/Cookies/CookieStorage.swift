@@ -8,8 +8,9 @@ struct CookieStorage {
     var overall = 3000
   }
 
-  /// The maximum size of the cookies of a request, in bytes. Without it, another host in the same domain could block
-  /// all requests, because most servers limit the header size, as does ``HTTPRequest/maximumHeadSize``.
+  /// The maximum size of the cookies sent with a request, in bytes. Without this limit, another host in the same domain
+  /// could set so many cookies that every request fails, because servers and ``HTTPRequest/maximumHeadSize`` limit the
+  /// header size.
   static let maximumHeaderSize = 32 << 10
 
   enum Change {
@@ -23,7 +24,7 @@ struct CookieStorage {
   /// The number of cookies, including expired cookies that have not been removed yet.
   private(set) var count = 0
   private var lastNumber = 0
-  /// The changes not yet written to the file. `nil` for a jar in memory.
+  /// The changes that have not been written to the file yet. `nil` for an in-memory jar.
   private(set) var journal: [Cookie.ID: Change]?
 
   init(_ limits: Limits = Limits(), isJournaled: Bool = false) {
@@ -65,7 +66,8 @@ struct CookieStorage {
     return true
   }
 
-  /// Whether a cookie would hide a secure cookie: same name, overlapping domain, and a path at or below its path.
+  /// Whether a cookie would hide a secure cookie with the same name, an overlapping domain, and the same or a parent
+  /// path.
   private func hidesSecure(_ cookie: Cookie, _ target: CookieTarget, _ now: Date) -> Bool {
     byDomain.contains { domain, cookies in
       (CookieTarget.isName(domain, in: cookie.domain) || CookieTarget.isName(cookie.domain, in: domain))
@@ -103,8 +105,8 @@ struct CookieStorage {
 
   // MARK: Limits
 
-  // §5.7: remove expired cookies first. In a domain with too many cookies, insecure cookies are removed next. The least
-  // recently used cookies are removed first.
+  // §5.7: remove expired cookies first, then the least recently used ones. In a domain with too many cookies, remove
+  // insecure cookies before secure ones.
   private mutating func evict(_ domain: String, _ now: Date) {
     if byDomain[domain].map({ $0.count > limits.perDomain }) ?? false {
       removeExpired(of: domain, now)
@@ -132,7 +134,7 @@ struct CookieStorage {
 
   // MARK: Retrieving
 
-  /// The cookies for a request, in the order in which they are sent (§5.8.3). Marks them as used.
+  /// Returns the cookies for a request, in the order in which they are sent (§5.8.3), and marks them as used.
   mutating func cookies(for target: CookieTarget, isSafe: Bool, isSameSite: Bool, now: Date) -> [Cookie] {
     var found: [Cookie] = []
     for domain in target.domains {
@@ -194,8 +196,8 @@ extension CookieStorage {
   /// Restores changes that could not be written. Later changes take precedence.
   mutating func putBack(_ changes: [Cookie.ID: Change]) { journal?.merge(changes) { later, _ in later } }
 
-  /// Replaces the stored cookies with those of the file, except cookies that have changed since then. Session cookies
-  /// are kept.
+  /// Replaces the jar's cookies with those in the file, except cookies that have changed since the file was read.
+  /// Session cookies are kept.
   mutating func adopt(_ stored: [Cookie], now: Date) {
     let changes = takeJournal()
     let known = Dictionary(byDomain.values.joined().map { ($0.id, $0) }) { first, _ in first }

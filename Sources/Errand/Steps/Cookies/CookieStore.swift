@@ -1,12 +1,12 @@
 import Dispatch
 import ErrandFoundation
 
-/// Writes a jar to its file on its own dispatch queue, so no call waits for the disk.
+/// Writes a jar to its file on a separate dispatch queue, so that no call waits for the disk.
 final class CookieStore: Sendable {
   private struct State {
-    /// Whether a write is queued that has not started. It will include new changes.
+    /// Whether a write is queued but has not started. That write will include new changes.
     var isQueued = false
-    /// Whether the last write failed. Failures are logged once until writing succeeds again.
+    /// Whether the last write failed. Further failures are not logged until writing succeeds again.
     var hasFailed = false
   }
 
@@ -42,7 +42,7 @@ final class CookieStore: Sendable {
   }
 
   func synchronize(_ jar: CookieJar) async throws {
-    // Not cancellable: the write only waits for the file's lock, and not for long.
+    // Not cancellable, because the write takes little time: it only waits for the file's lock.
     let result: Result<Void, any Error> = await answer { waiter in
       writer.async { [self] in waiter.resume(returning: Result { try write(jar) }) }
       return nil

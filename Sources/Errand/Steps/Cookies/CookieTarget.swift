@@ -15,8 +15,8 @@ struct CookieTarget: Sendable {
     path = Self.path(of: url.absoluteString)
   }
 
-  /// Whether secure cookies can be sent. RFC 6265bis §5.7, step 13, gives "localhost" as an example of a host trusted
-  /// without TLS.
+  /// Whether secure cookies can be sent: over TLS, or to a loopback host. RFC 6265bis §5.7, step 13, gives "localhost"
+  /// as an example of a host that is trusted without TLS.
   var isSecure: Bool { origin.isSecure || origin.isLoopback }
 
   /// The path for cookies that don't specify one: the request's path up to its last slash (RFC 6265bis §5.1.4).

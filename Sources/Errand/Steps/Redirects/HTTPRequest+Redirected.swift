@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension HTTPRequest {
-  /// The next request after a redirect (RFC 9110 §15.4). Dropped header fields do not return with later redirects.
-  /// Secret fields only go to another origin if `mayKeep` allows it.
+  /// Returns the request that follows a redirect (RFC 9110 §15.4). Header fields that were dropped are not restored by
+  /// later redirects. Secret fields are only sent to another origin if `mayKeep` allows it.
   func redirected(
     to target: URL, _ status: HTTPStatus, isSecret: (HTTPHeaders.Field) -> Bool,
     mayKeep: (HTTPHeaders.Field) -> Bool
@@ -31,16 +31,18 @@ extension HTTPRequest {
   ]
 
   // RFC 9110 §15.4, items 2.3 to 2.5: fields specific to the origin or resource, and validators. Secret fields are
-  // checked separately. If-Range stays with its Range (§14.2), or the server could send part of another version.
+  // checked separately. If-Range is kept with its Range (§14.2). Otherwise, the server could send part of another
+  // version.
   static let ofOrigin: Set<HTTPHeaderName> = [
     .host, "Origin", "Referer", "If-Match", "If-Modified-Since", "If-None-Match", "If-Unmodified-Since",
   ]
 }
 
 extension HTTPStatus {
-  /// The method of the next request if it changes, in which case the body is dropped. A 303 points to another resource
-  /// with GET (RFC 9110 §15.4.4). A POST after 301 or 302 becomes a GET for historical reasons (§15.4.2 and §15.4.3,
-  /// notes). 307 and 308 keep method and body (§15.4.8 and §15.4.9).
+  /// Returns the method of the next request if the body is dropped, or `nil` if the method and the body are kept. A 303
+  /// points to another resource, which is requested with GET (RFC 9110 §15.4.4). A POST after a 301 or 302 becomes a
+  /// GET for historical reasons (notes in §15.4.2 and §15.4.3). 307 and 308 keep the method and the body (§15.4.8 and
+  /// §15.4.9).
   fileprivate func method(after method: HTTPMethod) -> HTTPMethod? {
     switch code {
     case 301, 302: method == .post ? .get : nil

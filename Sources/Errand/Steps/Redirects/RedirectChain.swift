@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The redirects of one attempt, and the decision on the next redirect. Does no I/O.
+/// Tracks the redirects of one attempt and decides whether to follow the next one. Does no I/O.
 struct RedirectChain {
   private struct Key: Hashable {
     let method: HTTPMethod
@@ -27,15 +27,15 @@ struct RedirectChain {
     seen = [Key(request)]
   }
 
-  /// The request that a redirect asks for, or `nil` if the response is returned to the caller.
-  /// Throws ``TaskError`` for an invalid target or too many redirects.
+  /// Returns the request that follows a redirect, or `nil` if the response is returned to the caller.
+  /// Throws ``TaskError`` if the target is invalid or if there are too many redirects.
   func proposal(_ response: HTTPResponse, mayKeep: (HTTPHeaders.Field, URL) -> Bool) throws -> HTTPRequest? {
     guard response.status.isRedirect, policy.kind != .refuse, let target = try target(of: response) else { return nil }
     if policy.kind == .sameOrigin, Origin(target) != Origin(request.url) { return nil }
     guard redirects.count < policy.maximum else {
       throw failure(
         .tooManyRedirects,
-        "\(response.status) after \(redirects.count) redirects, the maximum of redirectPolicy; the next one leads to '\(shown(target))'",
+        "\(response.status) to '\(shown(target))' is not followed after \(redirects.count) redirects, the maximum allowed by redirectPolicy",
         response)
     }
     return request.redirected(to: target, response.status, isSecret: isSecret) { mayKeep($0, target) }
@@ -49,8 +49,8 @@ struct RedirectChain {
     }
   }
 
-  /// Checks a request that the policy changed. Remaining secrets are removed if the request goes to a different origin
-  /// than the proposal.
+  /// Checks a request that the policy changed. Removes the remaining secrets if the request and the proposal have
+  /// different origins.
   func allowed(_ next: HTTPRequest, for proposal: HTTPRequest) -> HTTPRequest {
     var next = next
     if !next.body.isSame(as: proposal.body), next.headers[.contentLength] == proposal.headers[.contentLength] {
@@ -73,8 +73,9 @@ struct RedirectChain {
     if response.headers.contains(.setCookie) { seen = [] }
     guard seen.insert(Key(next)).inserted else {
       throw failure(
-        .tooManyRedirects, "\(response.status) in a redirect loop: '\(shown(next.url))' was already requested", response
-      )
+        .tooManyRedirects,
+        "\(response.status) to '\(shown(next.url))' is not followed: that URL was already requested (redirect loop)",
+        response)
     }
     redirects.append(Redirect(request.method, request.url, response.status, headers: response.headers))
     request = next
@@ -91,7 +92,7 @@ struct RedirectChain {
     guard next.body.isReplayable else {
       throw failure(
         .bodyNotReplayable,
-        "\(refused): the body would be sent again, but can only be read once: use HTTPBody.stream with a closure",
+        "\(refused): the request body must be sent again, but can only be read once: use HTTPBody.stream with a closure",
         response)
     }
     return target

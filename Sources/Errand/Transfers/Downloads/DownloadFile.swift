@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// A download's partial file and journal, stored next to the target file. Locked while open.
+/// A download's partial file and journal, stored next to the target file. The partial file is locked while it is open.
 ///
-/// The journal never claims more bytes than the file contains. Bytes are written before the journal counts them, and an
-/// old version's bytes are removed before the journal describes a new one.
+/// The journal never counts more bytes than the file contains. Bytes are written before the journal counts them, and an
+/// old version's bytes are removed before the journal describes a new version.
 final class DownloadFile {
-  /// The number of bytes between synchronizations, which is the maximum that a system crash can lose.
+  /// The number of bytes written between synchronizations. It limits how many bytes a system crash can lose.
   private static let checkpoint: Int64 = 16 << 20
 
   private let place: TransferPlace
@@ -13,7 +13,8 @@ final class DownloadFile {
   private let madeFolders: [String]
   private let disk: DownloadDisk
   private(set) var journal: DownloadJournal?
-  /// The number of contiguous bytes after which the download can continue. 0 if the file is split into ranges.
+  /// The number of contiguous bytes at the start of the file. The download continues after them. 0 if the file is split
+  /// into ranges.
   private(set) var length: Int64 = 0
   /// The ranges, with the number of bytes written to each. `nil` if the file is not split.
   private(set) var ranges: DownloadRanges?
@@ -56,7 +57,7 @@ final class DownloadFile {
       do {
         return try LockedFile(place.path("part"), of: place.file.path)
       } catch {
-        // A concurrent download that failed may have removed folders that it had created.
+        // A failed concurrent download may have removed the folders that it had created.
         tries += 1
         guard access(place.folder, F_OK) != 0, tries < 100 else { throw error }
       }
@@ -78,7 +79,7 @@ final class DownloadFile {
 
   var isComplete: Bool { ranges?.isComplete ?? (journal?.total == length) }
 
-  /// The number of bytes present, in any order.
+  /// The number of bytes present, whether or not they are contiguous.
   var present: Int64 { ranges?.present ?? length }
 
   /// Discards the current content and starts a new version.
@@ -91,7 +92,7 @@ final class DownloadFile {
 
   func append(_ data: Data) throws {
     guard disk.put(data, file.descriptor) else {
-      let error = place.failure("; the \(length) bytes received so far are kept, and a later run continues from them")
+      let error = place.failure("; the \(length) bytes received so far are kept for the next run")
       // Cut off bytes that were written before the error, because they will be requested again.
       try? cut(to: length)
       throw error
@@ -120,7 +121,7 @@ final class DownloadFile {
     return true
   }
 
-  /// Makes the bytes written so far survive a system crash.
+  /// Synchronizes the file and the journal, so that the bytes written so far survive a system crash.
   func synchronise() throws {
     guard var journal, journal.synced != length || journal.ranges != ranges else { return }
     try reachDisk()
@@ -128,10 +129,10 @@ final class DownloadFile {
     try write(journal)
   }
 
-  /// Synchronizes the file. If that fails, drops the bytes that may be lost and throws.
+  /// Synchronizes the file. If that fails, discards the bytes that may be lost and throws.
   private func reachDisk() throws {
     guard !disk.flush(file.descriptor) else { return }
-    let error = place.failure("; data received since the last sync is downloaded again")
+    let error = place.failure("; data received since the last sync will be downloaded again")
     if let synced = journal?.ranges {
       ranges = synced
       try? stretch(synced)
@@ -141,7 +142,7 @@ final class DownloadFile {
     throw error
   }
 
-  /// Removes bytes that turned out not to belong to the file.
+  /// Truncates the file, to remove bytes that do not belong to it.
   func takeBack(to length: Int64) throws {
     guard self.length > length else { return }
     try cut(to: length)
@@ -163,7 +164,7 @@ final class DownloadFile {
     return SHA256.hexadecimal(hash.finish())
   }
 
-  /// Moves the partial file to the target, keeping the mode and owner of the file that it replaces.
+  /// Moves the partial file to the target, and keeps the mode and owner of the replaced file.
   func publish() throws {
     var old = stat()
     let isThere = stat(place.file.path, &old) == 0
@@ -186,8 +187,8 @@ final class DownloadFile {
     (journal, length, ranges) = (nil, 0, nil)
   }
 
-  /// The default mode of new files, determined by creating one: `umask()` can only be read by changing it for all
-  /// threads.
+  /// Returns the default mode of new files. Creates a file to determine the mode, because `umask()` would change it for
+  /// all threads.
   private func usualMode() throws -> mode_t {
     let path = place.path("mode")
     unlink(path)
@@ -220,8 +221,8 @@ final class DownloadFile {
 // MARK: - Ranges
 
 extension DownloadFile {
-  /// Starts a version that is split into ranges, or splits the rest of a version whose first range is complete. Sets
-  /// the file to its full length without allocating disk blocks, because the length is only the server's claim.
+  /// Starts a version that is split into ranges, or splits the missing part of the current version. Extends the file to
+  /// its full length without allocating disk blocks, because the length stated by the server may be wrong.
   func split(_ journal: DownloadJournal, into parts: DownloadRanges) throws {
     if parts.present == 0 { try cut(to: 0) } else { try synchronise() }
     var journal = journal
@@ -243,10 +244,10 @@ extension DownloadFile {
   func append(_ data: Data, to index: Int) throws {
     guard let part = ranges?.parts[index], let position = ranges?.positionOfMark(index) else { return }
     let mark = DownloadRanges.mark(part.count + Int64(data.count))
-    // Write the mark last: if the process is killed in between, the mark counts too few bytes.
+    // Write the mark last, so that it is never too high if the process is killed in between.
     guard lseek(file.descriptor, off_t(part.next), SEEK_SET) >= 0, disk.put(data, file.descriptor),
       Descriptor.put(mark, into: file.descriptor, at: position)
-    else { throw place.failure("; the \(present) bytes received so far are kept, and a later run continues from them") }
+    else { throw place.failure("; the \(present) bytes received so far are kept for the next run") }
     ranges?.add(data.count, to: index)
     try synchroniseInTime()
   }
@@ -254,17 +255,17 @@ extension DownloadFile {
   func takeBack(_ index: Int, to count: Int64) throws {
     guard let position = ranges?.positionOfMark(index) else { return }
     ranges?.take(index, back: count)
-    let count = ranges?.parts[index].count ?? count  // a failed synchronization may have lost more
+    let count = ranges?.parts[index].count ?? count  // a failed synchronization may have discarded more bytes
     guard Descriptor.put(DownloadRanges.mark(count), into: file.descriptor, at: position) else { throw place.failure() }
     guard var journal, let synced = journal.ranges?.parts[index].count, synced > count else { return }
     journal.ranges?.take(index, back: count)
     try write(journal)
   }
 
-  /// Turns a file whose ranges are all complete into one that is not split.
+  /// If all ranges are complete, joins them. The file is then no longer split.
   func settle() throws {
     guard let parts = ranges, parts.isComplete else { return }
-    try synchronise()  // before the marks are cut off
+    try synchronise()  // must come before the marks are cut off
     guard var journal else { return }
     (journal.ranges, journal.synced) = (nil, parts.total)
     ranges = nil
@@ -272,7 +273,7 @@ extension DownloadFile {
     try write(journal)
   }
 
-  /// Restores an earlier run's ranges, as far as the file contains their bytes.
+  /// Restores the ranges of an earlier run. Counts only the bytes that the file contains.
   private func restore(_ known: DownloadRanges, _ there: Int64) throws {
     let isSameBoot = BootSession.current != nil && journal?.boot == BootSession.current
     let marks = isSameBoot ? Descriptor.bytes(of: file.descriptor, from: known.total, atMost: 1 << 10) : nil

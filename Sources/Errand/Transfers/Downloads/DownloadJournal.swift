@@ -1,16 +1,16 @@
 /// Describes a partial file: its version, and how many of its bytes can be trusted.
 struct DownloadJournal: Codable, Sendable, Equatable {
-  /// The format's version. Journals with another version are ignored.
+  /// The version of the format. Journals in other versions are ignored.
   static let format = 1
 
   var format = Self.format
   /// The hash that identifies the content.
   var identity: String
-  /// The version's validator. `nil` if the server did not send a strong validator, which means that parts can't be
+  /// The version's validator. `nil` if the server did not send a strong validator. In that case, parts can't be
   /// combined.
   var validator: DownloadValidator?
   var total: Int64?
-  /// The number of bytes synchronized with the disk.
+  /// The number of bytes synchronized to disk.
   var synced: Int64 = 0
   /// The ranges with their synchronized bytes, if the file is split. In that case, `synced` is 0.
   var ranges: DownloadRanges?
@@ -27,7 +27,7 @@ struct DownloadJournal: Codable, Sendable, Equatable {
     self.digest = digest
   }
 
-  /// Returns the number of bytes after which the download of a partial file with this length can continue.
+  /// Returns how many bytes of a partial file with this length can be kept.
   func usable(of length: Int64, boot: String?) -> Int64 {
     guard format == Self.format, validator != nil, length >= synced, synced >= 0 else { return 0 }
     // Unless the system has restarted, all written bytes are present.

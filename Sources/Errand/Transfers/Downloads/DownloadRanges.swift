@@ -1,15 +1,15 @@
 import ErrandFoundation
 
-/// The concurrently fetched ranges of a file, with the number of bytes present in each. Pure.
+/// The concurrently fetched ranges of a file, with the number of bytes present in each.
 ///
-/// During the download, each range's byte count is stored as eight bytes after the end of the file. Such a mark is
-/// written after the bytes that it counts, so it never claims more bytes than the file contains.
+/// During the download, each range has a mark after the end of the file: its byte count, in eight bytes. A mark is
+/// written after the bytes that it counts, so it never counts more bytes than the file contains.
 struct DownloadRanges: Codable, Sendable, Equatable {
   struct Part: Codable, Sendable, Equatable {
     let start: Int64
     /// The position after the last byte.
     let end: Int64
-    /// The number of bytes present, from the start of the range.
+    /// The number of bytes present at the start of the range.
     var count: Int64 = 0
 
     var next: Int64 { start + count }
@@ -19,15 +19,16 @@ struct DownloadRanges: Codable, Sendable, Equatable {
   static let markSize = 8
   /// The maximum number of concurrent ranges, regardless of the options.
   static let most = 16
-  /// The minimum size of every range except the last. Smaller requests cost more than they save.
+  /// The minimum size of every range except the last. For smaller ranges, a separate request costs more time than it
+  /// saves.
   static let smallest: Int64 = 1 << 20
-  /// A size larger than any real file. Positions below it can't overflow.
+  /// A size larger than any real file. Sums of smaller positions can't overflow.
   private static let largestFile: Int64 = 1 << 60
 
   private(set) var parts: [Part]
 
-  /// Splits a file into a first range of `head` bytes, and up to `count` ranges of similar size, at least `smallest`
-  /// bytes each. `nil` if the file is empty or too large.
+  /// Splits a file into a first range of `head` bytes and up to `count` other ranges of similar size, each at least
+  /// `smallest` bytes long. Fails if the file is empty or too large.
   init?(total: Int64, head: Int64, isThere: Bool, count: Int, smallest: Int64 = Self.smallest) {
     guard total > 0, total < Self.largestFile, head > 0, head <= total else { return nil }
     parts = [Part(start: 0, end: head, count: isThere ? head : 0)]
@@ -48,7 +49,7 @@ struct DownloadRanges: Codable, Sendable, Equatable {
 
   mutating func add(_ count: Int, to index: Int) { parts[index].count += Int64(count) }
 
-  /// Lowers a range's count to `count` if it is higher.
+  /// Limits a range's count to `count`.
   mutating func take(_ index: Int, back count: Int64) { parts[index].count = min(parts[index].count, count) }
 
   // MARK: Marks
@@ -59,14 +60,13 @@ struct DownloadRanges: Codable, Sendable, Equatable {
 
   func positionOfMark(_ index: Int) -> Int64 { total + Int64(index * Self.markSize) }
 
-  /// Returns the ranges with the bytes that the file really contains, given the journal's synchronized counts. Returns
-  /// `nil` if the file and the journal do not match. Pass `nil` as `marks` if they may not match the bytes before them,
-  /// for example after a system crash.
+  /// Updates the journal's ranges with the counts in `marks`, which can be higher. Returns `nil` if the file and the
+  /// journal do not match. Pass `nil` as `marks` if the marks can't be trusted, for example after a system crash.
   func usable(of length: Int64, marks: Data?) -> DownloadRanges? {
     guard isSound, length <= lengthWithMarks, parts.allSatisfy({ $0.count == 0 || $0.next <= length }) else {
       return nil
     }
-    // If the file has just been extended or has lost its marks, only the synchronized bytes count.
+    // Count only the synchronized bytes if the file has lost its marks, or if they have not been written yet.
     guard let marks, length == lengthWithMarks else { return self }
     guard marks.count == parts.count * Self.markSize else { return nil }
     var usable = self
@@ -74,13 +74,13 @@ struct DownloadRanges: Codable, Sendable, Equatable {
       let bytes = marks.dropFirst(index * Self.markSize).prefix(Self.markSize)
       let count = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       guard count <= UInt64(parts[index].end - parts[index].start) else { return nil }
-      // A mark that was not written, or only in part, counts too few bytes.
+      // A mark that was not written, or only partly written, is too low.
       usable.parts[index].count = max(parts[index].count, Int64(count))
     }
     return usable
   }
 
-  /// Whether the ranges are contiguous, not empty, and start at 0.
+  /// Whether the ranges are contiguous and nonempty, and start at 0.
   private var isSound: Bool {
     guard (1...Self.most + 1).contains(parts.count), parts.first?.start == 0, total < Self.largestFile else {
       return false

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension DownloadRun {
-  /// Returns the error for a response without any usable content.
+  /// Returns the error for a response without usable content.
   func unusable(_ response: HTTPResponse, as kind: String) -> any Error {
     guard response.status == .notModified else {
       return failure(.badResponse, "\(response.status) is not a valid response to \(kind)", response)

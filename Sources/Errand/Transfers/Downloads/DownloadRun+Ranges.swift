@@ -1,13 +1,14 @@
 import ErrandFoundation
 
-// Downloads a file in concurrent ranges. Each range has its own calls, retries and delays, and its own part of the
-// file. If one range detects that the version has changed, all other ranges end.
+// Downloads a file in concurrent ranges. Each range has its own calls, retries and delays, and is written to its own
+// part of the file. If a response shows that the version has changed, all ranges are cancelled.
 
 extension DownloadRun {
-  /// Whether the download can be split, as far as is known.
+  /// Whether the download may be split into ranges.
   var mayComeInRanges: Bool { aim.ranges > 1 && !isOne && !wantsWhole }
 
-  /// Returns the ranges to fetch: those of an earlier run, or the remaining part of a file that has not been split yet.
+  /// Returns the ranges to fetch, from an earlier run or from splitting the missing part of the file. Returns `nil` if
+  /// the file can't be split.
   func rangesToFetch() throws -> DownloadRanges? {
     if let ranges = file.ranges, !wantsWhole { return ranges }
     guard mayComeInRanges, let journal = file.journal, journal.validator?.kind == .eTag, let total = journal.total,
@@ -18,8 +19,8 @@ extension DownloadRun {
     return ranges
   }
 
-  /// Fetches ranges until all are complete or they turn out not to be combinable. `first` is the response to the first
-  /// range, if it has already arrived.
+  /// Fetches the ranges until all are complete. If they can't be combined, the next attempt requests the entire file.
+  /// `first` is the response to the request for the first range, if it has already arrived.
   func fetch(_ ranges: DownloadRanges, _ first: HTTPResponse? = nil) async throws {
     workers = RangeWorkers(for: ranges, most: aim.ranges, hasFirst: first != nil)
     do {
@@ -28,7 +29,8 @@ extension DownloadRun {
           let response = number == 0 ? first : nil
           group.addTask { [self] in try await work(response) }
         }
-        // The first error cancels the other workers. Wait for the entire group, so that no worker writes afterwards.
+        // The first error cancels the other workers. Wait for all workers, so that none of the workers writes
+        // afterwards.
         while try await group.next() != nil {}
       }
     } catch is RangeWorkers.Mismatch {
@@ -42,7 +44,7 @@ extension DownloadRun {
     while let (index, refusal) = workers.take(of: file.ranges) {
       guard try await complete(index, after: refusal) else { break }
     }
-    // The remaining workers may all be waiting.
+    // All remaining workers may now be waiting. If so, report the delay.
     if let rest = workers.restOfAll {
       coordinator.note(.delayed(max(.zero, rest.end - server.manager.clock.now), rest.error))
     }
@@ -74,8 +76,8 @@ extension DownloadRun {
     file.ranges.map { $0.parts[index].count > part.count } ?? false
   }
 
-  /// Waits for the remainder of a refused range's `Retry-After`. The refusal is retried as if progress had been made,
-  /// because the other ranges arrived.
+  /// Waits for the rest of a refused range's `Retry-After` delay. The refusal counts as the first failure after
+  /// progress, because other ranges have arrived since then.
   private func wait(_ refusal: RangeWorkers.Refusal, _ retry: inout TransferRetry) async throws {
     let waited = server.manager.clock.now - refusal.moment
     let now = server.manager.dates.now
@@ -128,7 +130,7 @@ extension DownloadRun {
     case (_, .failure(let error)): throw error
     case (_, .success(let response)):
       response.body.cancel()
-      throw unusable(response, as: "a range")
+      throw unusable(response, as: "a range request")
     }
   }
 
@@ -139,11 +141,11 @@ extension DownloadRun {
       while let chunk = try await response.body.next() {
         // A disk error in another range may have lost bytes of this range. Fetch them again.
         guard file.ranges?.parts[index].next == next else {
-          throw failure(.fileNotWritable, "the disk may have lost earlier data of this range", response)
+          throw failure(.fileNotWritable, "earlier data in this range may have been lost in a disk error", response)
         }
         next += Int64(chunk.count)
         guard next <= end else {
-          try file.takeBack(index, to: there)  // longer than its header claims: the earlier bytes may be wrong too
+          try file.takeBack(index, to: there)  // the body is too long, so the earlier bytes may be wrong too
           throw RangeWorkers.Mismatch()
         }
         try file.append(chunk, to: index)

@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// A single run of a download: sends requests, writes the bodies, and acts on each ``DownloadStep``.
+/// A single run of a download. Sends requests, performs the ``DownloadStep`` for each response, and writes the bodies.
 actor DownloadRun {
   private let makePlan: @Sendable () -> TaskPlan
   let file: DownloadFile
   let coordinator: TransferCoordinator
   let aim: DownloadOptions
-  /// The identity set by the owner. `nil` to derive it from the URL.
+  /// The content's identity, if it was set by the app. `nil` to derive it from the URL.
   private let identity: String?
   let server: Server
   var retry: TransferRetry
@@ -15,7 +15,7 @@ actor DownloadRun {
   /// Whether a response has confirmed that the partial file belongs to the current version.
   var isConfirmed = false
   var wantsWhole = false
-  /// Whether the file is downloaded as one stream although the options allow ranges.
+  /// Whether the file is downloaded as a single stream, even if the options allow ranges.
   var isOne = false
   var workers = RangeWorkers()
   /// Whether the attempt added bytes that a later attempt can use.
@@ -59,7 +59,7 @@ actor DownloadRun {
       try await coordinator.attempt { try await self.attempt() }
       if hasGained { retry.gained() }
     } catch is TransferCoordinator.PausedError {
-      return  // continue after `resume()`
+      return  // the next attempt waits for `resume()`
     } catch let failure as RangeWorkers.Failure {
       throw failure.error  // all retries have been used up
     } catch let error as TaskError {
@@ -74,7 +74,7 @@ actor DownloadRun {
     meter.present(of: file.journal?.total, attempt: attempts)
   }
 
-  /// Returns the failed attempt's request, as far as it is known. Used by the retry policy.
+  /// Returns a request that represents the failed attempt in the retry policy.
   func failedRequest(_ error: TaskError) -> HTTPRequest {
     let url = error.url.flatMap { URL(string: $0) } ?? server.configuration.remote.url
     return HTTPRequest(.get, url ?? file.url)
@@ -108,7 +108,7 @@ actor DownloadRun {
     let url: URL
   }
 
-  /// Sends a request. `isRepetition` is whether the previous request failed.
+  /// Sends a request. `isRepetition` is `true` if the previous request failed.
   func ask(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> Reply {
     var asked = asked
     do {
@@ -119,14 +119,14 @@ actor DownloadRun {
       return Reply(step: step, source: .success(response), url: first)
     } catch let error as TaskError where error.code == .badStatus && !error.isOfAnotherCall {
       guard let status = error.status else { throw error }
-      // Use the task's URL. An error contains the redacted URL of the last redirect.
+      // Use the task's URL, because an error contains only the redacted URL after the last redirect.
       let url = try await ServerSnapshot.url(of: makePlan())
       asked.isOther = isOther(url)
       return Reply(step: .after(status, error.headers, asked: asked), source: .failure(error), url: url)
     }
   }
 
-  /// Builds the task again and sends it, to request the entire file or the missing bytes of the known version.
+  /// Builds the task again, and requests the entire file or the missing bytes of the known version.
   private func send(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> HTTPResponse {
     var plan = makePlan()
     guard plan.range == nil else {
@@ -157,7 +157,7 @@ actor DownloadRun {
     return try await Call.stream(plan)
   }
 
-  /// Whether the URL identifies other content than the journal describes.
+  /// Whether the URL and the journal identify different content.
   private func isOther(_ url: URL?) -> Bool {
     guard let journal = file.journal else { return true }
     return journal.identity != identity(of: url)
@@ -194,7 +194,7 @@ actor DownloadRun {
       let isFirst = file.present == 0
       let askedForWhole = wantsWhole
       (wantsWhole, isOne) = (false, true)
-      // A body that ends when the connection closes may be truncated. Use the version's known length instead.
+      // A body without a stated length can be truncated without an error. Check it against the version's known length.
       let validator = DownloadValidator(response.headers)
       let isKnown =
         !askedForWhole && validator != nil && validator == file.journal?.validator && !isOther(url)
@@ -205,7 +205,7 @@ actor DownloadRun {
         }
         throw failure(
           .badResponse,
-          "the server sent the same validator for \(total) bytes and for \(length): the bytes received so far are kept. If it happens again, the download starts over, as it does after discard()",
+          "the server sent the same validator for files of \(total) and \(length) bytes: run the download again, or call discard() first to start over; the bytes received so far are kept",
           response)
       }
       let length = length ?? (isKnown ? file.journal?.total : nil)
@@ -242,7 +242,7 @@ actor DownloadRun {
       if let end, file.length + Int64(chunk.count) > end {
         wantsWhole = true
         try file.takeBack(to: start)  // the earlier bytes may be wrong too
-        throw failure(.badResponse, "the body is longer than its header states", response)
+        throw failure(.badResponse, "the body is longer than its headers state", response)
       }
       try check(file.length + Int64(chunk.count), response)
       try file.append(chunk)

@@ -1,7 +1,8 @@
 extension DownloadStep {
-  /// Returns the step after the response to the first range of an unknown file.
+  /// Returns the step after a response to the first range request for an unknown file.
   ///
-  /// Splitting requires a strong `ETag` and the total length, which are used to request and check every other range.
+  /// A file is split only if the response contains a strong `ETag` and the total length, because both are needed to
+  /// request and check the other ranges.
   static func afterFirst(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 206: first(headers, asked)
@@ -18,8 +19,8 @@ extension DownloadStep {
     return .split(validator, end: end, total: total)
   }
 
-  /// Returns the step after the response to one of several ranges: `append` if it is the requested range of the same
-  /// version and length, or `restart` if it is another valid response.
+  /// Returns the step after a response to a range request for a known file: `append` if the response contains the
+  /// requested range of the same version and length, or `restart` for another valid response.
   static func afterRange(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 200, 203, 412, 416: return .restart

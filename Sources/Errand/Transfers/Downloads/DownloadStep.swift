@@ -1,4 +1,4 @@
-/// The next step of a download when a response's head has arrived. Pure.
+/// The next step of a download after a response's headers have arrived.
 enum DownloadStep: Equatable {
   /// Append the body up to `end`. `total` is the full length, if known.
   case append(end: Int64, total: Int64?)
@@ -22,12 +22,12 @@ enum DownloadStep: Equatable {
     var offset: Int64
     var validator: DownloadValidator?
     var total: Int64?
-    /// The position after the range's last requested byte. `nil` requests everything after `offset`.
+    /// The position after the last requested byte. `nil` requests everything from `offset` to the end.
     var end: Int64?
-    /// Whether the request is for other content than the journal describes.
+    /// Whether the requested content is different from the content in the journal.
     var isOther = false
 
-    /// The value of `Range`. `nil` for the entire file.
+    /// The value of the `Range` field. `nil` to request the entire file.
     var range: String? {
       if let end { return "bytes=\(offset)-\(end - 1)" }
       return offset > 0 && validator != nil ? "bytes=\(offset)-" : nil
@@ -42,7 +42,7 @@ enum DownloadStep: Equatable {
     return afterRest(status, headers, asked: asked)
   }
 
-  /// Returns the step after the response to a request for the entire file, or for everything that is missing.
+  /// Returns the step after a response to a request for the entire file or for all missing bytes.
   static func afterRest(_ status: HTTPStatus, _ headers: HTTPHeaders, asked: Asked) -> DownloadStep {
     switch status.code {
     case 200, 203: whole(status, headers, asked)
@@ -52,21 +52,20 @@ enum DownloadStep: Equatable {
     // RFC 9110 §15.5.13: some servers respond with 412 if the `If-Range` condition fails.
     case 412 where asked.offset > 0: .restart
     case 416 where asked.offset > 0: unsatisfied(headers, asked)
-    case 200..<300: .refuse("the response has neither the whole file nor a range")
+    case 200..<300: .refuse("the response contains neither the whole file nor a range")
     default: .fail
     }
   }
 
   private static func whole(_ status: HTTPStatus, _ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
-    // RFC 9110 §14.4: `Content-Range` has no meaning in a 200. Here it reveals a server that sends a part with status
-    // 200.
+    // RFC 9110 §14.4: `Content-Range` has no meaning in a 200. However, some servers send a range with status 200.
     if asked.range != nil, let part = ContentRange(headers), part.positions.count != part.length { return .restart }
     if let coding = coding(headers) { return .refuse(compressed(coding)) }
     return .replace(length: headers.number(.contentLength))
   }
 
   private static func part(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
-    guard asked.offset > 0 else { return .refuse("the server sent a part, but the whole file was requested") }
+    guard asked.offset > 0 else { return .refuse("the server sent a range, but the whole file was requested") }
     if let coding = coding(headers) { return .refuse(compressed(coding)) }
     guard !asked.isOther, asked.validator?.isOf(headers) == true, let part = ContentRange(headers),
       Int64(part.positions.lowerBound) == asked.offset
@@ -78,12 +77,12 @@ enum DownloadStep: Equatable {
     return .append(end: end, total: total ?? asked.total)
   }
 
-  // RFC 9110 §15.5.17: the range starts after the end of the file. With `If-Range`, this applies to the same version.
+  // RFC 9110 §15.5.17: the range starts after the end of the file. Because of `If-Range`, the version is the same.
   private static func unsatisfied(_ headers: HTTPHeaders, _ asked: Asked) -> DownloadStep {
     guard !asked.isOther, let length = ContentRange.completeLength(headers), Int64(length) == asked.offset,
       asked.total.map({ $0 == asked.offset }) ?? true
     else { return .restart }
-    // Unlike a 206, a 416 does not need the validator. If the validator is present, it must match.
+    // Unlike a 206, a 416 may omit the validator. If it is present, it must match.
     let isSame = !headers.contains(.eTag) || asked.validator?.isOf(headers) == true
     return isSame ? .finished : .restart
   }

@@ -12,7 +12,7 @@ struct DownloadValidator: Codable, Sendable, Equatable {
 
   /// Creates a validator from a response's header fields. `nil` if they don't contain a strong validator.
   init?(_ headers: HTTPHeaders) {
-    // RFC 9110 §13.1.5: never use a weak tag, and use a date only without a tag.
+    // RFC 9110 §13.1.5: never use a weak tag, and use a date only if the tag is missing.
     guard !headers.contains(.eTag) else {
       guard let tag = headers.single(.eTag).flatMap({ EntityTag($0) }), !tag.isWeak else { return nil }
       (kind, text) = (.eTag, tag.text)
@@ -22,11 +22,11 @@ struct DownloadValidator: Codable, Sendable, Equatable {
     (kind, text) = (.lastModified, modified)
   }
 
-  /// The minimum age of a modification date. It rules out another change within the same second, even if the server's
-  /// clocks differ.
+  /// The minimum number of seconds between `Last-Modified` and `Date`. It rules out another change within the same
+  /// second, even if the server's clocks differ.
   private static let margin: TimeInterval = 60
 
-  // RFC 9110 §8.8.2.2: the response date must be late enough to outweigh clock differences.
+  // RFC 9110 §8.8.2.2: `Date` must be late enough to compensate for clock differences.
   private static func isStrong(_ modified: String, _ headers: HTTPHeaders) -> Bool {
     guard let date = headers.single(.date).flatMap({ HTTPDate.parse($0) }), let modified = HTTPDate.parse(modified)
     else {
@@ -35,7 +35,7 @@ struct DownloadValidator: Codable, Sendable, Equatable {
     return date.timeIntervalSince(modified) >= margin
   }
 
-  /// Whether a partial response belongs to the version with this validator.
+  /// Whether a partial response with these header fields belongs to the version with this validator.
   func isOf(_ headers: HTTPHeaders) -> Bool {
     switch kind {
     case .eTag:

@@ -1,10 +1,10 @@
-/// Assigns a download's ranges to concurrent workers. Pure.
+/// Assigns a download's ranges to concurrent workers.
 struct RangeWorkers {
   struct Failure: Error {
     let error: TaskError
   }
 
-  /// Thrown if the server does not send ranges of the known version. The file is then downloaded as one stream.
+  /// Thrown if the server does not send ranges of the known version. The file is then downloaded as a single stream.
   struct Mismatch: Error {}
 
   struct Refusal {
@@ -24,7 +24,8 @@ struct RangeWorkers {
   private var taken: Set<Int> = []
   private var refusals: [Int: Refusal] = [:]
 
-  /// Creates one worker per missing range, up to `most`. `hasFirst` is whether the first range is already arriving.
+  /// Creates one worker per missing range, up to `most`. `hasFirst` is `true` if the first range is already being
+  /// received.
   init(for ranges: DownloadRanges, most: Int, hasFirst: Bool) {
     size = min(max(1, most), ranges.parts.count { !$0.isComplete })
     if hasFirst { taken = [0] }
@@ -32,8 +33,8 @@ struct RangeWorkers {
 
   init() {}
 
-  /// Claims the next missing range that no other worker is fetching, with its earlier refusal. Returns `nil` if no
-  /// range is left, in which case the worker must exit.
+  /// Claims the next missing range that no other worker is fetching. Returns its index and its earlier refusal, if any.
+  /// Returns `nil` if no range is left. In that case, the worker must exit.
   mutating func take(of ranges: DownloadRanges?) -> (index: Int, refusal: Refusal?)? {
     let next = ranges?.parts.indices.first { ranges?.parts[$0].isComplete == false && !taken.contains($0) }
     guard let next else {
@@ -46,10 +47,11 @@ struct RangeWorkers {
 
   mutating func leave(_ index: Int) { taken.remove(index) }
 
-  /// Leaves a range to the other workers. A 429 or 503, or a full queue in the manager, may mean that concurrent
-  /// requests are limited, so this worker exits.
+  /// Leaves a range to the other workers if concurrent requests seem to be limited: after a 429 or 503, or if the
+  /// manager's queue is full. The worker must then exit.
   ///
-  /// - Returns: `false` if the error is not about a limit, or if no other worker is left.
+  /// - Returns: Whether the range was left to the others. `false` if the error does not indicate a limit, or if no
+  ///   other worker is left.
   mutating func yield(_ index: Int, after error: TaskError, at now: Duration) -> Bool {
     guard size > 1, Self.isLimit(error) else { return false }
     size -= 1

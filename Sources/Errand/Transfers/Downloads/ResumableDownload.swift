@@ -1,22 +1,22 @@
 public import ErrandFoundation
 
-/// A download that survives a broken connection, a pause, a crash and an expired URL, and continues where it stopped.
+/// A download that survives lost connections, pauses, crashes and expired URLs, and continues where it stopped.
 ///
 ///     let backup = ResumableDownload(GetBackup(id: 7).on(shop), to: file)
 ///     try await backup.run()
 ///
-/// Until the download is complete, its bytes are in a hidden file next to the target, such as
-/// `.backup.zip.errand-part`, with a journal next to it. Only the current user can access these files. A later download
-/// of the same task to the same file, for example after a relaunch, continues from them.
+/// Until the download is complete, its bytes are kept in a hidden file next to the target, such as
+/// `.backup.zip.errand-part`, together with a journal. Only the current user can access these files. A later download
+/// of the same task to the same file, for example after a relaunch, continues where this one stopped.
 ///
-/// Each attempt is its own call: the task is built and signed again, waits for a slot, and is visible to hooks and
-/// observers. From the second attempt on, only the missing bytes are requested, provided that the server still has the
+/// Each attempt is a separate call: the task is built and signed again, waits for a slot, and is visible to hooks and
+/// observers. After the first attempt, only the missing bytes are requested, provided that the server still has the
 /// same version (`Range` with `If-Range`). If the version has changed or its validator is weak, the download starts
 /// over. Parts of two versions are never combined.
 ///
-/// Retries follow the task's ``RetryPolicy``. An attempt that made progress resets the retry count and does not use the
-/// ``RetryBudget``. After a 401 or 403, the task is rebuilt and resent immediately, at most twice in a row.
-/// `timeouts.call` limits the entire run, and the idle timeout ends a stalled body.
+/// Retries follow the task's ``RetryPolicy``. An attempt that makes progress resets the retry count and does not use
+/// the ``RetryBudget``. After a 401 or 403, the task is rebuilt and resent immediately, at most twice in a row.
+/// `timeouts.call` limits the entire run, and the idle timeout ends an attempt whose body stalls.
 ///
 /// With `ranges`, several parts of the file are fetched concurrently if the server supports it. Each part continues
 /// where it stopped.
@@ -31,14 +31,15 @@ public final class ResumableDownload: Sendable {
   /// Creates a download without starting it.
   ///
   /// - Parameters:
-  ///   - task: The task, sent with GET. Its response must not be compressed.
-  ///   - file: The target file. An existing file or symbolic link is replaced at the end. Missing folders are created.
-  ///   - digest: The digest that the file must have. Defaults to the one sent by the server (`Repr-Digest`,
+  ///   - task: The task, which must use GET. Its response must not be compressed.
+  ///   - file: The target file. When the download is complete, it replaces an existing file or symbolic link. Missing
+  ///     folders are created.
+  ///   - digest: The expected digest of the file. Defaults to the one sent by the server (`Repr-Digest`,
   ///     `Content-Digest`), if any.
-  ///   - identity: A name for the content. Set it if the URL changes every time, or if its content differs per account.
-  ///     Defaults to the URL without the parameters of common signatures.
-  ///   - ranges: The maximum number of ranges fetched concurrently, each with its own call. Defaults to 1, at most 16.
-  ///     Requires a server that supports ranges and sends a strong `ETag`.
+  ///   - identity: A name that identifies the content. Set it if the URL changes with every request, or if different
+  ///     accounts get different content from the same URL. Defaults to the URL without common signature parameters.
+  ///   - ranges: The maximum number of ranges fetched concurrently, each with its own call. Defaults to 1. The maximum
+  ///     is 16. The server must support ranges and send a strong `ETag`.
   ///   - maximumSize: The maximum size of the file in bytes. Defaults to no limit.
   public convenience init(
     _ task: some ServerTask, to file: URL, digest: TransferDigest? = nil, identity: String? = nil, ranges: Int = 1,
@@ -68,14 +69,14 @@ public final class ResumableDownload: Sendable {
 
   /// Runs the download until it is complete. Bytes received in earlier runs are not requested again.
   ///
-  /// Cancelling the surrounding Swift task stops it, like ``cancel()``. After a failure, the next run continues the
-  /// partial download.
+  /// Cancelling the surrounding Swift task stops the download, like ``cancel()``. After a failure, the next run
+  /// continues the partial download.
   ///
   /// - Returns: The file.
-  /// - Throws: The ``TaskError`` of the last attempt, or ``TaskError`` with code `.fileNotWritable` if, for example,
-  ///   the disk is full; `.bodyTooLarge` if the file exceeds `maximumSize`; `.digestMismatch` if the digest is wrong,
-  ///   which discards the partial download; or `.transferInUse` if the download is already running. Also throws any
-  ///   error thrown by a hook, and `CancellationError` if cancelled.
+  /// - Throws: The ``TaskError`` of the last attempt, or ``TaskError`` with code `.fileNotWritable` if the file can't
+  ///   be written, for example because the disk is full; `.bodyTooLarge` if the file exceeds `maximumSize`;
+  ///   `.digestMismatch` if the digest is wrong, which discards the partial download; or `.transferInUse` if the
+  ///   download is already running. Also throws any error thrown by a hook, and `CancellationError` if cancelled.
   @discardableResult
   public func run() async throws -> URL {
     try await coordinator.run(makePlan()) { [self] in
@@ -86,8 +87,8 @@ public final class ResumableDownload: Sendable {
     }
   }
 
-  /// Pauses the download. The current attempt ends and closes its connection. If you pause it before ``run()``, it
-  /// starts when it is resumed.
+  /// Pauses the download. The current attempt ends and closes its connection. A download that is paused before
+  /// ``run()`` starts when it is resumed.
   ///
   /// - Returns: Whether the download was paused. `false` if it was already paused.
   @discardableResult
@@ -109,7 +110,8 @@ public final class ResumableDownload: Sendable {
   /// The current state.
   public var state: TransferState { coordinator.transferState }
 
-  /// The current state and all later states, until the run ends. Ends immediately if the last run has ended.
+  /// The current state, followed by all later states until the run ends. If the last run has already ended, the
+  /// sequence contains only the current state.
   ///
   /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
   /// a new sequence.

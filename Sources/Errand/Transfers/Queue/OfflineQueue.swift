@@ -1,26 +1,26 @@
 public import ErrandFoundation
 
-/// A persistent queue of tasks. Each task stays in a folder until it is delivered, even if the program is relaunched.
+/// A persistent queue of tasks. Each task is stored in a folder until it is delivered, even across relaunches.
 ///
 ///     let outbox = try OfflineQueue(in: folder, on: shop, types: [AddNote.self])
 ///     try await outbox.add(AddNote(uploadPayload: note), key: "notebook 7")
 ///     try await outbox.run { report in … }
 ///
-/// Tasks with the same key are delivered in the order in which they were added. Different keys are delivered
-/// concurrently. Each task keeps the `Idempotency-Key` that it was given when added. A server that supports this header
-/// processes a task only once, even if the program is killed before it records the response, and therefore resends the
-/// task.
+/// Tasks with the same key are delivered in the order in which they were added. Tasks with different keys are delivered
+/// concurrently. Each task is assigned an `Idempotency-Key` when it is added. A server that supports this header
+/// processes a task only once, even if the program is killed before it records the response and resends the task after
+/// a relaunch.
 ///
-/// A task that fails temporarily stays in the queue, and the tasks behind it wait. Temporary failures include a missing
-/// network, a missing sign-in and an overloaded server. A task leaves the queue undelivered if the server rejects it,
-/// if it expires, or if its type or version is unknown and can't be migrated. ``QueueReport`` reports these tasks, and
-/// their files are moved to a separate folder. Only the files of delivered tasks are removed.
+/// A task that fails temporarily stays in the queue, and later tasks with the same key wait. Temporary failures include
+/// a lost network connection, an expired session and an overloaded server. A task leaves the queue undelivered if the
+/// server rejects it, if it expires, or if its type or version is unknown and can't be migrated. Such a task is
+/// reported in a ``QueueReport``, and its file is moved to a separate folder. Only the files of delivered tasks are
+/// removed.
 ///
-/// Only the current user can access the folder (0700, files 0600). Only one queue, in any process, can have the folder
-/// open. The folder stays open until that queue is deallocated.
+/// Only the current user can access the folder and its files (modes 0700 and 0600). Only one queue, in any process, can
+/// have the folder open. The folder stays open until that queue is deallocated.
 public actor OfflineQueue {
-  /// Creates a task from a stored task that has an older version or a removed type. Returns `nil` if that is not
-  /// possible.
+  /// Converts a stored task whose version is outdated or whose type was removed. Returns `nil` if that is not possible.
   public typealias Migration = @Sendable (QueuedTask) throws -> (any PersistentTask)?
 
   private static let mostKeys = 8
@@ -36,20 +36,20 @@ public actor OfflineQueue {
   private var isDelivering = false
   /// The keys whose tasks are being delivered.
   private var active: Set<String> = []
-  /// Reports to send with the next delivery: invalid files found when the queue was opened, and results of a cancelled
-  /// delivery.
+  /// The reports to send at the start of the next delivery: invalid files found when the queue was opened, and the
+  /// results of a cancelled delivery.
   private var unreported: [QueueReport] = []
   /// Wakes ``run(_:)`` to look for deliverable tasks.
   private var wake: AsyncStream<Void>.Continuation?
 
-  /// Opens a queue, including the tasks that an earlier launch of the program left in it.
+  /// Opens a queue with the tasks stored by earlier launches of the program.
   ///
   /// - Parameters:
   ///   - url: The folder. It is created if it does not exist.
   ///   - server: The server to send the tasks to.
   ///   - types: The types of the tasks.
   ///   - lifetime: The time after which an undelivered task expires. Defaults to one week.
-  ///   - migration: Converts tasks of older versions.
+  ///   - migration: Converts tasks whose version is outdated or whose type was removed.
   /// - Throws: ``TaskError`` with code `.transferInUse` if another queue, in any process, has opened the folder;
   ///   `.fileNotWritable` if the folder can't be used; or `.encodingFailed` if two types have the same name.
   public init(
@@ -73,13 +73,13 @@ public actor OfflineQueue {
     }
   }
 
-  /// Returns the types by name. A repeated type is allowed.
+  /// Returns the types, keyed by name. A type may be repeated.
   private static func named(_ types: [any PersistentTask.Type]) throws -> [String: any PersistentTask.Type] {
     try types.reduce(into: [:]) { named, type in
       if let other = named.updateValue(type, forKey: type.typeName), other != type {
         throw TaskError(
           .encodingFailed,
-          "\(other) and \(type) have the same typeName '\(type.typeName)': declare a different one",
+          "\(other) and \(type) have the same typeName '\(type.typeName)': each type needs a unique typeName",
           phase: .preparing, wasNotSent: true)
       }
     }
@@ -88,8 +88,8 @@ public actor OfflineQueue {
   /// The tasks to be delivered, in order.
   public var waiting: [QueuedTask] { entries }
 
-  /// The files of the tasks that left the queue undelivered, in order. They stay there until you remove them. A file
-  /// that you move back into the folder becomes a task again when the queue is next opened. Throws the system's error
+  /// The files of the tasks that left the queue undelivered, in order. They are kept until you remove them. If you move
+  /// a file back into the queue's folder, its task is queued again when the queue is next opened. Throws a system error
   /// if the folder can't be read.
   public var setAside: [URL] { get throws { try folder.asideFiles() } }
 
@@ -99,7 +99,7 @@ public actor OfflineQueue {
   ///   - task: The task. Its own server is ignored.
   ///   - key: The task's key. Tasks with the same key are delivered in order. By default, all tasks share one key.
   ///   - lifetime: The time after which the task expires. Defaults to the queue's lifetime.
-  /// - Returns: The task as stored.
+  /// - Returns: The stored task.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the task can't be stored, for example because the disk is
   ///   full, or `.encodingFailed` if it can't be encoded or its type is not one of the queue's types.
   @discardableResult
@@ -108,7 +108,8 @@ public actor OfflineQueue {
   {
     guard types[Kept.typeName] == Kept.self else {
       throw TaskError(
-        .encodingFailed, "\(Kept.self) is not one of the queue's types: add it to the types passed to init",
+        .encodingFailed,
+        "\(Kept.self) is not one of the queue's types: add it to the types passed to OfflineQueue.init",
         phase: .preparing, wasNotSent: true)
     }
     let payload = try TaskError.encoding("the task", of: Kept.self) { try JSONEncoder().encode(task) }
@@ -127,13 +128,13 @@ public actor OfflineQueue {
 
   // MARK: Delivering
 
-  /// Delivers the queue once, ignoring any retry delays.
+  /// Delivers the stored tasks, ignoring any retry delays. After a temporary failure, the remaining tasks with the same
+  /// key are skipped.
   ///
-  /// - Returns: Reports on the tasks that left the queue. For each key with remaining tasks, the reports also include
-  ///   its first remaining task.
-  /// - Throws: ``TaskError`` with code `.transferInUse` if a delivery is already running, as in ``run(_:)``;
-  ///   `CancellationError` if cancelled. In that case, undelivered tasks stay, and the next delivery reports the tasks
-  ///   that left.
+  /// - Returns: Reports on the tasks that left the queue, and on the first remaining task of each key.
+  /// - Throws: ``TaskError`` with code `.transferInUse` if a delivery is already running, for example in ``run(_:)``;
+  ///   `CancellationError` if cancelled. After a cancellation, undelivered tasks stay in the queue, and the next
+  ///   delivery reports the tasks that have left it.
   @discardableResult
   public func deliver() async throws -> [QueueReport] {
     try begin()
@@ -148,11 +149,12 @@ public actor OfflineQueue {
     return reported
   }
 
-  /// Delivers the stored tasks, and those added later, until it is cancelled. After a temporary failure, a key is
-  /// retried after one second. The delay doubles each time, or follows the server's `Retry-After`, up to five minutes.
+  /// Delivers the stored tasks, and tasks added later, until it is cancelled. A task that fails temporarily is retried
+  /// after one second. The delay doubles after each failure, up to five minutes. A longer delay in the server's
+  /// `Retry-After` takes precedence, up to the same limit.
   ///
-  /// - Parameter report: Receives each task that leaves the queue, before its file is removed. If the program ends in
-  ///   between, the task is reported again. Also receives a task that stays, each time its delivery fails.
+  /// - Parameter report: Called for each task that leaves the queue, before its file is removed. If the program ends in
+  ///   between, the task is reported again. Also called each time a delivery fails and the task stays in the queue.
   /// - Throws: ``TaskError`` with code `.transferInUse` if a delivery is already running; `CancellationError` when
   ///   cancelled.
   public func run(_ report: @escaping @Sendable (QueueReport) async -> Void) async throws {
@@ -175,7 +177,7 @@ public actor OfflineQueue {
     let clock = server.manager.clock
     var alarm: Task<Void, Never>?
     let idle = entries.lazy.map(\.key).filter { [active] in !active.contains($0) }
-    // At the limit, another key has to finish first.
+    // At the limit, a key must finish before another one starts.
     if active.count < Self.mostKeys, let wait = holds.wait(for: idle, at: clock.now) {
       guard wait > .zero else { return }
       alarm = Task { [wake] in
@@ -188,7 +190,7 @@ public actor OfflineQueue {
   }
 
   /// Delivers the tasks that do not have to wait, and looks for more after each signal. Without `signals`, makes a
-  /// single pass, in which a failed key is not retried.
+  /// single pass, which does not retry failed keys.
   private func pass(
     _ signals: AsyncStream<Void>? = nil, _ report: @escaping @Sendable (QueueReport) async -> Void
   ) async {
@@ -216,7 +218,7 @@ public actor OfflineQueue {
         if let line {
           active.remove(line.key)
           if signals == nil, line.stays { heldUp.insert(line.key) }
-          wake?.yield()  // the next wake-up may now belong to another key
+          wake?.yield()  // wake `rest`, because another key's delay may now end first
         }
         fill()
         if line == nil { listen() }
@@ -224,7 +226,7 @@ public actor OfflineQueue {
     }
   }
 
-  /// Delivers a key's tasks in order, until one has to stay.
+  /// Delivers a key's tasks in order, until one has to stay in the queue.
   private func line(_ key: String, _ report: @Sendable (QueueReport) async -> Void) async -> (key: String, stays: Bool)
   {
     while !Task.isCancelled, let queued = entries.first(where: { $0.key == key }) {
@@ -251,7 +253,7 @@ public actor OfflineQueue {
     if case .delivered = outcome {
       folder.remove(queued.fileName)
     } else {
-      _ = try? folder.setAside(queued.fileName)  // if this fails, the next launch reports it again
+      _ = try? folder.setAside(queued.fileName)  // if this fails, the next launch reports the task again
     }
   }
 
@@ -286,7 +288,7 @@ public actor OfflineQueue {
   private func fate(by answer: HTTPResponse, _ outcome: () -> QueueReport.Outcome) -> Fate {
     guard QueueRules.strays(answer) else { return .leaves(outcome()) }
     let error = TaskError(
-      .badRedirect, "a redirect turned the POST into a GET, probably to a sign-in page", phase: .finishing)
+      .badRedirect, "a redirect changed the POST to a GET, probably to show a sign-in page", phase: .finishing)
     return .stays(error.with(answer, Data(), server.configuration), retryAfter: nil)
   }
 
@@ -301,7 +303,7 @@ public actor OfflineQueue {
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       if plan.idempotency != .neverRepeat { plan.idempotency = .key }
-      // A response without a success status doesn't count as delivered, even if the task would return it.
+      // Throw an error for a status that is not a success, even if the task would return the response.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }
     return Call(plan, .discarded)
@@ -325,6 +327,6 @@ public actor OfflineQueue {
     let known =
       types[queued.typeName].map { "the current version is \($0.version)" } ?? "it is not one of the queue's types"
     return .failure(
-      Unknown(words: "\(queued.typeName) was stored in version \(queued.version), but \(known): provide a migration"))
+      Unknown(words: "\(queued.typeName) was stored as version \(queued.version), but \(known): provide a migration"))
   }
 }

@@ -8,16 +8,16 @@
 ///
 /// The encoded value must contain everything that the request needs, except the server, which the queue provides.
 public protocol PersistentTask: ServerTask, Codable {
-  /// The type's unique name in stored files. Defaults to the Swift name of the type. Define it explicitly, so that you
-  /// can rename the type.
+  /// The type's unique name in stored files. Defaults to the Swift name of the type. Declare it explicitly if you want
+  /// to be able to rename the type.
   static var typeName: String { get }
-  /// The version of the encoded form. Defaults to 1. Tasks with another version are migrated or set aside.
+  /// The version of the encoded form. Defaults to 1. Tasks stored with a different version are migrated or set aside.
   static var version: Int { get }
 }
 
 extension PersistentTask {
   /// The Swift name of the type.
   public static var typeName: String { "\(Self.self)" }
-  /// 1 by default.
+  /// The default version, 1.
   public static var version: Int { 1 }
 }

@@ -1,7 +1,8 @@
 import ErrandFoundation
 
-/// An ``OfflineQueue``'s folder: one file per task, and a subfolder for tasks set aside. Locked by one process. Files
-/// are written under a temporary name, synchronized and renamed, so they are always complete.
+/// The folder of an ``OfflineQueue``, with one file per task and a subfolder for tasks that were set aside. Files are
+/// written under a temporary name, synchronized and renamed, so they are always complete. The folder is locked while
+/// the queue is open.
 struct QueueFolder: ~Copyable {
   private static let aside = "set-aside"
 
@@ -31,7 +32,7 @@ struct QueueFolder: ~Copyable {
       return try PrivateFolder(url)
     } catch {
       throw TaskError(
-        .fileNotWritable, "can't store a queue in \(url.path): \(error)", phase: .preparing, underlying: error,
+        .fileNotWritable, "can't store the queue in \(url.path): \(error)", phase: .preparing, underlying: error,
         wasNotSent: true)
     }
   }
@@ -41,7 +42,7 @@ struct QueueFolder: ~Copyable {
   private func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path) }
 
   /// Returns the task in a file. Returns `nil` if the file does not contain a task, or is not a regular file owned by
-  /// this user. Throws ``TaskError`` with code `.fileNotWritable` if the file can't be read, because it may still
+  /// this user. Throws ``TaskError`` with code `.fileNotWritable` if the file can't be read, because the file may
   /// contain a task.
   func read(_ name: String) throws -> QueuedTask? {
     let data: Data?
@@ -86,16 +87,17 @@ struct QueueFolder: ~Copyable {
       .map { aside.appendingPathComponent($0) }
   }
 
-  /// The largest number in any task file, including those set aside. A number is never reused while a file has it.
+  /// Returns the largest number of any task file, including files set aside. A number is not reused while its file
+  /// exists.
   func largestNumber() throws -> Int {
     (try names() + asideFiles().map(\.lastPathComponent)).compactMap { QueuedTask.number(of: $0) }.max() ?? 0
   }
 
-  /// Moves a file to the folder of tasks set aside. Returns its new name.
+  /// Moves a file to the `set-aside` folder and returns its new name.
   @discardableResult
   func setAside(_ name: String) throws -> String {
     var target = name
-    // The name may exist if a file was copied back into the queue.
+    // The name may already exist if a file was copied back into the queue.
     var number = 2
     while access("\(url.path)/\(Self.aside)/\(target)", F_OK) == 0 {
       target = "\(number)-\(name)"

@@ -1,4 +1,4 @@
-/// The retry delays for the keys of an ``OfflineQueue``, with exponential backoff. Pure.
+/// The retry delays for the keys of an ``OfflineQueue``, with exponential backoff.
 struct QueueHolds {
   private struct Hold {
     var delay: Duration

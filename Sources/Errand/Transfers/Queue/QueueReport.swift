@@ -1,6 +1,6 @@
 /// The result of a delivery attempt for a task in an ``OfflineQueue``.
 public struct QueueReport: Sendable {
-  /// The result of a delivery attempt. If a task left the queue undelivered, its file is in the folder `set-aside`
+  /// The result of a delivery attempt. If a task left the queue undelivered, its file is in the `set-aside` folder
   /// inside the queue's folder.
   public enum Outcome: Sendable {
     /// Delivered, with this status.
@@ -15,7 +15,7 @@ public struct QueueReport: Sendable {
     case stays(any Error)
   }
 
-  /// The name of the task's file.
+  /// The name of the task's file, without its folder.
   public let fileName: String
   /// The stored task. `nil` if the file could not be read.
   public let task: QueuedTask?

@@ -7,13 +7,13 @@ public struct GoogleUpload: UploadDialect {
 
   /// `google`.
   public var name: String { "google" }
-  /// `false`: the last chunk is marked with `finalize`.
+  /// `false`, because the last chunk is marked with `finalize`.
   public var endsWithLastByte: Bool { false }
 
   private static let command: HTTPHeaderName = "X-Goog-Upload-Command"
   private static let status: HTTPHeaderName = "X-Goog-Upload-Status"
 
-  /// A POST with the command `start`.
+  /// Returns a POST with the command `start`.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var headers: HTTPHeaders = [
       "X-Goog-Upload-Protocol": "resumable", Self.command: "start", "X-Goog-Upload-Content-Type": source.type.essence,
@@ -22,7 +22,7 @@ public struct GoogleUpload: UploadDialect {
     return UploadRequest(.post, headers: headers)
   }
 
-  /// The location and the granularity from the response.
+  /// Returns a session with the location and the granularity from the response.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     let status = answer.headers.single(Self.status)?.lowercased() ?? "active"
     guard status == "active" else {
@@ -34,34 +34,34 @@ public struct GoogleUpload: UploadDialect {
     guard let location = try answer.url(in: "X-Goog-Upload-URL") else {
       throw TaskError(
         .badResponse,
-        "the server did not start an upload: \(answer.status) without X-Goog-Upload-URL. Check that it supports Google's protocol at this URL",
+        "the server did not start an upload: \(answer.status) without X-Goog-Upload-URL. Check that the server supports Google's protocol at this URL",
         phase: .finishing)
     }
     let granularity = answer.headers.number("X-Goog-Upload-Chunk-Granularity").map { Int($0) } ?? 1
     return UploadSession(location: location, granularity: granularity)
   }
 
-  /// A POST with the command `query`.
+  /// Returns a POST with the command `query`.
   public func query(_ session: UploadSession) -> UploadRequest {
     UploadRequest(.post, headers: [Self.command: "query"])
   }
 
-  /// A POST with the command `upload`. The last request has the command `upload, finalize`, or `finalize` if no bytes
-  /// are left.
+  /// Returns a PUT with the command `upload`. For the last chunk, the command is `upload, finalize`, or `finalize` if
+  /// no bytes are left.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     let command = piece.isLast ? piece.count == 0 ? "finalize" : "upload, finalize" : "upload"
     return UploadRequest(
       .put, headers: [Self.command: command, "X-Goog-Upload-Offset": "\(piece.offset)"])
   }
 
-  /// The position, from `X-Goog-Upload-Status` and `X-Goog-Upload-Size-Received`.
+  /// Returns the position from `X-Goog-Upload-Status` and `X-Goog-Upload-Size-Received`.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     let isRefused = answer.status.kind != .success
     switch answer.headers.single(Self.status)?.lowercased() {
     case "final": return isRefused ? .failed : .finished
     case "cancelled": return .failed
     case "active" where answer.status != .notFound:
-      // A rejected chunk may have been stored in part, so query the position.
+      // A rejected chunk may have been partially stored, so query the position.
       if isRefused { return piece.map { $0.count > 0 ? .unknown : .failed } ?? .failed }
       if let size = answer.headers.number("X-Goog-Upload-Size-Received") {
         return .at(size)
@@ -71,7 +71,7 @@ public struct GoogleUpload: UploadDialect {
     }
   }
 
-  /// A POST with the command `cancel`.
+  /// Returns a POST with the command `cancel`.
   public func cancel(_ session: UploadSession) -> UploadRequest? {
     UploadRequest(.post, headers: [Self.command: "cancel"])
   }

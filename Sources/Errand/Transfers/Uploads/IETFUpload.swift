@@ -2,14 +2,14 @@ import ErrandFoundation
 
 /// The protocol of the IETF draft Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload, interop version 8).
 ///
-/// The protocol is still a draft. A server that implements another version may reject it.
+/// The protocol is still a draft. A server that implements a different version may reject the requests.
 public struct IETFUpload: UploadDialect {
   /// Creates the dialect.
   public init() {}
 
   /// `ietf`.
   public var name: String { "ietf" }
-  /// `false`: the last chunk is marked as completing the upload.
+  /// `false`, because the last chunk is marked with `Upload-Complete`.
   public var endsWithLastByte: Bool { false }
 
   private static let complete: HTTPHeaderName = "Upload-Complete"
@@ -21,19 +21,19 @@ public struct IETFUpload: UploadDialect {
     return headers
   }
 
-  /// A POST without a body, with the length and the media type.
+  /// Returns a POST with the length and the media type, but no body.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var own: HTTPHeaders = [Self.complete: "?0", .contentType: source.type.essence]
     if let length = source.length { own["Upload-Length"] = "\(length)" }
     return UploadRequest(.post, headers: headers(own), content: .none)
   }
 
-  /// The location from `Location`, and the limits from `Upload-Limit`.
+  /// Returns a session with the location from `Location` and the limits from `Upload-Limit`.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     guard let location = try answer.url(in: .location) else {
       throw TaskError(
         .badResponse,
-        "the server did not start an upload: \(answer.status) without Location. Check that it supports resumable uploads at this URL",
+        "the server did not start an upload: \(answer.status) without Location. Check that the server supports resumable uploads at this URL",
         phase: .finishing)
     }
     let limits = Self.limits(answer.headers)
@@ -41,7 +41,7 @@ public struct IETFUpload: UploadDialect {
       location: location, largestPiece: limits["max-append-size"], smallestPiece: limits["min-append-size"])
   }
 
-  /// The numbers in a structured field dictionary (RFC 9651 §3.2). Invalid numbers and 0 are ignored.
+  /// Returns the numbers in the `Upload-Limit` dictionary (RFC 9651 §3.2). Invalid numbers and 0 are ignored.
   private static func limits(_ headers: HTTPHeaders) -> [String: Int] {
     var limits: [String: Int] = [:]
     for member in FieldScanner.members(of: headers.values(for: "Upload-Limit")) {
@@ -54,10 +54,10 @@ public struct IETFUpload: UploadDialect {
     return limits
   }
 
-  /// A HEAD request.
+  /// Returns a HEAD request.
   public func query(_ session: UploadSession) -> UploadRequest { UploadRequest(.head, headers: headers()) }
 
-  /// A PATCH with the offset and whether it completes the upload.
+  /// Returns a PATCH with the offset, and with a flag that marks the last chunk.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     var own: HTTPHeaders = [
       Self.offset: "\(piece.offset)", Self.complete: piece.isLast ? "?1" : "?0",
@@ -67,10 +67,10 @@ public struct IETFUpload: UploadDialect {
     return UploadRequest(.patch, headers: headers(own))
   }
 
-  /// The position, from `Upload-Complete` and `Upload-Offset`.
+  /// Returns the position from `Upload-Complete` and `Upload-Offset`.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     let isSuccess = answer.status.kind == .success
-    // Draft, Upload Append: `?1` marks the task's own response. Sending more would not help.
+    // Draft, Upload Append: with `?1`, the server has received the complete upload. Sending more would not help.
     if Self.isTrue(answer.headers) { return isSuccess ? .finished : .rejected }
     let offset = answer.headers.number(Self.offset)
     switch answer.status.code {
@@ -87,7 +87,7 @@ public struct IETFUpload: UploadDialect {
     headers.single(complete)?.prefix { $0 != ";" }.trimmingBlanks == "?1"
   }
 
-  /// A DELETE request.
+  /// Returns a DELETE request.
   public func cancel(_ session: UploadSession) -> UploadRequest? { UploadRequest(.delete, headers: headers()) }
 }
 

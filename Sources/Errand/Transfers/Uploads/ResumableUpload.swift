@@ -1,18 +1,19 @@
 public import ErrandFoundation
 
-/// A chunked upload that survives a broken connection, a pause and a crash, and continues at the last byte stored by
-/// the server.
+/// A chunked upload that survives lost connections, pauses and crashes, and continues after the last byte stored by the
+/// server.
 ///
 ///     let upload = ResumableUpload(of: video, with: AddVideo().on(shop), by: .tus)
 ///     try await upload.run()
 ///
 /// The task describes the request that starts the upload: its URL, headers and preflight, and its body if the protocol
-/// sends one. Later requests go to the location returned by the server, with the same server, headers, preflight and
-/// settings. The task's headers, credentials and preflight are only used for the origins of the task's URL and its
-/// server. Each request is its own call, built and signed again.
+/// sends one. Later requests go to the location returned by the server, with the task's server, headers, preflight and
+/// settings. The task's headers, credentials and preflight are used only for the origins of the task's URL and its
+/// server. Each request is a separate call, which is built and signed again.
 ///
 /// After each failure, the upload asks the server for its position and continues there. Retries follow the task's
-/// ``RetryPolicy``, and progress resets the retry count. If the server no longer knows the upload, it starts over.
+/// ``RetryPolicy``, and progress resets the retry count. If the server no longer knows the upload, the upload starts
+/// over.
 ///
 /// A journal next to the file records the upload's location. Only the current user can access the journal. A later
 /// upload of the same file to the same URL continues where this one stopped. If the file has changed since, the upload
@@ -20,10 +21,10 @@ public import ErrandFoundation
 ///
 /// To upload data that is not in a file, use ``init(named:length:with:by:chunkSize:type:bytes:)``.
 public final class ResumableUpload: Sendable {
-  /// Returns up to `count` bytes of an upload at an offset. Returns fewer bytes only at the end.
+  /// Returns `count` bytes of the content from `offset` on, or fewer bytes at the end.
   ///
-  /// An offset can be requested again if the server did not store its bytes. At the deadline, the closure is cancelled,
-  /// and the upload waits until it returns.
+  /// An offset can be requested again if the server did not store the bytes. At the deadline, the closure is cancelled,
+  /// and the upload waits until the closure returns.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
 
   struct Job: Sendable {
@@ -34,10 +35,11 @@ public final class ResumableUpload: Sendable {
     let dialect: any UploadDialect
     let chunkSize: Int64
     let type: MediaType
-    /// The identity set by the owner, which distinguishes uploads of the same bytes to the same URL. `nil` if not set.
+    /// The identity set by the app, which distinguishes uploads of the same file to the same URL. `nil` if not set.
     var owner: String?
 
-    /// Returns the upload's identity at a URL. It includes the metadata, so changed metadata starts another upload.
+    /// Returns the upload's identity at a URL. It includes the metadata, so that a change in the metadata starts a new
+    /// upload.
     func identity(at url: URL) -> String {
       let metadata = dialect.metadata.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
       return TransferIdentity.of(name: "\([TransferIdentity.of(url), owner ?? "", type.rawValue] + metadata)")
@@ -48,7 +50,7 @@ public final class ResumableUpload: Sendable {
   public let file: URL?
   private let makePlan: @Sendable () -> TaskPlan
   private let job: Job
-  /// The journal's location. If it is `nil`, `memory` holds the state.
+  /// The file that the journal is stored next to. If it is `nil`, `memory` holds the state.
   private let journal: URL?
   private let memory = UploadMemory()
   /// The location most recently returned by the server.
@@ -62,10 +64,10 @@ public final class ResumableUpload: Sendable {
   ///   - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
   ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request.
-  ///   - type: The file's media type. Defaults to the type for its extension.
+  ///   - type: The file's media type. Defaults to the media type for the file's extension.
   ///   - folder: The journal's folder. Defaults to the file's folder.
   ///   - identity: Distinguishes uploads of the same file to the same URL, for example by different accounts. An upload
-  ///     never continues one with another identity.
+  ///     never continues an upload with a different identity.
   public init(
     of file: URL, with task: some ServerTask, by dialect: some UploadDialect,
     chunkSize: Int = 8 << 20,
@@ -81,22 +83,22 @@ public final class ResumableUpload: Sendable {
     coordinator = TransferCoordinator(file.path)
   }
 
-  /// Creates an upload of bytes that a closure provides chunk by chunk. The total length can be unknown.
+  /// Creates an upload of bytes that a closure provides chunk by chunk. The total length need not be known.
   ///
   ///     let upload = ResumableUpload(named: "log.txt", with: AddLog().on(shop), by: .google) { offset, count in
   ///       try await log.bytes(from: offset, atMost: count)
   ///     }
   ///
-  /// Each chunk is held in memory while it is sent. Another run of this instance continues the upload, but a relaunch
-  /// of the program does not.
+  /// Each chunk is held in memory while it is sent. Running this instance again continues the upload. After a relaunch
+  /// of the program, the upload starts over.
   ///
   /// - Parameters:
   ///   - name: The file name sent to the server.
-  ///   - length: The total length in bytes. If `nil`, the server receives the length at the end.
+  ///   - length: The total length in bytes. If it is `nil`, the server receives the length with the last chunk.
   ///   - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
-  ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB, at most 64 MiB.
-  ///   - type: The media type. Defaults to the type for the extension of `name`.
+  ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. The maximum is 64 MiB.
+  ///   - type: The media type. Defaults to the media type for the extension of `name`.
   ///   - bytes: Returns the bytes. An error thrown by the closure ends the run.
   public init(
     named name: String, length: Int64? = nil, with task: some ServerTask, by dialect: some UploadDialect,
@@ -125,7 +127,7 @@ public final class ResumableUpload: Sendable {
   @discardableResult
   public func run() async throws -> TaskResponse<Data> {
     try await coordinator.run(makePlan()) { [self] in
-      if let file { _ = try FileStamp(of: file) }  // first, because the journal of a file in /proc can't be written
+      if let file { _ = try FileStamp(of: file) }  // first, because a file in /proc can't have a journal
       return try await withRun { try await $0.run() }
     }
   }
@@ -146,9 +148,10 @@ public final class ResumableUpload: Sendable {
   public func cancel() { coordinator.cancel() }
 
   /// Deletes the partial upload on the server, and its local state. If the request fails, the local state is kept so
-  /// that you can try again. Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the request's
-  /// error. A 405 or 501 means that the server does not support deleting uploads, so the local state is deleted anyway.
-  /// It is also deleted if the server may have the entire content and refuses to delete it, for example with a 403.
+  /// that you can try again. Throws ``TaskError`` with code `.transferInUse` if the upload is running, or the error of
+  /// the failed request. A 405 or 501 means that the server does not support deleting uploads, so the local state is
+  /// deleted anyway. The local state is also deleted if the server may have the entire content and refuses to delete
+  /// it, for example with a 403.
   public func discard() async throws { try await withRun { try await $0.discard() } }
 
   /// The location that the server returned for the upload. `nil` until it is known from a run or ``discard()``.
@@ -160,13 +163,14 @@ public final class ResumableUpload: Sendable {
   /// The current state.
   public var state: TransferState { coordinator.transferState }
 
-  /// The current state and all later states, until the run ends. Ends immediately if the last run has ended.
+  /// The current state, followed by all later states until the run ends. If the last run has already ended, the
+  /// sequence contains only the current state.
   ///
   /// Progress is reported at most 20 times a second. A slow reader receives only the latest state. Each access returns
   /// a new sequence.
   public var states: AsyncStream<TransferState> { coordinator.states() }
 
-  /// Runs `body` while excluding other runs.
+  /// Runs `body` with exclusive access to the upload's state.
   private func withRun<Value: Sendable>(_ body: (UploadRun) async throws -> Value) async throws
     -> Value
   {

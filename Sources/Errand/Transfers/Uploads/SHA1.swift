@@ -1,4 +1,4 @@
-/// An incremental SHA-1 (RFC 3174). Not for security: it only detects damaged data.
+/// An incremental SHA-1 implementation (RFC 3174). It only detects corrupted data: SHA-1 is not secure.
 struct SHA1 {
   private var words: [UInt32] = [0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476, 0xC3D2_E1F0]
   private var pending: [UInt8] = []

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
-/// The protocol tus 1.0 (https://tus.io/protocols/resumable-upload), with the extensions creation, deferred length,
-/// checksum and termination.
+/// The tus 1.0 protocol (https://tus.io/protocols/resumable-upload) with its creation, deferred length, checksum and
+/// termination extensions.
 public struct TusUpload: UploadDialect {
   /// Whether chunks are sent with checksums.
   public enum Checksums: Sendable, Hashable {
@@ -40,13 +40,14 @@ public struct TusUpload: UploadDialect {
     return headers
   }
 
-  /// An OPTIONS request if checksums are enabled, otherwise `nil`.
+  /// Returns an OPTIONS request if checksums are enabled, or `nil` otherwise.
   public func inquiry() -> UploadRequest? {
     // tus 1.0, OPTIONS: the only request without `Tus-Resumable`.
     checksums == .none ? nil : UploadRequest(.options, headers: [:], content: .none)
   }
 
-  /// The best algorithm listed in `Tus-Checksum-Algorithm`.
+  /// Returns the strongest supported algorithm listed in `Tus-Checksum-Algorithm`, or `nil` if the server supports
+  /// none.
   public func checksum(by answer: UploadAnswer) -> UploadChecksum? {
     let extensions = FieldScanner.members(of: answer.headers.values(for: "Tus-Extension"))
     guard extensions.contains("checksum") else { return nil }
@@ -54,7 +55,7 @@ public struct TusUpload: UploadDialect {
     return UploadChecksum.allCases.first { names.contains($0.rawValue) }
   }
 
-  /// A POST with the metadata, and the length or a note that it will follow.
+  /// Returns a POST with the metadata and the length, or with `Upload-Defer-Length` if the length is unknown.
   public func begin(_ source: UploadSource) -> UploadRequest {
     var all = ["filename": source.fileName, "filetype": source.type.essence]
     all.merge(metadata) { $1 }
@@ -66,7 +67,7 @@ public struct TusUpload: UploadDialect {
     return UploadRequest(.post, headers: headers(own))
   }
 
-  /// The location from the `Location` field of a 201.
+  /// Returns a session with the location from the `Location` field of a 201.
   public func begun(_ answer: UploadAnswer) throws -> UploadSession {
     guard answer.status == .created, let location = try answer.url(in: .location) else {
       throw TaskError(
@@ -77,12 +78,12 @@ public struct TusUpload: UploadDialect {
     return UploadSession(location: location)
   }
 
-  /// A HEAD request.
+  /// Returns a HEAD request.
   public func query(_ session: UploadSession) -> UploadRequest {
     UploadRequest(.head, headers: headers())
   }
 
-  /// A PATCH with the offset, the checksum, and the length if this chunk revealed it.
+  /// Returns a PATCH with the offset, the checksum if one is used, and the length if it was unknown until now.
   public func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest {
     var own: HTTPHeaders = [
       "Upload-Offset": "\(piece.offset)", .contentType: "application/offset+octet-stream",
@@ -94,11 +95,11 @@ public struct TusUpload: UploadDialect {
     return UploadRequest(.patch, headers: headers(own))
   }
 
-  /// The position from `Upload-Offset`. After a 404 or 410, the upload starts over.
+  /// Returns the position from `Upload-Offset`. After a 404 or 410, the upload starts over.
   public func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition {
     switch answer.status.code {
     case 404, 410: return .gone
-    // The offset differs, a broken request still holds a lock, or the checksum does not match.
+    // 409: the offset differs. 423: an interrupted request still holds the lock. 460: the checksum does not match.
     case 409, 423, 460: return .unknown
     case 200..<300:
       if let offset = answer.headers.number("Upload-Offset") { return .at(offset) }
@@ -109,13 +110,13 @@ public struct TusUpload: UploadDialect {
     }
   }
 
-  /// A DELETE request.
+  /// Returns a DELETE request.
   public func cancel(_ session: UploadSession) -> UploadRequest? {
     UploadRequest(.delete, headers: headers())
   }
 }
 
 extension UploadDialect where Self == TusUpload {
-  /// The protocol tus 1.0.
+  /// The tus 1.0 protocol.
   public static var tus: TusUpload { TusUpload() }
 }

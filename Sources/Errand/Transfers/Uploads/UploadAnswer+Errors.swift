@@ -5,14 +5,14 @@ extension UploadAnswer {
     self.init(answer.status, headers: answer.headers, url: answer.response.url)
   }
 
-  /// Whether a retry would get the same response.
+  /// Whether a retry would receive the same response.
   var isFinal: Bool {
     status.kind == .success || (status.kind == .clientError && ![408, 425, 429].contains(status.code))
   }
 }
 
 extension HTTPStatus {
-  /// Whether a different credential may be accepted.
+  /// Whether the server may accept different credentials.
   var isRefusal: Bool { self == .unauthorized || self == .forbidden }
 }
 
@@ -24,7 +24,7 @@ extension TaskError {
     return error.after(answer, configuration)
   }
 
-  /// Returns the error for a response that contradicts the protocol.
+  /// Returns the error for a response that violates the protocol.
   static func contradicted(_ reason: String, _ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
     TaskError(.badResponse, reason, phase: .finishing).after(answer, server.configuration)
   }

@@ -1,6 +1,6 @@
-/// The backoff for an upload whose server responds but does not store anything. Pure.
+/// The backoff for an upload whose server responds but does not store anything.
 struct UploadBackoff {
-  /// The delay at which the upload fails.
+  /// The upload fails when the delay reaches this limit.
   static let limit = Duration.seconds(16)
 
   private var detours = 0
@@ -8,7 +8,7 @@ struct UploadBackoff {
   mutating func end() { detours = 0 }
 
   /// Returns the delay before the next request, or `nil` when the limit is reached. The first delay is zero, because
-  /// the server usually already has the bytes. The second is one second, and it doubles from then on.
+  /// the server usually already has the bytes. The second delay is one second, and each later delay is twice as long.
   mutating func detour() -> Duration? {
     detours += 1
     guard detours > 1 else { return .zero }

@@ -2,7 +2,7 @@
 public enum UploadChecksum: String, Codable, Sendable, Hashable, CaseIterable {
   /// SHA-256.
   case sha256
-  /// SHA-1, which is supported by every server with checksums. It detects damaged data, but not forged data.
+  /// SHA-1, which every server that supports checksums must offer. It detects corrupted data, but not forged data.
   case sha1
 
   enum Hash {

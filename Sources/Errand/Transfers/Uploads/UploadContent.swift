@@ -8,14 +8,16 @@ enum UploadContent: Sendable {
   /// The maximum size, in bytes, of a chunk held in memory.
   static let largestGivenPiece: Int64 = 64 << 20
 
-  /// Returns a chunk's bytes from a closure, or `nil` if they are read from a file while being sent. Throws
-  /// ``TaskError`` with code `.unreadableBody` if the closure returns too many bytes. Rethrows errors from the closure.
+  /// Returns the bytes of a chunk from the closure, or `nil` if the content is a file, which is read while it is sent.
+  /// Throws ``TaskError`` with code `.unreadableBody` if the closure returns too many bytes. Rethrows errors from the
+  /// closure.
   func bytes(of piece: UploadPiece) async throws -> Data? {
     guard case .given(let bytes) = self else { return nil }
     guard piece.count > 0 else { return Data() }
     let data = try await bytes(piece.offset, Int(piece.count))
     guard data.count <= piece.count else {
-      throw Self.unreadable("\(data.count) bytes were provided at offset \(piece.offset) instead of \(piece.count)")
+      throw Self.unreadable(
+        "the closure returned \(data.count) bytes at offset \(piece.offset), but only \(piece.count) were requested")
     }
     return data
   }
@@ -27,11 +29,11 @@ enum UploadContent: Sendable {
       return Data(hash.finish())
     }
     guard case .file(let url) = self, let descriptor = Descriptor.opened(url.path) else {
-      throw Self.unreadable("the file no longer exists")
+      throw Self.unreadable("the file can't be opened: it may have been moved or deleted")
     }
     defer { Descriptor.release(descriptor) }
     guard lseek(descriptor, off_t(piece.offset), SEEK_SET) >= 0 else {
-      throw Self.unreadable("the offset is beyond the end of the file")
+      throw Self.unreadable("can't read the file at offset \(piece.offset)")
     }
     var left = Int(piece.count)
     while left > 0, let chunk = Descriptor.bytes(of: descriptor, atMost: min(left, 256 << 10)), !chunk.isEmpty {
@@ -40,7 +42,7 @@ enum UploadContent: Sendable {
       try Task.checkCancellation()
       await Task.yield()
     }
-    guard left == 0 else { throw Self.unreadable("\(url.path) is shorter than expected") }
+    guard left == 0 else { throw Self.unreadable("\(url.path) was truncated during the upload") }
     return Data(hash.finish())
   }
 

@@ -5,44 +5,45 @@ public import ErrandFoundation
 /// A dialect creates requests and interprets responses. ``ResumableUpload`` sends the requests, retries them and stores
 /// the state.
 public protocol UploadDialect: Sendable {
-  /// The dialect's unique name in journals.
+  /// The dialect's unique name, which is stored in journals.
   var name: String { get }
-  /// The metadata sent when an upload starts. Changed metadata starts another upload. Defaults to none.
+  /// The metadata sent when an upload starts. A change in the metadata starts a new upload. Defaults to none.
   var metadata: [String: String] { get }
-  /// Whether an upload is finished when its last byte has been received. If not, the last chunk must be marked as the
-  /// last. It is empty if no bytes are left.
+  /// Whether an upload is finished when the server has received its last byte. If not, the last chunk must be marked.
+  /// It is empty if no bytes are left.
   var endsWithLastByte: Bool { get }
-  /// The request that asks the task's URL for the server's features before an upload starts. Defaults to `nil`, which
-  /// sends no request.
+  /// Returns a request that asks for the server's features. It is sent to the task's URL before an upload starts. The
+  /// default implementation returns `nil`, which sends no request.
   func inquiry() -> UploadRequest?
-  /// The checksum algorithm for the chunks, chosen from the response to ``inquiry()``. Defaults to `nil`, which sends
-  /// no checksums.
+  /// Returns the checksum algorithm for the chunks, chosen from the response to ``inquiry()``. The default
+  /// implementation returns `nil`, which sends no checksums.
   func checksum(by answer: UploadAnswer) -> UploadChecksum?
-  /// The request that starts an upload. It is sent to the task's URL.
+  /// Returns the request that starts an upload. It is sent to the task's URL.
   func begin(_ source: UploadSource) -> UploadRequest
-  /// The upload that the server has started. Throws ``TaskError`` with code `.badResponse` if the response does not
-  /// describe an upload.
+  /// Returns the upload that the server has started. Throws ``TaskError`` with code `.badResponse` if the response does
+  /// not describe an upload.
   func begun(_ answer: UploadAnswer) throws -> UploadSession
-  /// The request that asks for an upload's position.
+  /// Returns the request that queries an upload's position.
   func query(_ session: UploadSession) -> UploadRequest
-  /// The request that sends a chunk. ``ResumableUpload`` adds the chunk's bytes as the body.
+  /// Returns the request that sends a chunk. ``ResumableUpload`` adds the chunk's bytes as the body.
   func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest
-  /// The upload's position, from the response to ``query(_:)`` or ``send(_:of:)``.
+  /// Returns the upload's position from the response to ``query(_:)`` or ``send(_:of:)``.
   ///
   /// - Parameters:
   ///   - answer: The response, with any status.
   ///   - piece: The chunk that was sent. `nil` if the request was a query.
   func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition
-  /// The request that deletes an upload on the server. `nil` if the protocol does not support it.
+  /// Returns the request that deletes an upload on the server, or `nil` if the protocol does not support deleting
+  /// uploads.
   func cancel(_ session: UploadSession) -> UploadRequest?
 }
 
 extension UploadDialect {
-  /// None.
+  /// The default metadata, which is empty.
   public var metadata: [String: String] { [:] }
-  /// `nil`, which sends no request.
+  /// Returns `nil`, which sends no request.
   public func inquiry() -> UploadRequest? { nil }
-  /// `nil`, which sends no checksums.
+  /// Returns `nil`, which sends no checksums.
   public func checksum(by answer: UploadAnswer) -> UploadChecksum? { nil }
 }
 
@@ -58,9 +59,10 @@ public struct UploadSource: Sendable, Hashable {
 
 /// An upload that the server has started.
 public struct UploadSession: Codable, Sendable, Hashable {
-  /// The URL that accepts the chunks. It may be a secret.
+  /// The URL that the chunks are sent to. It may be a secret.
   public var location: URL
-  /// The number of bytes that the size of each chunk, except the last, must be a multiple of. Defaults to 1.
+  /// The granularity of the chunk size: the size of each chunk except the last must be a multiple of this number of
+  /// bytes. Defaults to 1.
   public var granularity: Int
   /// The maximum size of a chunk in bytes. `nil` if the server sets no limit.
   public var largestPiece: Int?
@@ -86,9 +88,9 @@ public struct UploadPiece: Sendable, Hashable {
   public internal(set) var count: Int64
   /// Whether this is the last chunk.
   public internal(set) var isLast: Bool
-  /// The total length, if it was unknown at the start and this is the last chunk.
+  /// The total length, if this is the last chunk and the length was unknown when the upload started.
   public internal(set) var foundLength: Int64?
-  /// The digest of the bytes, using the session's checksum algorithm. `nil` without an algorithm.
+  /// The digest of the bytes, computed with the session's checksum algorithm. `nil` if no checksums are sent.
   public internal(set) var digest: Data?
 }
 
@@ -104,7 +106,7 @@ public struct UploadRequest: Sendable, Hashable {
 
   /// The method.
   public var method: HTTPMethod
-  /// The headers to add to the task's.
+  /// The headers, which are added to those of the task.
   public var headers: HTTPHeaders
   /// The body, if the request starts an upload.
   public var content: Content
@@ -136,36 +138,37 @@ public struct UploadAnswer: Sendable {
   /// Returns the URL in a header field, such as `Location`, resolved against ``url``. Returns `nil` if the field is
   /// missing or empty.
   ///
-  /// ``ResumableUpload`` rejects a URL that leads from https to http or contains a user name, regardless of the
+  /// ``ResumableUpload`` rejects a URL that downgrades from https to http or contains a user name, regardless of the
   /// dialect.
   ///
-  /// Throws ``TaskError`` with code `.badResponse` if the field is not a URL, or contains different values.
+  /// Throws ``TaskError`` with code `.badResponse` if the field's value is not a URL, or if the field has several
+  /// different values.
   public func url(in field: HTTPHeaderName) throws -> URL? {
     guard headers.values(for: field).contains(where: { !$0.isEmpty }) else { return nil }
     do {
       return try LinkedURL.target(of: field, in: headers, from: url)
     } catch {
       throw TaskError(
-        .badResponse, "the server did not start an upload: \(status), and \(error.reason)", phase: .finishing)
+        .badResponse, "the server did not start an upload: \(status), but \(error.reason)", phase: .finishing)
     }
   }
 }
 
-/// An upload's position on its server.
+/// An upload's position on the server.
 public enum UploadPosition: Sendable, Hashable {
-  /// The server has the bytes before this position, and expects the next bytes from there.
+  /// The server has all bytes before this position, and expects the next chunk to start there.
   case at(Int64)
   /// The server has the entire content.
   case finished
   /// The server accepted the last chunk, but the response does not confirm that it has the entire content. If the
-  /// server no longer knows the upload afterwards, the upload is complete.
+  /// server does not know the upload when queried, the upload is complete.
   case taken
-  /// The response does not include the position. Send a query.
+  /// The response does not contain the position, so the upload sends a query.
   case unknown
-  /// The server no longer knows the upload, which starts over.
+  /// The server no longer knows the upload, so the upload starts over.
   case gone
-  /// The upload failed with the response's status.
+  /// The upload has failed. The run throws an error with the response's status.
   case failed
-  /// The server has the entire content and rejects it. The upload is not resent, regardless of the status.
+  /// The server has the entire content and has rejected it. The content is not resent, regardless of the status.
   case rejected
 }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// An upload's stored state, which allows it to continue after a relaunch of the program.
+/// The stored state of an upload, which is used to continue the upload after a relaunch of the program.
 struct UploadJournal: Codable, Sendable, Equatable {
   static let format = 1
 
@@ -14,18 +14,18 @@ struct UploadJournal: Codable, Sendable, Equatable {
   var mayBeWhole: Bool?
 }
 
-/// Identifies a file's content. The stamp differs after every change.
+/// Identifies a file's content. The stamp changes whenever the file does.
 struct FileStamp: Codable, Sendable, Hashable {
   let length: Int64
   private let inode: UInt64
   private let seconds: Int
   private let nanoseconds: Int
-  /// The time of the last status change, which can't be set back.
+  /// The time of the last status change, which programs can't set.
   private let changeSeconds: Int
   private let changeNanoseconds: Int
 
-  /// Creates a regular file's stamp. Throws ``TaskError`` with code `.unreadableBody` if the file is missing or its
-  /// size is unknown.
+  /// Creates the stamp of a regular file. Throws ``TaskError`` with code `.unreadableBody` if the file is missing or
+  /// its size is unknown.
   init(of file: URL) throws {
     var status = stat()
     guard file.isFileURL, stat(file.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -28,7 +28,7 @@ struct UploadPart: ServerTask {
 
   private let isTrusted: Bool
 
-  /// Creates a request to `place`, or to the task's `url` if `place` is `nil`. `isTrusted` is whether the task's own
+  /// Creates a request to `place`, or to the task's `url` if `place` is `nil`. `isTrusted` is `true` if the task's own
   /// headers and credentials may be sent there.
   init(
     _ base: TaskPlan, _ request: UploadRequest, to url: URL, at place: LinkedURL? = nil, _ content: Content,
@@ -41,7 +41,7 @@ struct UploadPart: ServerTask {
     self.isTrusted = isTrusted
     var headers = isTrusted ? base.headers : [:]
     if case .own = content {} else { headers.removeFraming() }
-    headers.remove(.idempotencyKey)  // it belongs to the starting request
+    headers.remove(.idempotencyKey)  // the key belongs to the starting request
     headers.replace(with: request.headers)
     self.headers = headers
   }
@@ -67,7 +67,7 @@ struct UploadPart: ServerTask {
     if isTrusted { try await base.task.preflight(&request) }
   }
 
-  /// Returns the request's plan, without automatic retries, because the upload itself retries.
+  /// Returns the plan of the request. It has no automatic retries, because the upload itself retries.
   func plan(_ method: HTTPMethod, deadline: Duration?) -> TaskPlan {
     var plan = base
     (plan.task, plan.name) = (self, base.taskName)
@@ -78,7 +78,7 @@ struct UploadPart: ServerTask {
       (plan.authentication, plan.isCrossOrigin) = (.inherited, true)
       if plan.cookiePolicy.statesCookies { plan.cookiePolicy = .none }
     }
-    (plan.linkedURL, plan.addedQuery) = (place, [:])  // the task's URL already contains its query
+    (plan.linkedURL, plan.addedQuery) = (place, [:])  // the URL already contains the task's query
     plan.acceptedStatuses = .all
     plan.retryPolicy = .never
     plan.redirectPolicy = .refuse

@@ -6,7 +6,7 @@ extension UploadRun {
     // A different length means that the server has reused the location for another upload.
     if piece == nil, let length, let stated, stated != length { return try await beginAgain(answer) }
     if isDeferred, isRestored || hasSentLast, let stated, answer.status.kind == .success {
-      // The length arrived with a truncated last chunk. Do not resend it.
+      // The server received the length with a last chunk that was truncated. Do not send the length again.
       (isDeferred, length) = (false, stated)
       keep.noteLengthTold()
     }
@@ -16,7 +16,7 @@ extension UploadRun {
     case .finished:
       guard piece?.isLast ?? (isRestored || hasSentLast) else {
         throw TaskError.contradicted(
-          "the server reports \(job.name) as complete, but its end was not sent", answer, server)
+          "the server reports \(job.name) as complete, but its last chunk has not been sent", answer, server)
       }
       try finish(answer)
     case .unknown, .taken:
@@ -42,12 +42,12 @@ extension UploadRun {
     }
   }
 
-  /// Starts the upload over. The journal is kept until the new upload has started, so an error does not lose it. Throws
-  /// if the server may have the entire content, because resending it could duplicate it.
+  /// Starts the upload over. Keeps the journal until the new upload has started, in case of an error. Throws if the
+  /// server may have the entire content, because resending the content could create a duplicate.
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
     if mayBeWhole, makePlan().idempotency != .safeToRepeat {
       var error = TaskError.refused(answer, server)
-      error.retryRefusal = "the server may already have \(job.name): call discard() to upload it again"
+      error.retryRefusal = "the server may already have \(job.name): to upload it again, call discard(), then run()"
       lastWord = error
       throw error
     }
@@ -63,7 +63,7 @@ extension UploadRun {
         "the server reports \(position) bytes of \(job.name), but only \(most) were sent", answer, server)
     }
     isRestored = false
-    // If the length was only found at the end, the server doesn't know it until a chunk has sent it.
+    // If the length was unknown at first, the server does not know it until it receives the last chunk.
     let isWhole = position == length && job.dialect.endsWithLastByte && (!isDeferred || piece?.isLast == true)
     if !isWhole {
       taken = nil
@@ -88,11 +88,11 @@ extension UploadRun {
     coordinator.note(.running(progress))
   }
 
-  /// Waits before a request that makes no progress. Throws if there have been too many.
+  /// Waits after a request that made no progress. Throws if there have been too many such requests in a row.
   private func detour(_ answer: TaskResponse<Data>) async throws {
     var error = TaskError.refused(answer, server)
     guard let wait = backoff.detour() else {
-      error.retryRefusal = "the server responds, but accepts no data"
+      error.retryRefusal = "the server responds, but does not store any data"
       throw error
     }
     guard wait > .zero else { return }

@@ -18,30 +18,30 @@ actor UploadRun {
     didSet { if let session { name(session.location) } }
   }
   private let name: @Sendable (URL) -> Void
-  /// The task's URL, which receives the starting request.
+  /// The task's URL, to which the starting request is sent.
   private var home: URL
   /// Whether the upload was started by an earlier run and has not been confirmed by the server yet.
   var isRestored = false
   /// The server's position. `nil` if it must be queried.
   var offset: Int64?
   var furthest: Int64 = 0
-  /// The position after the last sent byte. `nil` if an earlier run started the upload, since the position is then
-  /// unknown.
+  /// The position after the last byte sent. `nil` if it is unknown because an earlier run started the upload.
   var sent: Int64?
   var hasSentLast = false
-  /// Whether the server may have the entire content: the end has been sent, and no later response contradicts that. If
-  /// the server no longer knows the upload, it may be complete, so it is not started over unless the task allows it.
+  /// Whether the server may have the entire content: the last chunk has been sent, and no later response rules this
+  /// out. If the server no longer knows such an upload, the upload may be complete. It starts over only if the task
+  /// allows it.
   var mayBeWhole = false
-  /// Whether no part of the last failed request reached the server.
+  /// Whether the last request failed before it was sent.
   private var isUnsent = false
   /// The response of a server that accepted the last chunk without confirming that it has the entire content.
   var taken: TaskResponse<Data>?
-  /// The starting request's `Idempotency-Key`. Kept until the request receives a response.
+  /// The starting request's `Idempotency-Key`. Kept until the upload has started.
   private var key: String?
   private var attempts = 0
   var hasGained = false
-  /// Whether there was progress since the last failure. If so, the next failure resets the retry count and does not use
-  /// the budget.
+  /// Whether there has been progress since the last failure. If so, the next failure resets the retry count and does
+  /// not use the retry budget.
   private var hasGainedSince = false
   var result: TaskResponse<Data>?
   /// The error that ends the run without a retry, because the server has, or may have, the entire content.
@@ -115,7 +115,7 @@ actor UploadRun {
     return request
   }
 
-  /// Returns the starting request's idempotency key, or `nil` if the task does not use one.
+  /// Returns the task's idempotency key or a new one, or `nil` if the task does not use a key.
   private func drawnKey() -> String? {
     let plan = makePlan()
     if let own = plan.headers[.idempotencyKey] { return own }
@@ -144,14 +144,14 @@ actor UploadRun {
     let answer = try await ending(piece.isLast) {
       try await send(request, at: place, content)
     } isRefused: { [dialect = job.dialect] answer in
-      // A response that requires a query is inconclusive. For example, an earlier request may still lock the upload.
+      // A response that requires a query is inconclusive. For example, an earlier request may still hold the lock.
       [.failed, .gone].contains(dialect.position(UploadAnswer(answer), after: piece))
     }
     try await follow(answer, after: piece)
   }
 
-  /// Sends a request that may complete the upload. From then on, the server may have the entire content, unless the
-  /// request was not sent or was rejected.
+  /// Sends a request that completes the upload if `isEnd` is `true`. In that case, records that the server may have the
+  /// entire content, unless the request was not sent or was rejected.
   private func ending(
     _ isEnd: Bool, _ send: () async throws -> TaskResponse<Data>,
     isRefused: (TaskResponse<Data>) -> Bool = { _ in true }
@@ -180,12 +180,12 @@ actor UploadRun {
   }
 
   func check() throws {
-    // A deleted file causes a read error later. The bytes read so far are valid.
+    // If the file was deleted, a later read fails. The bytes read so far are valid.
     guard let stamp, case .file(let file) = job.content, let now = try? FileStamp(of: file), now != stamp else {
       return
     }
     throw UploadContent.unreadable(
-      "\(file.path) changed during the upload: run the upload again, which starts over")
+      "\(file.path) changed during the upload: run the upload again to start over")
   }
 
   /// Returns the chunk at a position. If a closure returns fewer bytes than requested, the chunk is the last.
@@ -194,7 +194,8 @@ actor UploadRun {
     var piece = slices.piece(at: offset)
     if case .given = job.content, slices.chunkSize > UploadContent.largestGivenPiece {
       throw UploadContent.unreadable(
-        "the server requires chunks of at least \(slices.chunkSize) bytes, more than is held in memory: upload a file")
+        "the server requires chunks of at least \(slices.chunkSize) bytes, which is too large for memory: upload a file instead"
+      )
     }
     let data = try await server.manager.clock.limiting(retry.remaining, .call, phase: .preparing) { [job, piece] in
       try await job.content.bytes(of: piece)
@@ -204,7 +205,7 @@ actor UploadRun {
       if count < piece.count {
         guard length == nil else {
           throw UploadContent.unreadable(
-            "\(job.name) ended after \(offset + count) bytes instead of \(slices.length ?? 0)")
+            "\(job.name) ended after \(offset + count) of \(slices.length ?? 0) bytes")
         }
         length = offset + count
         (piece.count, piece.isLast) = (count, true)
@@ -238,7 +239,7 @@ actor UploadRun {
     var begun: UploadSession
     do {
       begun = try job.dialect.begun(UploadAnswer(answer))
-      _ = try place(of: begun)  // check before storing, regardless of the dialect
+      _ = try place(of: begun)  // check the location before storing it, because the dialect may not check it
     } catch let error as TaskError {
       throw TaskError.contradicted(error.reason, answer, server)
     }
@@ -249,7 +250,7 @@ actor UploadRun {
     try await reach(0, answer, after: nil)
   }
 
-  /// Returns an upload's validated location. Throws ``TaskError`` with code `.badResponse` if nothing may be sent
+  /// Returns an upload's validated location. Throws ``TaskError`` with code `.badResponse` if requests must not be sent
   /// there.
   private func place(of session: UploadSession) throws -> LinkedURL {
     do {
@@ -257,7 +258,7 @@ actor UploadRun {
     } catch {
       let shown = server.configuration.redaction(session.location).shortened
       throw TaskError(
-        .badResponse, "the upload is not sent to '\(shown)', the URL from the server: \(error.reason)",
+        .badResponse, "the server's upload location '\(shown)' was rejected: \(error.reason)",
         phase: .finishing)
     }
   }
@@ -266,10 +267,10 @@ actor UploadRun {
     _ request: UploadRequest, at place: LinkedURL?, _ content: UploadPart.Content
   ) async throws -> TaskResponse<Data> {
     let target = place?.url ?? home
-    // The task's headers and credentials must only be sent to its own origin.
+    // The task's headers and credentials must be sent only to its own origin and to trusted origins.
     let isTrusted = Origin(target) == Origin(home) || server.snapshot.isTrusted(target)
     let part = UploadPart(makePlan(), request, to: home, at: place, content, isTrusted: isTrusted)
-    isUnsent = true  // until the call exists
+    isUnsent = true  // an error before the call is created means that nothing was sent
     var plan = part.plan(request.method, deadline: try retry.time())
     plan.transfer = coordinator.number
     plan.isRepetition = retry.hasFailed
@@ -279,9 +280,9 @@ actor UploadRun {
       return try await Self.perform(call)
     } catch {
       let failure = error as? TaskError
-      // The transport never received the chunk, even if it was a hook or step that threw.
+      // Also `true` if a hook or a step threw before the transport received the chunk.
       isUnsent = failure?.wasNotSent == true || (content.isChunk && !call.state.withLock { $0.hasSentOnceOnly })
-      if failure?.code == .bodyLengthMismatch { try check() }  // the file was truncated while being sent
+      if failure?.code == .bodyLengthMismatch { try check() }  // the file may have been truncated while it was sent
       throw error
     }
   }
@@ -290,7 +291,7 @@ actor UploadRun {
     try await call.perform { TaskResponse($0.data, $0) }
   }
 
-  /// Returns a closure that reports the entire upload's progress while a chunk is being sent.
+  /// Returns a closure that reports the progress of the entire upload while a chunk is being sent.
   private func reporter(_ own: (@Sendable (TransferProgress) -> Void)?) -> @Sendable (TransferProgress) -> Void {
     let (coordinator, before) = (coordinator, progress())
     return { reported in
@@ -311,7 +312,7 @@ actor UploadRun {
 // MARK: - Persistence
 
 extension UploadRun {
-  /// Restores an earlier run's upload if its content and target are the same.
+  /// Restores the upload of an earlier run if its content and its target are the same.
   private func restore(_ stamp: FileStamp?) {
     sent = keep.given
     guard let restored = keep.restored(for: job.dialect, stamp, job.identity(at: home)) else { return }
@@ -321,7 +322,7 @@ extension UploadRun {
   /// Deletes the partial upload on the server. If the request fails, keeps the journal so that you can try again.
   func discard() async throws {
     restore(nil)
-    // Nothing was sent to an invalid location, so there is nothing to cancel.
+    // Nothing was sent to an invalid location, so there is nothing to delete.
     if let session, let request = job.dialect.cancel(session), let place = try? place(of: session) {
       let answer = try await send(request, at: place, .none)
       guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {

@@ -72,8 +72,8 @@ enum UploadStateStore: Sendable {
     }
   }
 
-  /// The position after the last byte returned by the closure, which is the server's maximum position. `nil` for a
-  /// journal, because an earlier launch may have sent more.
+  /// The position after the last byte returned by the closure. The server's position can't be higher. `nil` for a
+  /// journal, because an earlier launch may have sent more bytes.
   var given: Int64? {
     if case .memory(let memory) = self { memory.read().given } else { nil }
   }

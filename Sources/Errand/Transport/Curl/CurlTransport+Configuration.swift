@@ -2,41 +2,42 @@
   import ErrandFoundation
 
   extension CurlTransport {
-    /// The settings of a transport's connections.
+    /// The settings for a transport's connections.
     public struct Configuration: Sendable {
-      /// The trusted authorities, the client identity, and the checks of the server's certificate.
+      /// The trusted authorities, the client identity, and how the server's certificate is verified.
       public var tls = TLSSettings()
       /// The version of HTTP to use. Defaults to `.automatic`.
       public var version = HTTPVersionPreference.automatic
       /// The proxy for each request. Defaults to `.none`.
       public var proxies = ProxyRules.none
-      /// Addresses to use instead of resolving a host: `["api.example.com:443": "10.0.0.1"]`. Empty by default.
+      /// Addresses to use instead of resolving host names: `["api.example.com:443": "10.0.0.1"]`. Empty by default.
       public var addresses: [String: String] = [:]
-      /// The path of a Unix socket for all requests, regardless of their host. Defaults to `nil`, which means TCP.
+      /// The path of a Unix socket to which all requests are sent, regardless of their host. Defaults to `nil`, which
+      /// means TCP.
       public var unixSocket: String?
       /// The maximum number of connections to one origin, or 0 for no limit. Defaults to 0.
       ///
-      /// Transfers above the limit wait. This counts as waiting for a slot (``Timeouts/queue``), not as connecting.
-      /// Without a `queue` timeout, it counts towards the attempt.
+      /// Transfers above the limit wait. The wait counts towards the queue timeout (``Timeouts/queue``), not the
+      /// connect timeout. Without a queue timeout, it counts towards the attempt timeout.
       public var connectionsPerOrigin = 0
       /// How long an idle connection is kept after its last use. Defaults to 50 seconds.
       ///
-      /// The default is below the idle timeout of most servers and proxies (nginx 75 s, many proxies 60 s), so requests
-      /// rarely use a connection that is being closed. If the server closes an idle connection, Errand closes it
-      /// immediately.
+      /// The default is below the idle timeout of most servers and proxies (75 s in nginx, 60 s in many proxies), so
+      /// requests rarely use a connection that is being closed. If the server closes an idle connection, Errand closes
+      /// it immediately.
       public var idleLifetime: Duration = .seconds(50)
-      /// The maximum age of a connection that is reused, or `nil` for no limit. Defaults to `nil`.
+      /// The maximum age at which a connection is still reused, or `nil` for no limit. Defaults to `nil`.
       public var connectionLifetime: Duration?
       /// The maximum size of a decompressed body, in bytes. Defaults to 16 GiB.
       public var maximumDecodedSize: Int64 = 16 << 30
-      /// The maximum ratio of the decompressed size of a body to its compressed size. Checked when the decompressed
-      /// body is larger than 16 MiB. Defaults to 200.
+      /// The maximum ratio of the decompressed size of a body to its compressed size. Checked once the decompressed
+      /// body exceeds 16 MiB. Defaults to 200.
       public var maximumDecodingRatio = 200
       /// Whether to accept a gzip or deflate body without its checksum, and trailing bytes after any compressed body.
       ///
-      /// Defaults to `false`: such a body might be truncated or corrupt, so it fails. Set it to `true` for a server
-      /// that always sends bodies like this. A body with incomplete content fails in either case. Trailing zeros are
-      /// always ignored. At most 1 MiB can follow the body.
+      /// Defaults to `false`: such a body may be truncated or corrupted, so reading it fails. Set it to `true` for a
+      /// server that always sends such bodies. Incomplete content fails in either case. Trailing zero bytes are always
+      /// ignored. At most 1 MiB may follow the compressed data.
       public var lenientDecompression = false
 
       /// Creates the default configuration.
@@ -45,7 +46,7 @@
   }
 
   extension CurlTransport.Configuration {
-    /// Whether a request to `origin` can be one of several streams on a connection.
+    /// Whether a request to `origin` can share a connection with other streams.
     func mayMultiplex(_ origin: Origin) -> Bool {
       switch version {
       case .automatic, .http3: origin.isSecure
@@ -61,12 +62,12 @@
     let addresses: [String: String]
     /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
-    /// The authorities as a file, if libcurl doesn't accept them as data.
+    /// A file with the certificate authorities, if libcurl can't load them from memory.
     let authorities: MemoryFile?
 
     init(_ configuration: CurlTransport.Configuration) {
       var configuration = configuration
-      // Without the callback, every exchange uses its own connection, so HTTP/2 would have no benefit.
+      // Without the request callback, every exchange uses its own connection, so HTTP/2 would have no benefit.
       let isChoice = configuration.version == .automatic || configuration.version == .http3
       if isChoice, !CurlLibrary.hasRequestCallback { configuration.version = .http1 }
       self.configuration = configuration
@@ -80,7 +81,7 @@
       authorities = pem.flatMap { CurlLibrary.takesAuthorities ? nil : MemoryFile($0) }
     }
 
-    /// Whether the address to connect to is the server's. libcurl doesn't use a proxy for Unix sockets.
+    /// Whether libcurl connects to the server directly, not through a proxy. It never uses a proxy for Unix sockets.
     func mayCheckAddress(by proxy: Proxy?) -> Bool { proxy == nil || configuration.unixSocket != nil }
 
     private static func normal(_ hostAndPort: String) -> String {

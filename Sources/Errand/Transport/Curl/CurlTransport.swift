@@ -2,22 +2,22 @@
   import CCurl
   import ErrandFoundation
 
-  /// A transport over libcurl, the default on Linux.
+  /// A transport that uses libcurl. The default on Linux.
   ///
   /// libcurl is loaded from the machine's `libcurl.so.4`, 7.76 or newer, when the first transport is created. It is not
-  /// required for building. All transports of the process share the libcurl threads. Each transport has its own
-  /// connections, which are closed after the transport is released and its transfers are over.
+  /// needed at build time. All transports in the process share the libcurl threads. Each transport has its own
+  /// connections, which are closed after the transport is released and its transfers have ended.
   ///
   /// Up to 768 KiB of a response is buffered ahead of its reader; beyond that, the server waits. A compressed body is
-  /// buffered as received and decompressed as it is read. Decompression needs an additional 64 KiB and the window of
-  /// the library: 32 KiB for gzip and deflate, up to 16 MB for br and 8 MB for zstd. A request is sent once; see
-  /// ``TransferOptions/mayRepeat`` for exceptions.
+  /// buffered as received and decompressed as it is read. Decompression needs an additional 64 KiB and the
+  /// decompressor's window: 32 KiB for gzip and deflate, up to 16 MB for br and 8 MB for zstd. A request is sent once;
+  /// see ``TransferOptions/mayRepeat`` for exceptions.
   ///
-  /// `Accept-Encoding` lists the available codings: gzip and deflate with the machine's `libz.so.1`, br with
-  /// `libbrotlidec.so.1`, zstd with `libzstd.so.1`. A body with another coding is returned as received, as is the
+  /// `Accept-Encoding` lists the available codings: gzip and deflate if the machine has `libz.so.1`, br if it has
+  /// `libbrotlidec.so.1`, zstd if it has `libzstd.so.1`. A body with another coding is returned as received, as is the
   /// response to a request that sets its own `Accept-Encoding`. A request with a `Range` asks for an uncompressed body,
-  /// and the part is returned as received. A truncated compressed body fails with `.truncatedBody`. A compressed body
-  /// that is corrupt or has trailing bytes fails with `.badResponse`.
+  /// and the partial body is returned as received. A truncated compressed body fails with `.truncatedBody`. A
+  /// compressed body that is corrupted or has trailing bytes fails with `.badResponse`.
   public final class CurlTransport: Transport {
     private let shards: [CurlShard]
     private let rules: CurlRules
@@ -30,7 +30,7 @@
     public init(_ configuration: Configuration = Configuration()) throws(TaskError) {
       try configuration.tls.checkAuthorities()
       let loops = try CurlLoop.all.get()
-      // A connection limit applies within a loop, so a limited transport uses only one.
+      // Each loop enforces the connection limit separately, so a transport with a limit uses only one loop.
       shards = (configuration.connectionsPerOrigin > 0 ? Array(loops.prefix(1)) : loops).map { CurlShard($0) }
       rules = CurlRules(configuration)
     }
@@ -39,7 +39,7 @@
       for shard in shards { shard.loop.push(.close(shard.group)) }
     }
 
-    /// Sends `request` once and returns when the response head arrives.
+    /// Sends `request` once and returns the response when its head arrives.
     ///
     /// Throws ``TaskError``, or `CancellationError` if the surrounding task is cancelled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -65,7 +65,7 @@
     private func send(_ request: HTTPRequest, _ origin: Origin, by proxy: Proxy) async throws -> HTTPResponse {
       do {
         let response = try await response(to: request, over: makeTransfer(request, to: origin, by: proxy))
-        // Through a tunnel or SOCKS, only the origin answers, so a 407 is the origin's own.
+        // Through a tunnel or a SOCKS proxy, only the origin responds, so a 407 comes from the origin.
         let isOfProxy = !origin.isSecure && proxy.kind != .socks5
         guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
         response.body.cancel()
@@ -94,7 +94,7 @@
           isConnectionReused: transfer.isConnectionReused, body: body(of: request, head, from: transfer))
       } catch {
         transfer.cancel()
-        // By now the server may only support HTTP/2.
+        // By now, the server may support only HTTP/2.
         if !transfer.mayMultiplex, (error as? TaskError)?.code == .secureConnectionFailed {
           http1OnlyOrigins.withLock { $0.forget(transfer.origin.description) }
         }
@@ -110,7 +110,7 @@
       return HTTPResponseBody(DecompressedBody(transfer, decompressing))
     }
 
-    /// The current connections, by origin.
+    /// Returns the number of current connections to each origin.
     public func connections() async -> [String: ConnectionCounts] {
       var counts: [String: ConnectionCounts] = [:]
       for shard in shards {
@@ -125,7 +125,7 @@
     private func learn(_ version: HTTPVersion?, of transfer: CurlTransfer) {
       // A reused connection may have been opened for an exchange that offered only HTTP/1.1.
       guard transfer.mayMultiplex, !transfer.isConnectionReused, !(version?.hasStreams ?? false) else { return }
-      // UDP may just have been slower this time.
+      // TCP may just have connected faster than QUIC this time.
       if rules.configuration.version == .http3, CurlLibrary.offersHTTP3 { return }
       http1OnlyOrigins.withLock { $0.learn(transfer.origin.description, at: CurlLibrary.now) }
     }
@@ -154,7 +154,8 @@
       return transfer
     }
 
-    /// The body to send, or `nil` if requests with this method have no body, not even an empty one.
+    /// Returns the body to send. If the request has no body, returns an empty one if the method expects content,
+    /// otherwise `nil`.
     private static func outbox(for request: HTTPRequest) throws -> TransferOutbox? {
       if let data = request.body.data { return TransferOutbox(data) }
       if !request.body.isEmpty {
@@ -164,19 +165,20 @@
           throw TaskError.ofTransfer(error)
         }
       }
-      // RFC 9110 §8.6: if the method expects content, a request without a body still sends Content-Length.
+      // RFC 9110 §8.6: if the method expects content, a request without a body still has a Content-Length.
       let expectsContent = request.method == .post || request.method == .put || request.method == .patch
       return expectsContent ? TransferOutbox(Data()) : nil
     }
   }
 
-  /// Origins that could have used HTTP/2 but did not. For a while, HTTP/2 is not offered to them, so their exchanges
+  /// Origins that chose HTTP/1.1 when offered HTTP/2. For a while, HTTP/2 is not offered to them, so their exchanges
   /// can be distributed over all loops.
   struct HTTP1OnlyOrigins {
-    /// At this limit, all origins are forgotten. Each one is recorded again after its next response.
+    /// The maximum number of origins. At this limit, all origins are removed. Each one is added again after its next
+    /// response.
     static let most = 1024
 
-    /// How long an origin is not offered HTTP/2, in nanoseconds. Limited, because the server may change.
+    /// How long an origin is not offered HTTP/2, in nanoseconds. Limited because the server may add support for HTTP/2.
     static let lifetime: UInt64 = 600_000_000_000
 
     private var origins: [String: UInt64] = [:]
@@ -196,7 +198,7 @@
   }
 
   extension Transport where Self == CurlTransport {
-    /// Creates a transport over libcurl.
+    /// Creates a transport that uses libcurl.
     ///
     /// Throws ``TaskError`` with code `.transportUnavailable` if libcurl is not available.
     public static func curl(_ configuration: CurlTransport.Configuration = .init()) throws(TaskError) -> CurlTransport {

@@ -2,7 +2,8 @@
   import ErrandFoundation
 
   enum CertificateKey {
-    /// The pin of a PEM certificate: the Base64 SHA-256 of its `SubjectPublicKeyInfo`. `nil` if it can't be read.
+    /// Returns the pin of a PEM certificate: the Base64-encoded SHA-256 of its `SubjectPublicKeyInfo`. Returns `nil` if
+    /// the certificate can't be parsed.
     static func pin(ofPEM text: String) -> String? {
       let lines = text.split(separator: "\n").filter { !$0.hasPrefix("-----") }
       guard let der = Data(base64Encoded: lines.joined(), options: .ignoreUnknownCharacters),
@@ -24,7 +25,7 @@
       return element(rest).map { rest[..<$0.end] }
     }
 
-    /// The content of the first element in `bytes`, and the index of the next one (X.690 §8.1).
+    /// Returns the content of the first element in `bytes`, and the index of the next element (X.690 §8.1).
     private static func element(_ bytes: ArraySlice<UInt8>) -> (content: ArraySlice<UInt8>, end: Int)? {
       guard bytes.count >= 2 else { return nil }
       var start = bytes.startIndex + 2

@@ -2,17 +2,17 @@ import ErrandFoundation
 
 /// A public key as it appears in certificates: `SubjectPublicKeyInfo` in DER (RFC 5280 §4.1.2.7).
 ///
-/// Security returns the bare key without its type, but pins are computed over the entire structure. This type doesn't
-/// use Security, so it can be tested on every platform.
+/// The Security framework returns the bare key without its type, but pins are computed over the entire structure. This
+/// type doesn't use that framework, so it can be tested on every platform.
 struct PublicKeyInfo {
   enum Kind: Hashable {
     /// RSA. The bare key is the `RSAPublicKey` of PKCS #1.
     case rsa
-    /// A NIST curve of 256, 384 or 521 bits. The bare key is the uncompressed point (X9.63).
+    /// A NIST curve with 256, 384 or 521 bits. The bare key is the uncompressed point (X9.63).
     case ellipticCurve(bits: Int)
   }
 
-  /// The structure in DER, or `nil` for an unknown curve.
+  /// Returns the DER-encoded structure, or `nil` for an unknown curve.
   static func der(_ kind: Kind, key: Data) -> Data? {
     guard let algorithm = algorithm(of: kind) else { return nil }
     // A bit string begins with the number of unused bits in its last byte.
@@ -35,7 +35,7 @@ struct PublicKeyInfo {
     521: [0x2B, 0x81, 0x04, 0x00, 0x23],
   ]
 
-  /// Tag, length, value (X.690 §8.1.3).
+  /// Encodes an element as its tag, length and value (X.690 §8.1.3).
   private static func element(_ tag: UInt8, _ value: Data) -> Data {
     var length: [UInt8] = []
     if value.count < 0x80 {

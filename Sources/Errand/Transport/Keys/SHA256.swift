@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// An incremental SHA-256 (FIPS 180-4 §6.2), because CryptoKit is not available on Linux.
+/// An incremental SHA-256 hash (FIPS 180-4 §6.2). Implemented here because CryptoKit is not available on Linux.
 struct SHA256 {
   private var state = State()
   private var pending: [UInt8] = []

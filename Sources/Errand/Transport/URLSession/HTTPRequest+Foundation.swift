@@ -10,10 +10,11 @@
   extension URLRequest {
     /// Creates a `URLRequest` from the request.
     ///
-    /// Repeated header fields are joined as in RFC 9110 §5.3, and `Cookie` with semicolons. A body of bytes or a file
-    /// is included. The transfer options are omitted, because `URLRequest` has different ones.
+    /// Repeated header fields are joined with commas (RFC 9110 §5.3), and `Cookie` fields with semicolons. A body that
+    /// consists of bytes or a file is included. The transfer options are omitted, because they don't match those of
+    /// `URLRequest`.
     ///
-    /// - Throws: ``TaskError`` with code `.unreadableBody` if the body is a stream, which `URLRequest` can't hold
+    /// - Throws: ``TaskError`` with code `.unreadableBody` if the body is a stream, which a `URLRequest` can't hold
     ///   without a task that feeds it, or a file that can't be read.
     public init(_ request: HTTPRequest) throws(TaskError) {
       self.init(head: request)
@@ -28,7 +29,7 @@
         httpBodyStream = stream
       case .stream:
         throw TaskError(
-          .unreadableBody, "a URLRequest cannot carry a streamed body: use bytes or a file", phase: .preparing,
+          .unreadableBody, "a URLRequest cannot have a streamed body: use .bytes or .file", phase: .preparing,
           wasNotSent: true)
       }
     }
@@ -38,7 +39,7 @@
       httpMethod = request.method.rawValue
       for field in request.headers {
         let name = field.name.rawName
-        // RFC 6265 §5.4: one Cookie line, with the pairs separated by semicolons.
+        // RFC 6265 §5.4: one Cookie field, with the pairs separated by semicolons.
         if field.name == .cookie, let cookies = value(forHTTPHeaderField: name) {
           setValue("\(cookies); \(field.value)", forHTTPHeaderField: name)
         } else if let earlier = value(forHTTPHeaderField: name) {
@@ -53,8 +54,9 @@
   extension HTTPRequest {
     /// Creates a request from a `URLRequest`.
     ///
-    /// The header fields are sorted by name, because `URLRequest` does not keep their order. Its timeout and cache
-    /// policy are ignored: timeouts are set in ``TransferOptions/timeouts``, and the transport does not cache.
+    /// The header fields are sorted by name, because `URLRequest` does not keep their order. The timeout and the cache
+    /// policy of the `URLRequest` are ignored: timeouts are set in ``TransferOptions/timeouts``, and the transport does
+    /// not cache.
     ///
     /// - Throws: ``TaskError`` with code `.badURL` if there is no URL, and `.unreadableBody` if the body is a stream,
     ///   which can only be read once. Use ``HTTPBody/stream(length:_:)`` instead.

@@ -24,8 +24,8 @@
   extension HTTPResponse {
     /// Creates a response from an `HTTPURLResponse` and a body, or returns `nil` if it has no URL.
     ///
-    /// The header fields are sorted by name, because Foundation does not keep their order. Foundation joins
-    /// `Set-Cookie` lines; they are split again. The version is unknown, because Foundation does not provide it.
+    /// The header fields are sorted by name, because Foundation does not keep their order. `Set-Cookie` lines, which
+    /// Foundation joins, are split again. The HTTP version is unknown, because Foundation does not provide it.
     public init?(_ response: HTTPURLResponse, body: HTTPResponseBody = HTTPResponseBody()) {
       guard let url = response.url else { return nil }
       self.init(HTTPStatus(response.statusCode), url: url, headers: HTTPHeaders(response), body: body)

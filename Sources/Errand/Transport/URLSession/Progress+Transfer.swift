@@ -5,7 +5,7 @@
   public import Foundation
 
   extension Progress {
-    /// Creates a progress that follows the transfer in one direction.
+    /// Creates a progress object that follows a transfer in one direction.
     ///
     ///     let shown = Progress(following: export.progress, .down)
     ///     shown.cancellationHandler = { export.cancel() }
@@ -15,7 +15,7 @@
     ///
     /// - Parameters:
     ///   - transfers: The progress events to follow, such as the `progress` of a `TaskHandle`.
-    ///   - direction: The direction to show.
+    ///   - direction: The direction to follow.
     public convenience init<Transfers: AsyncSequence & Sendable>(
       following transfers: Transfers, _ direction: TransferProgress.Direction
     ) where Transfers.Element == TransferProgress {
@@ -28,7 +28,7 @@
       }
     }
 
-    /// Copies the bytes, rate and remaining time of a transfer.
+    /// Updates the progress with the byte counts, rate and remaining time of a transfer.
     public func update(with transfer: TransferProgress) {
       kind = .file
       // Foundation treats 0 of 0 as not started.

@@ -4,7 +4,8 @@
   import Security
 
   extension ServerTrust {
-    /// Returns `nil` if the host has no pins, or if the system trusts the server and a pin matches.
+    /// Returns the error for a rejected server, or `nil` if the host has no pins or if the system trusts the server and
+    /// a pin matches.
     func refusal(of space: URLProtectionSpace, adding more: PublicKeyPins) -> TaskError? {
       guard let expected = pins.union(more).pins(for: space.host) else { return nil }
       guard let trust = space.serverTrust, SecTrustEvaluateWithError(trust, nil) else {
@@ -16,7 +17,7 @@
       guard expected.isDisjoint(with: shown) else { return nil }
       let list = shown.isEmpty ? "no readable key" : shown.map { "sha256/\($0)" }.joined(separator: ", ")
       return TaskError(
-        .pinMismatch, "no pin of \(space.host) matches; the server presented \(list)", phase: .connecting,
+        .pinMismatch, "no pin for \(space.host) matches; the server presented \(list)", phase: .connecting,
         wasNotSent: true)
     }
 

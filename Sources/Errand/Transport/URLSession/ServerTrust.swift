@@ -6,7 +6,7 @@
     public import Foundation
   #endif
 
-  /// Additional checks that a ``URLSessionTransport`` makes on servers, and its client identity.
+  /// The additional checks that a ``URLSessionTransport`` performs on servers, and its client certificates.
   ///
   /// These checks only restrict trust: the system's own evaluation, including App Transport Security, always comes
   /// first.
@@ -30,7 +30,7 @@
 
   #if canImport(Darwin)
     extension ServerTrust {
-      /// Pins are checked later, during the TLS handshake.
+      /// Returns `nil`, because pins are checked later, during the TLS handshake.
       func refusal(ofHost host: String, adding more: PublicKeyPins) -> TaskError? { nil }
     }
   #else
@@ -39,7 +39,8 @@
       func refusal(ofHost host: String, adding more: PublicKeyPins) -> TaskError? {
         guard pins.union(more).pins(for: host) != nil else { return nil }
         return TaskError(
-          .transportUnavailable, "URLSession cannot check the pinned keys of \(host) on this platform",
+          .transportUnavailable,
+          "URLSession cannot check the pinned keys for \(host) on this platform: use CurlTransport",
           phase: .preparing,
           wasNotSent: true)
       }

@@ -10,8 +10,8 @@
   extension TaskError {
     /// Converts an error from URLSession. A cancellation by URLSession becomes a `CancellationError`.
     ///
-    /// `nothingSeen` is whether the transfer has shown no sign of an established connection. Only then does a failure
-    /// to connect prove that nothing was sent.
+    /// `nothingSeen` is whether the transfer has shown no sign of an established connection. Only then does a
+    /// connection failure prove that nothing was sent.
     static func ofURLSession(_ error: any Error, phase: Phase, nothingSeen: Bool) -> any Error {
       guard let error = error as? URLError else {
         return TaskError(.connectionLost, "URLSession failed, \(phase.rawValue)", phase: phase)
@@ -34,8 +34,8 @@
 
     init(_ code: URLError.Code, isReceiving: Bool) {
       let meaning = Self.connecting[code] ?? Self.later[code]
-      // FoundationNetworking returns -1 for a truncated body.
-      let broken: Meaning = (.connectionLost, "the connection broke")
+      // FoundationNetworking reports a truncated body with the code -1.
+      let broken: Meaning = (.connectionLost, "the connection was lost")
       (self.code, words) = meaning ?? (isReceiving ? broken : (.connectionLost, "the transfer failed"))
       isConnecting = Self.connecting[code] != nil
     }
@@ -49,9 +49,9 @@
       .dnsLookupFailed: (.cannotResolveHost, "the host name could not be resolved"),
       .cannotConnectToHost: (.cannotConnect, "could not connect to the host"),
       .notConnectedToInternet: (.offline, "no network connection"),
-      .internationalRoamingOff: (.offline, "roaming is off"),
+      .internationalRoamingOff: (.offline, "data roaming is disabled"),
       .callIsActive: (.offline, "a phone call prevents network access"),
-      .dataNotAllowed: (.offline, "network access is not allowed"),
+      .dataNotAllowed: (.offline, "cellular data is not allowed"),
       .appTransportSecurityRequiresSecureConnection: (.insecureScheme, "App Transport Security requires https"),
       .secureConnectionFailed: (.secureConnectionFailed, "the TLS handshake failed"),
       .serverCertificateHasBadDate: (.untrustedServer, "the server's certificate has expired"),
@@ -60,18 +60,18 @@
       .serverCertificateNotYetValid: (.untrustedServer, "the server's certificate is not valid yet"),
     ]
 
-    // With TLS 1.3, the client's certificate is verified after the request may have been sent (RFC 8446 §4.4.2.4).
+    // With TLS 1.3, the server may verify the client certificate after the request has been sent (RFC 8446 §4.4.2.4).
     private static let later: [URLError.Code: Meaning] = [
-      .clientCertificateRejected: (.secureConnectionFailed, "the server refused the client's certificate"),
+      .clientCertificateRejected: (.secureConnectionFailed, "the server rejected the client certificate"),
       .clientCertificateRequired: (.secureConnectionFailed, "the server requires a client certificate"),
-      .networkConnectionLost: (.connectionLost, "the connection broke"),
-      .timedOut: (.timedOut, "the system gave up waiting"),
-      .badServerResponse: (.badResponse, "the server's response is not HTTP"),
-      .cannotParseResponse: (.badResponse, "the server's response is not HTTP"),
-      .cannotDecodeContentData: (.badResponse, "the body's encoding is broken"),
-      .cannotDecodeRawData: (.badResponse, "the body's encoding is broken"),
+      .networkConnectionLost: (.connectionLost, "the connection was lost"),
+      .timedOut: (.timedOut, "the system's timeout expired"),
+      .badServerResponse: (.badResponse, "the server's response is not valid HTTP"),
+      .cannotParseResponse: (.badResponse, "the server's response is not valid HTTP"),
+      .cannotDecodeContentData: (.badResponse, "the body could not be decoded"),
+      .cannotDecodeRawData: (.badResponse, "the body could not be decoded"),
       .dataLengthExceedsMaximum: (.badResponse, "the response is larger than URLSession allows"),
-      .requestBodyStreamExhausted: (.bodyNotReplayable, "the body would have had to be sent twice"),
+      .requestBodyStreamExhausted: (.bodyNotReplayable, "URLSession could not resend the body"),
       .userAuthenticationRequired: (.proxyAuthenticationRequired, "the proxy requires credentials"),
     ]
   }

@@ -52,7 +52,7 @@
   }
 
   extension HTTPVersion {
-    /// The version for an ALPN protocol name (RFC 7301 §6), or `nil` if it is unknown.
+    /// Creates the version for an ALPN protocol name (RFC 7301 §6), or returns `nil` if the name is unknown.
     init?(protocolName: String) {
       switch protocolName.lowercased() {
       case "http/1.0": self = .http1_0

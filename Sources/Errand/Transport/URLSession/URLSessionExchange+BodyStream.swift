@@ -5,7 +5,7 @@
     private static let bufferSize = 512 << 10
     private static let pause = Duration.milliseconds(2)
 
-    /// A stream from which URLSession reads the body.
+    /// Returns a stream from which URLSession reads the body.
     ///
     /// URLSession requests another stream when it resends the request, for example after a pooled connection turns out
     /// to be stale. If the request must not be resent, the exchange fails.
@@ -17,23 +17,24 @@
       guard sendCount == 1 || (request.options.mayRepeat && request.body.isReplayable) else {
         fail(
           TaskError(
-            .connectionLost, "URLSession tried to send the body a second time, which is not allowed", phase: .sending))
+            .connectionLost, "URLSession tried to resend a request that must not be sent twice", phase: .sending))
         return nil
       }
       var reading: InputStream?
       var writing: OutputStream?
       Stream.getBoundStreams(withBufferSize: Self.bufferSize, inputStream: &reading, outputStream: &writing)
       guard let reading, let writing else {
-        fail(TaskError(.internal, "not enough memory for the body's stream", phase: .sending))
+        fail(TaskError(.internal, "could not create a stream for the body: not enough memory", phase: .sending))
         return nil
       }
       feed(writing)
       return reading
     }
 
-    /// Writes the body to one end of the pair. If URLSession closes the other end, it reports the error itself.
+    /// Writes the body to one end of the stream pair. If URLSession closes the other end, URLSession reports the error
+    /// itself.
     private func feed(_ output: OutputStream) {
-      // Invariant: from here on, only the task below uses this end of the pair.
+      // Safe, because from here on, only the task below uses this end of the pair.
       nonisolated(unsafe) let output = output
       let feed = Task { [weak self, request, clock] in
         output.open()
@@ -54,7 +55,7 @@
       old?.cancel()
     }
 
-    /// Polls for space instead of blocking a thread of the cooperative pool.
+    /// Polls for space instead of blocking a thread in the cooperative pool.
     private static func write(_ chunk: Data, to output: OutputStream, _ clock: CallClock) async throws {
       var rest = chunk
       while !rest.isEmpty {
@@ -71,7 +72,7 @@
       }
     }
 
-    /// URLSession has closed its end.
+    /// Thrown if URLSession has closed its end of the pair.
     private struct WritingEnded: Error {}
   }
 #endif

@@ -76,8 +76,8 @@
 
     // MARK: Waiting for the reader
 
-    /// Suspends or resumes the task to match the inbox. Compares states, so the order of concurrent calls does not
-    /// matter.
+    /// Suspends or resumes the task to match the inbox. Compares the current states, so the order of concurrent calls
+    /// does not matter.
     func settle() {
       guard Self.highWater < .max, state.withLock({ $0.isSuspended != $0.inbox.wantsPause }) else { return }
       Self.control.async { [self] in

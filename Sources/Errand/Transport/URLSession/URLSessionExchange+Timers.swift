@@ -7,13 +7,13 @@
   #endif
 
   extension URLSessionExchange {
-    /// Waits for the next timer, replacing any earlier wait. If a timer moves later, as `idle` does with every byte,
-    /// the wait only notices when it ends, so receiving bytes is cheap.
+    /// Starts to wait for the next timer, replacing any earlier wait. If a timer is postponed, as `idle` is with every
+    /// byte, the wait is extended only when it ends, so receiving bytes is cheap.
     func watchTimers() {
       guard request.options.timeouts.hasTransferLimit else { return }
       let watch = Task { [weak self, clock] in
         while !Task.isCancelled, let wait = self?.untilNextAlarm() {
-          do { try await clock.sleep(for: wait) } catch { return }
+          do { try await clock.sleep(untilLimit: wait) } catch { return }
         }
       }
       let old = state.withLock { state -> Task<Void, Never>? in
@@ -24,7 +24,8 @@
       old?.cancel()
     }
 
-    /// The time until the next timer fires, or `nil` if none is running. Fails the exchange if a timer has fired.
+    /// Returns the time until the next timer fires, or `nil` if none is running. Fails the exchange if a timer has
+    /// fired.
     private func untilNextAlarm() -> Duration? {
       let now = clock.now
       let (alarm, phase, isOver) = state.withLock { ($0.timers.next, $0.timers.phase, $0.inbox.isOver) }

@@ -9,8 +9,8 @@
 
   /// A request in progress in a URLSession, and the body of its response.
   ///
-  /// The delegate reports events to it, and a single reader reads from it. Decisions are made in ``URLSessionInbox``
-  /// and ``URLSessionTimers`` under the lock; their effects run outside it.
+  /// The delegate reports events to the exchange, and a single reader reads from it. ``URLSessionInbox`` and
+  /// ``URLSessionTimers`` make decisions under the lock, and the exchange acts on them outside the lock.
   final class URLSessionExchange: Sendable {
     struct Measurements: Sendable {
       var timings: TransferTimings

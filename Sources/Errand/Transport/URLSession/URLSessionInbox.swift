@@ -7,7 +7,7 @@
     import Foundation
   #endif
 
-  /// The unread part of a response, which URLSession fills and a single reader empties. Pure bookkeeping.
+  /// The unread part of a response, which URLSession fills and a single reader empties.
   struct URLSessionInbox {
     enum Reading<Value> {
       case take(Value)
@@ -50,7 +50,7 @@
       if pending.count >= highWater { wantsPause = true }
     }
 
-    /// Ends the transfer; buffered bytes can still be read. Only the first call has an effect.
+    /// Ends the transfer. Buffered bytes can still be read. Only the first call has an effect.
     mutating func finish(_ failure: (any Error)?) {
       guard outcome == nil else { return }
       outcome = failure.map { .failure($0) } ?? verdict
@@ -116,7 +116,7 @@
   }
 
   extension HTTPStatus {
-    /// Whether responses never have a body, regardless of their header (RFC 9110 §6.4.1).
+    /// Whether responses with this status never have a body, regardless of their header (RFC 9110 §6.4.1).
     fileprivate var isWithoutBody: Bool { code == 204 || code == 304 }
   }
 #endif

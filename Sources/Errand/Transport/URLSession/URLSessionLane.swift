@@ -17,7 +17,7 @@
     }
 
     deinit {
-      // A session lives until it is invalidated. Running tasks finish first.
+      // A session stays alive until it is invalidated. Running tasks finish first.
       session.finishTasksAndInvalidate()
     }
 
@@ -44,7 +44,7 @@
 
   #if canImport(Darwin)
     extension URLSessionLane {
-      /// Two sessions, because whether a session waits for a network is fixed when it is created.
+      /// Returns two sessions, because whether a session waits for a network is fixed when it is created.
       static func pair(
         _ configuration: URLSessionConfiguration, trust: ServerTrust
       ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {
@@ -57,7 +57,7 @@
     }
   #else
     extension URLSessionLane {
-      /// A single session, because FoundationNetworking does not wait for networks.
+      /// Returns the same session twice, because FoundationNetworking does not wait for networks.
       static func pair(
         _ configuration: URLSessionConfiguration, trust: ServerTrust
       ) -> (ordinary: URLSessionLane, patient: URLSessionLane) {

@@ -42,7 +42,8 @@
           isConnectionReused: last.isReusedConnection))
     }
 
-    // Also receives server trust and client certificates, because the session-level method is not implemented.
+    // Also receives server trust and client certificate challenges, because the session-level method is not
+    // implemented.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

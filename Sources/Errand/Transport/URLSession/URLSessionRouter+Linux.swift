@@ -22,8 +22,8 @@
       remove(task)?.complete(error)
     }
 
-    // FoundationNetworking asks for credentials once a 401 with a challenge is complete, and hangs without any. The 401
-    // is the response for the pipeline, so complete the exchange here and cancel the task.
+    // FoundationNetworking asks for credentials once a 401 with a challenge is complete, and hangs if it gets none. The
+    // pipeline expects the 401 as the response, so complete the exchange here and cancel the task.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

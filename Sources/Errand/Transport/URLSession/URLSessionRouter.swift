@@ -7,7 +7,7 @@
     import Foundation
   #endif
 
-  /// Forwards each event of a session to its exchange. Exchanges are held weakly, so an abandoned exchange is released
+  /// Forwards a session's events to their exchanges. Exchanges are held weakly, so an abandoned exchange is released
   /// and cancels its task.
   final class URLSessionRouter: NSObject, Sendable {
     private struct Entry {

@@ -6,15 +6,15 @@
     import Foundation
   #endif
 
-  /// The time limits of a URLSession transfer. Pure: the current instant is an argument.
+  /// The time limits of a URLSession transfer. Callers pass in the current instant.
   ///
-  /// URLSession doesn't report when a connection is established. For a request with a body, the first bytes sent show
-  /// that it has been. For a request without a body, `connect` and `firstByte` are combined into one limit, which ends
-  /// when the response head arrives.
+  /// URLSession doesn't report when a connection is established. For a request with a body, the connection is
+  /// considered established once the first bytes are sent. For a request without a body, `connect` and `firstByte` are
+  /// combined into one limit, which ends when the response head arrives.
   struct URLSessionTimers {
     enum Stage: Hashable {
       case opening
-      /// URLSession waits for a network. Only the attempt timeout applies.
+      /// URLSession is waiting for a network. Only the attempt timeout applies.
       case waitingForNetwork
       case sending
       case awaitingResponse

@@ -8,7 +8,8 @@
   #endif
 
   extension URLSessionTransport {
-    /// Disables URLSession's own timeouts: they share one error code, and Linux truncates fractions.
+    /// A timeout long enough to disable URLSession's own timeouts, which share one error code and are truncated to
+    /// whole seconds on Linux.
     private static let farOut: TimeInterval = 7 * 24 * 3600
 
     @concurrent static func task(for request: HTTPRequest, in session: URLSession) async throws -> URLSessionTask {
@@ -19,7 +20,7 @@
       }
       if request.body.trailers != nil {
         throw TaskError(
-          .transportUnavailable, "URLSession can't send trailer fields: put them into the header", phase: .preparing,
+          .transportUnavailable, "URLSession can't send trailer fields: send them as header fields", phase: .preparing,
           wasNotSent: true)
       }
       let head = try head(of: request)
@@ -34,7 +35,7 @@
 
     private static func head(of request: HTTPRequest) throws -> URLRequest {
       var request = request
-      // The transport sets the framing.
+      // The transport sets the framing fields.
       request.headers.remove(.contentLength)
       request.headers.remove(.transferEncoding)
       if !request.body.isEmpty {

@@ -7,27 +7,27 @@
     public import Foundation
   #endif
 
-  /// A transport over Foundation's `URLSession`, the default on Apple platforms.
+  /// A transport that uses Foundation's `URLSession`. The default on Apple platforms.
   ///
   ///     let transport = URLSessionTransport(trust: ServerTrust(pins: ["api.example.com": ["sha256/…"]]))
   ///
-  /// Proxies, TLS versions and connection limits come from the configuration, which is copied. The copy disables
-  /// cookies, caches, stored credentials and redirects, because the pipeline handles them. Up to 1 MiB of a response is
-  /// buffered ahead of its reader; beyond that, the server waits. When the last reference to the transport is released,
-  /// its connections close once their transfers are over.
+  /// Proxies, TLS versions and connection limits come from the configuration, which is copied. Cookies, caches, stored
+  /// credentials and redirects are disabled, because the pipeline handles them. Up to 1 MiB of a response is buffered
+  /// ahead of its reader; beyond that, the server waits. When the last reference to the transport is released, its
+  /// connections close once their transfers have ended.
   ///
-  /// URLSession limits this transport:
+  /// URLSession imposes these limits:
   ///
   /// - URLSession resends some requests after a pooled connection turns out to be stale, including those with bodies in
-  ///   memory or in files. The transport can only prevent this for streamed bodies (``TransferOptions/mayRepeat``).
+  ///   memory or in files. The transport can prevent this only for streamed bodies (``TransferOptions/mayRepeat``).
   /// - URLSession doesn't report when a connection is established. ``Timeouts/connect`` applies separately only to
   ///   requests with a body, until the first byte of the body is sent. For requests without a body, it is added to
   ///   ``Timeouts/firstByte``.
   /// - The version, connection reuse and timings are known only after the transfer. A response whose body is still
   ///   arriving has no version, and its connection is reported as new.
   /// - Compressed bodies are always decoded, and `Content-Encoding` and `Content-Length` remain in the header.
-  /// - GET with a body is rejected.
-  /// - URLSession offers no check before it connects, so a request with an ``AddressPolicy`` is rejected.
+  /// - GET requests with a body are rejected.
+  /// - URLSession can't check an address before it connects, so requests with an ``AddressPolicy`` are rejected.
   ///
   /// The code was written for Apple platforms but **has been run on Linux only**. It is compiled there for type
   /// checking, and the shared parts are tested. The following has never been run: key pins and client certificates,
@@ -61,15 +61,15 @@
       self.clock = clock
     }
 
-    /// An ephemeral configuration with a high connection limit (64 per host), because time in URLSession's own queue
-    /// would count towards the attempt. The server's throttle limits apply instead.
+    /// Returns an ephemeral configuration with a high connection limit (64 per host), because time in URLSession's own
+    /// queue would count towards the attempt timeout. The server's throttle limits apply instead.
     public static func standardConfiguration() -> URLSessionConfiguration {
       let configuration = URLSessionConfiguration.ephemeral
       configuration.httpMaximumConnectionsPerHost = 64
       return configuration
     }
 
-    /// Sends `request` and returns when the response head arrives.
+    /// Sends `request` and returns the response when its head arrives.
     ///
     /// Throws ``TaskError``, or `CancellationError` if the surrounding task is cancelled.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -88,7 +88,7 @@
   }
 
   extension Transport where Self == URLSessionTransport {
-    /// Creates a transport over `URLSession` with a copy of the configuration.
+    /// Creates a transport that uses `URLSession` with a copy of the configuration.
     public static func urlSession(
       _ configuration: URLSessionConfiguration = URLSessionTransport.standardConfiguration(),
       trust: ServerTrust = ServerTrust()

@@ -45,11 +45,11 @@ import Testing
     (FormStyle(lists: .brackets), "address%5Bcity%5D=Ulm&address%5Bcodes%5D%5B%5D=1&address%5Bcodes%5D%5B%5D=2"),
     (FormStyle(nesting: .dots, lists: .indices), "address.city=Ulm&address.codes%5B0%5D=1&address.codes%5B1%5D=2"),
     (FormStyle(nesting: .dots, lists: .commas), "address.city=Ulm&address.codes=1%2C2"),
-  ]) func `names nested values and lists by style`(style: FormStyle, form: String) throws {
+  ]) func `encodes nested values and lists by style`(style: FormStyle, form: String) throws {
     #expect(try text(["address": Address()], style) == form)
   }
 
-  @Test func `writes dates and Booleans by style`() throws {
+  @Test func `encodes dates and Booleans by style`() throws {
     struct Value: Encodable {
       let at = Date(timeIntervalSince1970: 1.5)
       let flag = false
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `writes a date in a header as an HTTP date`() throws {
-    // The example of RFC 9110 §5.6.7.
+    // The example in RFC 9110 §5.6.7.
     let date = Date(timeIntervalSince1970: 784_111_777)
     let headers = try HTTPHeaders(encoding: ["If-Modified-Since": date])
     #expect(headers.fields == [.init(.ifModifiedSince, "Sun, 06 Nov 1994 08:49:37 GMT")])

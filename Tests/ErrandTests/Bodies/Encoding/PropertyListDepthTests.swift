@@ -31,7 +31,7 @@ import Testing
     #expect(try decode(Shop.self, encoder.encode(Shop())) == Shop())
     let many = Array(repeating: Array(repeating: "same", count: 300), count: 300)
     #expect(try decode([[String]].self, encoder.encode(many)) == many)
-    let values = (0..<70_000).map { "\($0)" }  // references of three bytes
+    let values = (0..<70_000).map { "\($0)" }  // three-byte references
     #expect(try decode([String].self, encoder.encode(values)) == values)
   }
 
@@ -44,7 +44,7 @@ import Testing
     #expect(refusal(list(PropertyListDepth.limit + 1))?.contains("more than 512 levels") == true)
   }
 
-  @Test func `does not count levels in comments, text and instructions`() throws {
+  @Test func `does not count levels in comments, text and processing instructions`() throws {
     let tags = String(repeating: "<array><dict>", count: 50)
     let text = """
       <?xml version="1.0" encoding="UTF-8"?>
@@ -69,7 +69,7 @@ import Testing
   @Test(arguments: [
     "<plist><array><?>", "<!DOCTYPE plist <!-- ><plist>", "<!DOCTYPE <? ><plist>", "<plist><!-->",
     "<plist><array><!--->",
-  ]) func `ambiguous ends of comments and instructions do not hide levels`(start: String) {
+  ]) func `an ambiguous end of a comment or instruction does not hide levels`(start: String) {
     let text = start + String(repeating: "<array>", count: 100_000)
     #expect(refusal(Data(text.utf8))?.contains("more than 512 levels") == true)
   }
@@ -81,7 +81,7 @@ import Testing
     #expect(throws: TaskError.self) { try decode([Int].self, Data(text.utf8)) }
   }
 
-  @Test func `does not count declared values that are missing`() throws {
+  @Test func `rejects a binary list whose declared values are missing`() throws {
     var bytes = Array("bplist00".utf8) + [0x09] + Array(repeating: 8, count: 10_000)
     bytes += [0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0, 0x27, 0x10, 0, 0, 0, 0, 0, 0, 0, 0]
     bytes += [0, 0, 0, 0, 0, 0, 0, 9]
@@ -97,7 +97,7 @@ import Testing
     try PropertyListDepth.check(Data("<?xml version='1.0' encoding=\"utf-8\"?><!-- encoding='x' -->\(text)".utf8))
   }
 
-  /// A binary list of arrays, each given by the indices of its values.
+  /// Returns a binary property list of arrays. The values of each array are given by their indices.
   private func binary(_ arrays: [[UInt8]], top: UInt8 = 0) -> Data {
     var (bytes, offsets) = (Array("bplist00".utf8), [UInt8]())
     for array in arrays {

@@ -74,7 +74,7 @@ import Testing
     #expect(disposition("filename=\"f\"; \(written)")?.name == name)
   }
 
-  @Test func `a parameter without a value has no value`() {
+  @Test func `ignores a parameter without an equals sign`() {
     #expect(disposition("name")?.name == nil && disposition("filename X; name=a")?.fileName == nil)
     #expect(disposition("\"\"; name=a")?.name == "a" && ContentDisposition(ofPart: "; name=a") == nil)
   }

@@ -63,14 +63,14 @@ import Testing
   }
 
   @Test(arguments: [("photo.jpg", "image/jpeg"), ("notes", nil)])
-  func `a file has its extension's media type in every kind of body`(name: String, type: MediaType?) {
+  func `a file has the media type of its extension in every kind of body`(name: String, type: MediaType?) {
     struct Send: FileUploadingTask { let uploadFile: URL }
     let file = URL(fileURLWithPath: "/tmp/\(name)")
     #expect(HTTPBody.file(file).mediaType == type && Send(uploadFile: file).uploadType == type ?? .octetStream)
     #expect(HTTPBody.file(file, type: .json).mediaType == .json)
   }
 
-  @Test func `a part of unknown length makes the length unknown, and a one-shot part makes the body one-shot`() throws {
+  @Test func `a part of unknown length or a one-shot part affects the whole body`() throws {
     let stream = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() }, length: 0)
     #expect(try MultipartForm([.body("a", stream)]).body().length() == nil)
@@ -134,7 +134,7 @@ import Testing
     #expect(
       bodies == ["one", "three"] && types == ["text/html", "text/plain", "text/plain"] && names == [nil, nil, "f"])
     let late = await #expect(throws: TaskError.self) { _ = try await skipped?.body.collect() }
-    #expect(late?.code == .unreadableBody, "what is left of it is not all of it")
+    #expect(late?.code == .unreadableBody, "the body of a skipped part can no longer be read")
   }
 
   /// A body whose second part never ends.
@@ -273,7 +273,7 @@ import Testing
     #expect(error?.code == .bodyLengthMismatch)
   }
 
-  @Test func `reads only local files, not the paths of other URLs`() async throws {
+  @Test func `rejects URLs that are not file URLs`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("secret.txt")
       try Data("secret".utf8).write(to: file)
@@ -302,7 +302,7 @@ import Testing
     for request in stub.requests { bodies.append(try await bytes(request.body)) }
     #expect(bodies.count == 4 && bodies[0] == bodies[1] && bodies[1] == bodies[2] && bodies[2] != bodies[3])
     let boundaries = Set(String(decoding: bodies[0], as: UTF8.self).matches(of: /errand-[0-9-]+[0-9]/).map { $0.0 })
-    #expect(boundaries.count == 2, "a form within a form has another")
+    #expect(boundaries.count == 2, "a nested form has its own boundary")
   }
 
   private struct Listed: ServerPOSTTask, PayloadUploadingTask {

@@ -66,7 +66,7 @@ import Testing
     #expect(whole.parts == body.parts && whole.isComplete)
     #expect(try Self.parts(bytes.map { Data([$0]) }).parts == body.parts)
     for cut in 0..<bytes.count {
-      #expect(try Self.parts([bytes.prefix(cut), bytes.dropFirst(cut)]).parts == body.parts, "cut at \(cut)")
+      #expect(try Self.parts([bytes.prefix(cut), bytes.dropFirst(cut)]).parts == body.parts, "split at \(cut)")
     }
   }
 
@@ -137,7 +137,7 @@ import Testing
     #expect(throws: TaskError.self) { try Self.parts(bytewise, limits: MultipartLimits(bodySize: .min)) }
   }
 
-  @Test func `every byte value is preserved`() throws {
+  @Test func `preserves every byte value`() throws {
     let all = Data((0...255).map { UInt8($0) } + [13, 10, 45, 45, 13, 10, 45, 45, 97])
     var parser = MultipartParser(boundary: "b", limits: MultipartLimits())
     parser.append(Data("--b\r\n\r\n".utf8) + all + Data("\r\n--b--".utf8))

@@ -43,7 +43,7 @@ import Testing
   func `rejects a part with invalid encoding`(encoding: String, body: String) async throws {
     for size in [1, 3, 1000] {
       let error = await #expect(throws: TaskError.self) { try await parts(encoding, body, by: size) }
-      #expect(error?.code == .badResponse && error?.reason.contains(encoding) == true, "\(body) by \(size)")
+      #expect(error?.code == .badResponse && error?.reason.contains(encoding) == true, "\(body) in pieces of \(size)")
     }
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Streams of parts, as cameras send them.
+/// Streams of parts, as sent by cameras.
 @Suite(.timeLimit(.minutes(1))) struct PushedPartsTests {
   private struct Reading: Equatable {
     var bodies: [String] = []
@@ -34,14 +34,14 @@ import Testing
     return reading
   }
 
-  /// The parts of a text, which must not depend on how it is chunked.
+  /// Parses the parts of a text and checks that chunking makes no difference.
   private static func read(_ text: String, boundary: String = "x", isPushed: Bool = true) -> Reading {
     let bytes = Data(text.utf8)
     let whole = read([bytes], boundary: boundary, isPushed: isPushed)
     #expect(read(bytes.map { Data([$0]) }, boundary: boundary, isPushed: isPushed) == whole)
     for cut in 0..<bytes.count {
       let halves = read([bytes.prefix(cut), bytes.dropFirst(cut)], boundary: boundary, isPushed: isPushed)
-      #expect(halves == whole, "\(text.debugDescription) cut at \(cut)")
+      #expect(halves == whole, "\(text.debugDescription) split at \(cut)")
     }
     return whole
   }
@@ -52,7 +52,7 @@ import Testing
       "\(boundary)\r\nA: 1\r\n\r\none\r\n\(boundary)\r\n\r\ntwo\r\n--\(boundary)\r\n\r\n\(boundary)--\r\n",
       boundary: boundary,
       isPushed: isPushed)
-    // After the first delimiter, the other delimiter is text.
+    // After the first delimiter, the other form of delimiter is text.
     #expect(reading == Reading(bodies: ["one|", "two\r\n--\(boundary)\r\n|"], isComplete: true))
     let strict = Self.read(
       "--\(boundary)\r\n\r\none\r\n\(boundary)\r\n\r\ntwo\r\n--\(boundary)--\r\n", boundary: boundary,

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct PythonMultipartTests {
   private static let field = "--b\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\n"
 
-  /// The name, the file name and the content of each part.
+  /// Returns the name, the file name and the content of each part.
   private func read(_ body: Data, boundary: String) async throws -> [[String?]] {
     let source = ChunkSource(body.map { Data([$0]) })
     let response = HTTPResponse(

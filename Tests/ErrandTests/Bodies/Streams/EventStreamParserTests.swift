@@ -12,7 +12,7 @@ import Testing
   }
 
   private static let streams: [(String, [ServerSentEvent])] = [
-    // The examples of §9.2.6.
+    // The examples in §9.2.6.
     ("data: YHOO\ndata: +2\ndata: 10\n\n", [ServerSentEvent(data: "YHOO\n+2\n10")]),
     (
       ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
@@ -23,7 +23,7 @@ import Testing
     ),
     ("data\n\ndata\ndata\n\ndata:", [ServerSentEvent(data: ""), ServerSentEvent(data: "\n")]),
     ("data:test\n\ndata: test\n\n", [ServerSentEvent(data: "test"), ServerSentEvent(data: "test")]),
-    // The remaining rules.
+    // Other rules.
     ("event: add\ndata: 1\n\ndata: 2\n\n", [ServerSentEvent(name: "add", data: "1"), ServerSentEvent(data: "2")]),
     ("event: add\n\ndata: 2\n\n", [ServerSentEvent(data: "2")]),
     ("id: 7\n\ndata: a\n\n", [ServerSentEvent(data: "a", id: "7")]),
@@ -69,7 +69,7 @@ import Testing
     #expect(read.map(\.id) == [longest, longest])
   }
 
-  @Test func `accepts an unlimited size`() throws {
+  @Test func `accepts an unlimited maximum size`() throws {
     #expect(try events("data: a\ndata: b\n\n", limit: .max).map(\.data) == ["a\nb"])
   }
 

@@ -50,7 +50,7 @@ import Testing
     #expect(lines == ["a", "b"])
   }
 
-  /// A body that arrives in these pieces.
+  /// A body that arrives in the given pieces.
   private final class PiecesBody: HTTPBodySource {
     private let pieces: Shared<[Data]>
 

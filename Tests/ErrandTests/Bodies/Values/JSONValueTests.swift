@@ -22,17 +22,19 @@ import Testing
     for text in ["9007199254740993", "-9223372036854775808", "9223372036854775808", "18446744073709551615"] {
       #expect(try value(text).description == text)
     }
-    guard case .number = try value("18446744073709551616") else { return #expect(Bool(false), "it is above 64 bits") }
+    guard case .number = try value("18446744073709551616") else {
+      return #expect(Bool(false), "an integer of more than 64 bits must be a .number")
+    }
     #expect(throws: DecodingError.self) { try value("[1e400]") }
   }
 
-  @Test func `equal numbers are equal in any notation`() throws {
+  @Test func `numbers with the same value are equal in any notation`() throws {
     #expect(try value("1") == value("1.0") && value("1").hashValue == value("1.0").hashValue)
     #expect(JSONValue.unsigned(1) == 1 && Set<JSONValue>([1, 1.0, .unsigned(1)]).count == 1)
     #expect(JSONValue.number(1.5) != 1 && JSONValue.bool(true) != 1 && JSONValue.string("1") != 1)
   }
 
-  @Test func `finds only members by key and elements by index`() throws {
+  @Test func `finds members only by key and elements only by index`() throws {
     let order = try value(#"{"lines":[{"id":7,"price":9.5,"sold":true,"none":null}],"total":2.0}"#)
     #expect(order["lines"]?[0]?["id"]?.int == 7 && order["lines"]?[0]?["price"]?.double == 9.5)
     #expect(order["lines"]?[0]?["sold"]?.bool == true && order["lines"]?[0]?["none"]?.isNull == true)
@@ -64,7 +66,7 @@ import Testing
     #expect(error?.code == .decodingFailed)
   }
 
-  @Test func `works as an upload, a download and as parameters`() async throws {
+  @Test func `works as an upload, as a download and as parameters`() async throws {
     let stub = StubServer(.json(#"{"data":{"id":18446744073709551615}}"#))
     let endpoint = Endpoint<JSONValue, JSONValue>.post("x", body: ["a": [1, nil, 2.5]])
     #expect(try await endpoint.on(stub.server).download()["data"]?["id"] == .unsigned(.max))

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// A server under a storm of operations, by concurrent workers.
+/// Runs random operations on a server, with concurrent workers.
 struct Storm: Sendable {
   private static let workers = 32
   private static let retries = 1_000_000
@@ -33,7 +33,7 @@ struct Storm: Sendable {
     server = Server(
       remote: "https://shop.test", configuration: configuration,
       transport: StormTransport(seed: seed, clock: clock, ledger: ledger, tokens: tokens, perHost: limits.perHost),
-      // Nothing is added to the budget, so it shows how many retries were charged.
+      // The budget is never refilled, so it shows how many retries were charged.
       manager: TaskManager(
         limits: limits, retryBudget: RetryBudget(ratio: 0, capacity: Self.retries), clock: CallClock(clock),
         random: CallRandom(SeededGenerator(seed: seed))))
@@ -43,7 +43,7 @@ struct Storm: Sendable {
 
   private var manager: TaskManager { server.manager }
 
-  /// Runs the operations with these numbers. Returns the problems.
+  /// Runs the operations with the given numbers, and returns the problems found.
   func run(_ numbers: Range<Int>) async -> [String] {
     let time = Task.detached { [clock] in await clock.run() }
     defer { time.cancel() }
@@ -58,12 +58,12 @@ struct Storm: Sendable {
     if await hangs(until: { ledger.endedCount == numbers.count }) {
       return ledger.faults + ["\(ledger.open.count) operations have not ended:"] + ledger.open.map { "\($0)" } + remains
     }
-    // Calls in the background end a little later.
+    // Background calls end a little later.
     _ = await hangs(.seconds(20), until: { remains.isEmpty })
     return ledger.faults + remains
   }
 
-  /// Waits for `condition`. Returns whether no operation has ended for a while of real time.
+  /// Waits for `condition`. Returns whether the wait ended because no operation has ended within `limit` of real time.
   private func hangs(_ limit: Duration = .seconds(60), until condition: () -> Bool) async -> Bool {
     var (ended, end) = (-1, ContinuousClock.now)
     while !condition() {
@@ -75,7 +75,7 @@ struct Storm: Sendable {
     return false
   }
 
-  /// Descriptions of resources that have not been released and calls that have not ended.
+  /// Resources that have not been released, and calls that have not ended, as text.
   private var remains: [String] {
     let paid = Origin(.known("https://paid.test/")).map { Self.retries - Int(manager.retriesLeft(for: $0)) } ?? -1
     let counts = [

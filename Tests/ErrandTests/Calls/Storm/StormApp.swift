@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// App code that makes calls while the library calls it: a cache store, steps and an authenticator.
+/// App code that the library calls and that makes calls itself: a cache store, steps and an authenticator.
 final class StormApp: Sendable {
   let seed: UInt64
   let clock: StormClock
@@ -17,7 +17,7 @@ final class StormApp: Sendable {
 
   func setServer(_ server: Server) { home.withLock { $0 = server } }
 
-  /// Makes a call about once every `rarity` times.
+  /// Makes a call about once in every `rarity` invocations.
   func callSometimes(_ rarity: UInt64, _ name: String) async throws {
     let number = number.withLock { number in
       number += 1
@@ -35,7 +35,7 @@ final class StormApp: Sendable {
     try await task.authenticated(authentication).serialQueue(queue).run()
   }
 
-  /// Whether steps make calls for a request. A failed call would cost a retry, like a failed response.
+  /// Whether steps make calls during this request. A failed call would cost a retry, like a failed response.
   static func callsSteps(_ request: HTTPRequest) -> Bool {
     !request.url.path.hasPrefix("/inner") && request.url.host != "paid.test"
   }
@@ -86,7 +86,7 @@ final class StormApp: Sendable {
   }
 }
 
-/// Tokens that are numbers. A refresh takes time, makes a call or fails.
+/// An authenticator with numbered tokens. A refresh takes time, and sometimes makes a call or fails.
 final class StormTokens: Authenticator {
   private let app: StormApp
   private let state = Shared((valid: 1, refreshes: 0))

@@ -2,10 +2,10 @@ import ErrandTesting
 
 @testable import Errand
 
-/// A virtual clock that moves to the next sleeper when nothing else happens.
+/// A virtual clock that advances to the next alarm whenever the program is idle.
 ///
-/// Unlike with `ManualClock` in its automatic mode, a timer that runs concurrently with work, such as a deadline, ends
-/// after work that takes less virtual time.
+/// Unlike `ManualClock` in its automatic mode, it lets work that takes less virtual time finish before a concurrent
+/// timer, such as a deadline, fires.
 final class StormClock: Clock, Sendable {
   struct Instant: InstantProtocol {
     let offset: Duration
@@ -28,7 +28,7 @@ final class StormClock: Clock, Sendable {
     /// Includes the alarms of cancelled sleepers.
     var alarms = MinHeap<Alarm>()
     var sleepers: [Int: CheckedContinuation<Void, any Error>] = [:]
-    /// The number of reads and sleeps, to detect when nothing happens.
+    /// The number of reads and sleeps, used to detect whether the program is idle.
     var uses = 0
     var usesBefore = -1
   }
@@ -66,7 +66,7 @@ final class StormClock: Clock, Sendable {
     }
   }
 
-  /// Advances the time until the surrounding task is cancelled.
+  /// Advances the time until the current Swift task is cancelled.
   func run() async {
     while !Task.isCancelled {
       for sleeper in due() { sleeper.resume() }
@@ -74,8 +74,8 @@ final class StormClock: Clock, Sendable {
     }
   }
 
-  /// Advances the time to the next alarm, or by at most a tick if the clock has been used since. Returns the sleepers
-  /// to wake.
+  /// Advances the time to the next alarm, or by at most one tick if the clock has been used since the last call.
+  /// Returns the sleepers to wake.
   private func due() -> [CheckedContinuation<Void, any Error>] {
     state.withLock { state in
       while let first = state.alarms.first, state.sleepers[first.id] == nil { state.alarms.removeFirst() }
@@ -94,6 +94,6 @@ final class StormClock: Clock, Sendable {
 }
 
 extension Duration {
-  /// The unit of virtual time. The library's pauses of a few seconds are not much longer than a storm's delays.
+  /// A duration in ticks, the unit of virtual time. A tick is so long that the library does not pause for many ticks.
   static func ticks(_ count: Int) -> Duration { .milliseconds(50 * count) }
 }

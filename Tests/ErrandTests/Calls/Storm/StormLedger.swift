@@ -3,9 +3,9 @@ import Foundation
 
 @testable import Errand
 
-/// Records the events and requests of a storm, and the rules that they broke.
+/// Records the events and requests of a storm, and the rules that it has broken.
 final class StormLedger: TaskObserver {
-  /// How the transport handled a request that must be sent only once.
+  /// The outcome of a request that must be sent only once.
   enum Fate { case pending, notSent, answered(HTTPStatus) }
 
   private struct State {
@@ -75,7 +75,7 @@ final class StormLedger: TaskObserver {
     }
   }
 
-  /// Records a request that arrives. `limit` is the maximum number of requests that hold a slot, or 0 for no limit.
+  /// Records the arrival of a request. `limit` is the maximum number of requests that hold a slot, or 0 for no limit.
   func arrive(_ request: HTTPRequest, limit: Int) {
     let (host, name) = (request.url.host ?? "", request.headers["X-Storm"])
     state.withLock { state in
@@ -94,7 +94,7 @@ final class StormLedger: TaskObserver {
     }
   }
 
-  /// Records the end of a request: `nil` if the request may have reached the server but received no response.
+  /// Records the end of a request. `fate` is `nil` if the request may have reached the server but received no response.
   func leave(_ request: HTTPRequest, _ fate: Fate?) {
     let host = request.url.host ?? ""
     state.withLock { state in

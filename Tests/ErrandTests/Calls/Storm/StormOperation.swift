@@ -32,7 +32,7 @@ struct StormOperation: Sendable {
     case produced
   }
 
-  /// The part that makes another call.
+  /// The app code that makes another call.
   enum Nested: CaseIterable { case willStart, didStart, postProcess, postflight, didComplete }
 
   enum Disturbance {

@@ -8,7 +8,7 @@ struct StormTask: ServerTask {
   let operation: StormOperation
   let server: Server
   let app: StormApp
-  /// The number of calls, because a handle can retry.
+  /// The number of calls made so far, because a handle can retry.
   private let calls = Shared(0)
 
   init(_ operation: StormOperation, _ server: Server, _ app: StormApp) {

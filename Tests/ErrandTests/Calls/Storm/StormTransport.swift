@@ -32,7 +32,7 @@ struct StormTransport: Transport {
     let feature = request.url.pathComponents.dropFirst().first ?? ""
     let isInner = feature == "inner"
     let chance = Int.random(in: 0..<100, using: &random)
-    // A hedge costs a retry even if it is the first request that isn't refused, and the ledger does not count that.
+    // A hedge costs a retry even if it is the first request to be sent. The ledger does not count that retry.
     if !isInner, chance < 3, request.headers["X-Hedged"] == nil {
       throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
     }
@@ -93,7 +93,7 @@ struct StormTransport: Transport {
     return .status(.unauthorized, headers: [.wwwAuthenticate: value], for: request)
   }
 
-  /// A response with a body in memory, or in chunks that take time and may fail.
+  /// Creates a response with a body in memory, or in chunks that take time and may fail.
   private func whole(
     _ request: HTTPRequest, _ headers: HTTPHeaders, _ random: inout SeededGenerator
   ) -> HTTPResponse {

@@ -24,7 +24,7 @@ import Testing
     return (transport, stub)
   }
 
-  @Test func `records what the server shows and hides what it redacts`() async throws {
+  @Test func `applies the server's redaction to recordings`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let strict = Redaction(headers: ["X-Pet"], fields: ["pet"])
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a payload that needs a hidden value fails and names the setting`() async throws {
+  @Test func `a replay that needs a hidden value fails and names the setting`() async throws {
     struct Session: TaskPayload { let sessionID: UUID }
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// Responses with names that only sound secret.
+  /// Responses with names that only look secret.
   @Test(arguments: [
     #"{"errors":[{"code":"NAME_UNKNOWN"}]}"#, #"{"country":{"code":"DE"},"sessionCount":3}"#,
     #"{"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#, #"{"items":[],"nextPageToken":"a1b2"}"#,
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `writes nothing of a task with a hidden URL, and only the visible parts of other tasks`() async throws {
+  @Test func `records only the visible parts of a task, and nothing if its URL is hidden`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let lines = Shared<[String]>([])
@@ -168,12 +168,12 @@ import Testing
         .known("https://shop.test/shown"), method: .post, headers: ["X-A": "planted3"], body: .text("planted4"))
       _ = try await post.on(shop).recording([.url]).download()
       try await recording.finish()
-      #expect(stub.requests.count == 3 && lines.withLock { $0 }.count { $0.contains("hide their URL") } == 1)
+      #expect(stub.requests.count == 3 && lines.withLock { $0 }.count { $0.contains("their task hides the URL") } == 1)
       let written = try String(contentsOf: file, encoding: .utf8)
       #expect(!written.contains("planted") && !written.contains("widgets") && written.contains("/shown"))
       let (playing, _) = try transport(file, .none)
       let error = await taskError { _ = try await post.on(server(playing)).download() }
-      #expect(error?.reason.contains("the task hides it") == true, "\(error as Any)")
+      #expect(error?.reason.contains("the task hides the body") == true, "\(error as Any)")
     }
   }
 
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `mode missing records an entry again if its body is missing, and keeps the order`() async throws {
+  @Test func `mode missing records an entry without a body again and keeps the order`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let calls = try await recordedCalls(.widget, .data(Data([0, 1, 2, 255]), .octetStream), .widget) { server in
@@ -234,7 +234,7 @@ import Testing
         }
       }
       #expect(inodes.withLock { $0.count } < 100)
-      // Written without a call to `finish()`.
+      // The file is written even without a call to `finish()`.
       #expect(await eventually { (try? HTTPArchive(data: Data(contentsOf: file)).entries.count) == 300 })
       let urls = try HTTPArchive(data: Data(contentsOf: file)).entries.map(\.request.url)
       #expect(urls == (0..<300).map { "https://shop.test/widgets/\($0)" })

@@ -11,7 +11,7 @@ import Testing
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 
-  /// A transport that records the responses of this stub.
+  /// Creates a transport that records the responses of this stub.
   private func transport(
     _ file: URL, _ recording: ReplayRecording, _ stub: StubLog, log: LogOutput = .discard,
     configure: (inout ReplayOptions) -> Void = { _ in }
@@ -33,7 +33,8 @@ import Testing
         let recording = try transport(file, .once, StubLog([]))
         #expect(
           try missing().hasSuffix(
-            "another transport of this process is recording it: await its finish() after its first call"))
+            "another ReplayTransport in this process is still recording it: make its first call, then await finish() on it"
+          ))
         withExtendedLifetime(recording) {}
       }
       #expect(try missing().hasSuffix("create one with recording: .once"))
@@ -42,7 +43,7 @@ import Testing
 
   private static func known(_ id: Int) -> StubLog.Answer { .json(#"{"id":\#(id),"name":"w"}"#) }
 
-  /// Returns the identifiers of the widgets, or nil for a widget that was not recorded.
+  /// Returns the IDs of the widgets, or `nil` for each widget that was not recorded.
   private func ids(_ wanted: [Int], over transport: ReplayTransport) async throws -> [Int?] {
     let shop = server(transport)
     var ids: [Int?] = []
@@ -165,7 +166,7 @@ import Testing
       try await transport.finish()
       let content = try HTTPArchive(data: Data(contentsOf: file)).entries.map(\.response.content)
       #expect(
-        content.map(\.text) == [nil] && content.map(\.comment) == ["<200 bytes, more than the 150 that are logged>"])
+        content.map(\.text) == [nil] && content.map(\.comment) == ["<200 bytes, over the limit of 150>"])
     }
   }
 
@@ -179,7 +180,7 @@ import Testing
       }
       let recording = try transport(file, .once, stub)
       let live = try await get("planted2", recording)
-      #expect(live["access_token"] == "planted1", "the app gets what came")
+      #expect(live["access_token"] == "planted1", "the app receives the unredacted response")
       try await recording.finish()
       let written = try String(contentsOf: file, encoding: .utf8)
       #expect(!written.contains("planted"))
@@ -208,7 +209,7 @@ import Testing
       let small = try transport(file, .all, StubLog([.data(Data("text".utf8), .plainText)])) { $0.maximumBodySize = 3 }
       #expect(try await get(small) == Data("text".utf8))
       let error = await taskError { _ = try await get(transport(file, .none, StubLog([]))) }
-      #expect(error?.reason.contains("<4 bytes, more than the 3 that are logged>") == true, "\(error as Any)")
+      #expect(error?.reason.contains("<4 bytes, over the limit of 3>") == true, "\(error as Any)")
     }
   }
 
@@ -243,7 +244,7 @@ import Testing
       _ = try await response?.body.next()
       response = nil
       for transport in [broken, left] { try await transport.finish() }
-      #expect(try files(in: folder).isEmpty, "neither was read to its end")
+      #expect(try files(in: folder).isEmpty, "neither body was read to its end")
       let whole = try recording(pieces)
       let stream = try await PlainTask().on(server(whole)).stream()
       #expect(try await stream.body.collect() == Data("one two".utf8) && stream.body.trailers["X-Sum"] == "9")
@@ -268,7 +269,7 @@ import Testing
     }
   }
 
-  @Test func `counts responses lost to a failing disk and logs once`() async throws {
+  @Test func `counts responses lost to a failing disk and logs the failure once`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("place")
       try Data().write(to: place)  // A file replaces the folder, so nothing can be spooled.
@@ -278,7 +279,7 @@ import Testing
         log: LogOutput { line in lines.withLock { $0.append(line) } })
       for _ in 0..<3 { _ = try await GetWidget().on(server(transport)).download() }
       let error = await taskError { try await transport.finish() }
-      #expect(error?.code == .fileNotWritable && error?.reason.contains("3 responses are missing: ") == true)
+      #expect(error?.code == .fileNotWritable && error?.reason.contains("3 responses are missing from ") == true)
       #expect(lines.withLock { $0.count } == 1)
     }
   }

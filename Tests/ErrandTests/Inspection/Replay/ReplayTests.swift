@@ -5,14 +5,14 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ReplayTests {
-  /// A server that replays these calls on a clock that advances automatically.
+  /// Creates a server that replays these calls on a clock that advances automatically.
   private func server(playing transport: ReplayTransport) -> Server {
     Server(
       remote: "https://shop.test", transport: transport,
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 
-  @Test func `replays a response without sending`() async throws {
+  @Test func `replays a response without sending a request`() async throws {
     let answer = StubLog.Answer.json(#"{"id":7,"name":"Sprocket"}"#)
     let calls = try await recordedCalls(answer) { _ = try await GetWidget().on($0).download() }
     let transport = ReplayTransport(calls)
@@ -37,13 +37,14 @@ import Testing
     for _ in 0..<2 { _ = try await GetWidget().on(strict).download() }
     let error = try #require(await taskError { _ = try await GetWidget().on(strict).download() })
     #expect(
-      error.code == .notRecorded && error.reason.contains("all 2 recorded responses to it were played"), "\(error)")
+      error.code == .notRecorded
+        && error.reason.contains("all 2 recorded responses to this request have been replayed"),
+      "\(error)")
     transport.rewind()
     #expect(try await GetWidget().on(strict).download().id == 1)
   }
 
-  @Test func `the error for an unrecorded request names the nearest recorded request and the difference`() async throws
-  {
+  @Test func `an unrecorded request throws an error that describes the nearest request`() async throws {
     let calls = try await recordedCalls(.status(.ok)) { server in
       for page in 1...2 { try await PlainTask(path: "list", query: ["page": "\(page)"]).on(server).run() }
       try await PlainTask(path: "other").on(server).run()
@@ -101,7 +102,7 @@ import Testing
     }
     let streamed = URLTask(
       .known("https://shop.test/a"), method: .post, headers: [.contentType: "text/plain"], body: stream)
-    #expect(try await streamed.on(shop).run().status == .created, "one that can be read again is read")
+    #expect(try await streamed.on(shop).run().status == .created, "a streamed body is compared if it can be read again")
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() })
     let refusal = await taskError {
       try await URLTask(.known("https://shop.test/a"), method: .post, body: once).on(shop).run()
@@ -120,7 +121,7 @@ import Testing
     #expect(error.reason.contains("the next recorded request is GET https://shop.test/a (1 of 2)"), "\(error)")
     for path in ["a", "b"] { try await PlainTask(path: path).on(shop).run() }
     let end = await taskError { try await PlainTask(path: "b").on(shop).run() }
-    #expect(end?.reason == "all 2 recorded requests were played", "\(end as Any)")
+    #expect(end?.reason == "all 2 recorded requests have been replayed", "\(end as Any)")
   }
 
   @Test func `replays retries and redirects as recorded`() async throws {
@@ -184,7 +185,7 @@ import Testing
     #expect(try await GetWidget().on(played).download() == Widget())
   }
 
-  @Test func `the difference of binary bodies is reported without their content`() async throws {
+  @Test func `the difference between binary bodies is reported without their content`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     let address = try #require(URL(string: "https://shop.test/a"))
@@ -216,7 +217,7 @@ import Testing
     #expect(try await response.body.collect() == Data([0, 1, 255, 10]) && response.body.trailers["X-Sum"] == "9")
   }
 
-  @Test func `a body missing in the recording is an error with the reason`() async throws {
+  @Test func `a body missing from the recording throws an error with the reason`() async throws {
     let calls = try await recordedCalls(.data(Data([0, 1, 2]), "application/x-protobuf")) { server in
       _ = try await PlainTask().on(server).downloadData()
     }

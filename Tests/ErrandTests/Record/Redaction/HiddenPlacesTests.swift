@@ -91,7 +91,7 @@ import Testing
     #expect(redaction.body(data, type: type, limit: 100).contains("s3cret") != (isHidden || type == "image/png"))
     #expect(redaction.excerpt(of: data, type: type, count: 100).isEmpty == (isHidden || type == "image/png"))
     if isHidden {
-      #expect(recorded.note == "<6 bytes of \(type?.essence ?? "data"), which the redaction hides>")
+      #expect(recorded.note == "<6 bytes of \(type?.essence ?? "data"), hidden by the redaction>")
     }
   }
 
@@ -124,7 +124,7 @@ import Testing
       Data(#"{"title":"x","detail":"s3cret"}"#.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }),
       "application/problem+json", 409)
     #expect(await !reason(wide) { $0.paths = ["detail"] }.contains("s3cret"))
-    #expect(await reason(problem) { $0.bodies = ["text/*"] }.contains("Taken: s3cret"), "its type is not hidden")
+    #expect(await reason(problem) { $0.bodies = ["text/*"] }.contains("Taken: s3cret"), "the body's type is not hidden")
     let page = StubLog.Answer.data(Data("<title>s3cret</title>".utf8), "text/html", 500)
     #expect(await reason(page) { $0.bodies = [] }.contains("s3cret"))
     #expect(await !reason(page) { $0.bodies = ["text/html"] }.contains("s3cret"))
@@ -164,13 +164,13 @@ import Testing
     }
   }
 
-  @Test func `a problem document of a hidden type has no summary`() {
+  @Test func `a problem document with a hidden type has no summary`() {
     let problem = Data(#"{"title":"s3cret","detail":"s3cret"}"#.utf8)
     let hiding = Redaction(headers: [], fields: [], bodies: ["application/problem+json"])
     #expect(hiding.summary(of: problem, type: .problem).isEmpty && !hiding.summary(of: problem, type: .json).isEmpty)
   }
 
-  @Test func `a decoding error of a JSON value does not quote it`() throws {
+  @Test func `a decoding error for a JSON value does not quote the value`() throws {
     let value = JSONValue.object(["tier": "s3cret"])
     let error = #expect(throws: TaskError.self) { try value.decoded([String: Kind].self) }
     #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("the value is invalid") == true)
@@ -213,7 +213,7 @@ import Testing
       let all = output.withLock { $0 }
       #expect(all.count > 8)
       for text in all { #expect(text.firstMatch(of: /s3cret\d/) == nil, "\(text.prefix(2000))") }
-      #expect(all.joined().contains("<18 bytes of application/vnd.bank+json, which the redaction hides>"))
+      #expect(all.joined().contains("<18 bytes of application/vnd.bank+json, hidden by the redaction>"))
     }
   }
 }

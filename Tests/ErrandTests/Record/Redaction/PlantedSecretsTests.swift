@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Puts secrets in every possible place and searches all output for them.
+/// Puts secrets in every possible place, then searches all output for them.
 @Suite(.timeLimit(.minutes(1))) struct PlantedSecretsTests {
   private static let names = [
     "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Goog-Api-Key", "X-Session-Token", "X-Auth-Token",
@@ -47,7 +47,7 @@ import Testing
     return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(body.utf8)))
   }
 
-  /// All output created from recorded calls.
+  /// Returns all output created from recorded calls.
   private static func texts(of calls: [RecordedCall]) throws -> [String] {
     var texts = calls.flatMap { ["\($0)", String(reflecting: $0), $0.diagnosis?.description ?? ""] }
     texts += try calls.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
@@ -127,7 +127,9 @@ import Testing
           output.withLock { $0 += [name, text] }
         }
       }
-      #expect(calls.calls.map(\.exchanges.count) == [0, 1, 1, 1, 1, 1], "the first is refused")
+      #expect(
+        calls.calls.map(\.exchanges.count) == [0, 1, 1, 1, 1, 1], "the first call is rejected before it sends a request"
+      )
       let texts = try Self.texts(of: calls.calls)
       output.withLock { $0 += texts }
       let all = output.withLock { $0 }
@@ -271,11 +273,11 @@ import Testing
     ("(https://admin:?s3cret@a.b, https://me:s3#cret@c.d)", "(https://<redacted>@a.b, https://<redacted>@c.d)"),
     (#"https://admin:a\s3cret@host.example"#, "https://<redacted>@host.example"),
     ("https://host.example:x/a and me@host.example", "https://host.example:x/a and me@host.example"),
-  ]) func `hides a password with URL delimiters in text`(text: String, shown: String) {
+  ]) func `hides a password with URL delimiters in plain text`(text: String, shown: String) {
     #expect(Redaction.standard(text: text) == shown)
   }
 
-  @Test func `keeps addresses without a user name`() {
+  @Test func `does not change URLs without a user name`() {
     for address in ["https://host.example:8080/a@b?c=d#e", "https://[::1]:80/a@b", "https://host.example/a:b@c"] {
       #expect(Redaction.standard(address: address) == address)
       #expect(
@@ -299,7 +301,7 @@ import Testing
     #expect(Redaction.standard.body(data, type: .plainText, limit: 1000) == "<30 bytes of text/plain>")
   }
 
-  @Test func `a query item hides its value like the query`() {
+  @Test func `the description of a query item hides its value`() {
     #expect("\(HTTPQuery.Item("token", "s3cret"))" == "token=<redacted>")
   }
 }

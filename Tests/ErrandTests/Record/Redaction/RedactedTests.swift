@@ -39,7 +39,7 @@ import Testing
     for text in texts { #expect(!text.contains("planted-redacted") && text.contains("<redacted>"), "\(text)") }
   }
 
-  @Test func `hides headers and form fields after learning their name`() throws {
+  @Test func `hides headers and form fields after learning their names`() throws {
     struct Answers: Encodable { @Redacted var cornerShop = "planted-redacted" }
     let name: HTTPHeaderName = "X-Corner-Shop"
     let redaction = Redaction.standard
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  /// Decodes any keys that a peer sends.
+  /// Decodes all keys that a peer sends.
   private struct AnyNames: Decodable {
     struct Name: CodingKey {
       let stringValue: String

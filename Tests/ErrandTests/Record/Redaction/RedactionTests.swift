@@ -27,15 +27,15 @@ import Testing
     ("token=bearer  s3cret", "token=<redacted>  <redacted>"),
     ("token=s3cret and more", "token=<redacted> and more"),
   ])
-  func `hides the word after a scheme`(body: String, expected: String) {
+  func `hides the word after an authentication scheme`(body: String, expected: String) {
     #expect(text(body, "text/plain") == expected)
   }
 
   @Test
-  func `a stricter policy hides a field that was shown, despite caching`() {
+  func `a stricter policy hides a field that was cached as visible`() {
     let field = HTTPHeaders.Field("X-Shop", "abcdefgh")
     #expect(redaction.value(of: field) == "abcdefgh" && redaction.value(of: field) == "abcdefgh")
-    #expect(redaction.hiding(["X-Shop"]).value(of: field) == "<redacted>", "it shares its names with the other")
+    #expect(redaction.hiding(["X-Shop"]).value(of: field) == "<redacted>", "both policies share a cache of names")
     #expect(redaction.value(of: field) == "abcdefgh")
     var stricter = redaction
     stricter.headers.insert("X-Shop")
@@ -53,7 +53,8 @@ import Testing
     }
     #expect(redaction.value(of: HTTPHeaders.Field("X-Pwd1", "abcdefgh")) == "abcdefgh")
     #expect(redaction.value(of: HTTPHeaders.Field("XX-Pwd", "abcdefgh")) == "abcdefgh")
-    #expect(redaction.value(of: HTTPHeaders.Field("X-Key", "abcdefgh")) == "<redacted>", "key is secret behind X-")
+    #expect(
+      redaction.value(of: HTTPHeaders.Field("X-Key", "abcdefgh")) == "<redacted>", "Key is a secret name after X-")
     var other = redaction
     other.fields.insert("X-Shop")
     #expect(other.value(of: field) == "<redacted>" && redaction.value(of: field) == "abcdefgh")
@@ -135,7 +136,7 @@ import Testing
   @Test func `shows a placeholder for binary and large bodies`() {
     #expect(redaction.body(Data([0xFF, 0xFE]), type: nil, limit: 10) == "<2 bytes of data>")
     #expect(redaction.body(Data([1, 2]), type: "image/png", limit: 10) == "<2 bytes of image/png>")
-    #expect(redaction.body(Data(count: 11), type: .json, limit: 10) == "<11 bytes, more than the 10 that are logged>")
+    #expect(redaction.body(Data(count: 11), type: .json, limit: 10) == "<11 bytes, over the limit of 10>")
     #expect(redaction.body(Data(), type: .json, limit: 10) == "")
   }
 
@@ -153,7 +154,7 @@ import Testing
     #expect(Redaction.none([.location: url.absoluteString])[.location] == "https://<redacted>@a.test/?token=b#key=c")
   }
 
-  /// The shortest time of three runs.
+  /// Returns the shortest time of three runs.
   private func time(_ body: String) -> Duration {
     (0..<3).map { _ in processorTime { #expect(!text(body).contains("s3cret")) } }.min() ?? .zero
   }
@@ -167,7 +168,7 @@ import Testing
     let small = time(String(repeating: piece, count: 1000) + end)
     let large = time(String(repeating: piece, count: 16_000) + end)
     // Linear time would be 16 times as long, and quadratic time 256 times.
-    #expect(large < max(small, .microseconds(100)) * 100, "\(small) and \(large)")
+    #expect(large < max(small, .microseconds(100)) * 100, "small: \(small), large: \(large)")
   }
 
   @Test(arguments: [
@@ -179,23 +180,23 @@ import Testing
     let small = time(String(repeating: piece, count: 250))
     let large = time(String(repeating: piece, count: 2000))
     // Linear time would be 8 times as long, and quadratic time 64 times.
-    #expect(large < max(small, .microseconds(500)) * 25, "\(small) and \(large)")
+    #expect(large < max(small, .microseconds(500)) * 25, "small: \(small), large: \(large)")
   }
 
   @Test func `scans elements with many names in linear time`() {
     func text(_ count: Int) -> String { (0..<count).map { "<token\($0)>x<token\($0)>" }.joined() }
     let (small, large) = (time(text(250)), time(text(2000)))
-    #expect(large < max(small, .microseconds(500)) * 25, "\(small) and \(large)")
+    #expect(large < max(small, .microseconds(500)) * 25, "small: \(small), large: \(large)")
   }
 
-  /// Input that a peer can send to slow down a recorded call.
+  /// Input that a peer can send to slow down the redaction of a recorded call.
   @Test(arguments: ["a:", "=", "ab=", "ab: "])
-  func `text full of names is not much slower than plain text`(piece: String) {
+  func `redacting text full of names is not much slower than plain text`(piece: String) {
     let size = 1 << 17
     let end = " \"password\":\"s3cret\""
     let plain = time(String(repeating: "word ", count: size / 5) + end)
     let names = time(String(repeating: piece, count: size / piece.utf8.count) + end)
-    #expect(names < max(plain, .milliseconds(1)) * 15, "\(plain) and \(names)")
+    #expect(names < max(plain, .milliseconds(1)) * 15, "plain: \(plain), full of names: \(names)")
   }
 
   @Test(arguments: [
@@ -203,7 +204,7 @@ import Testing
     "X-Amz-Signature", "X-Goog-Api-Key", "apiKey", "aws_secret_access_key", "sessionId", "credentials", "passwd",
     "X-Authorization", "privateKey", "Api_Key", "id-token",
   ])
-  func `recognizes a secret name in any spelling and place`(name: String) throws {
+  func `recognizes a secret name in any spelling and position`(name: String) throws {
     #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
     #expect(HTTPHeaders([.init(HTTPHeaderName(name), "s3cret")]).description == "\(name): <redacted>")
     let url = try #require(URL(string: "https://a.test/?\(name)=s3cret"))
@@ -239,7 +240,7 @@ import Testing
     "admin:hunter2@db.test", "cannot reach https:\\/\\/admin:hunter2@db.test\\/x", "invalid token: hunter2",
     "<Password>hunter2</Password>", "<a href='https://a.test/?secret=hunter2'>x</a>", "Api-Key: hunter2\r\nA: b",
   ])
-  func `redacts text of any kind`(words: String) {
+  func `redacts secrets in any kind of text`(words: String) {
     #expect(!text(words, .plainText).contains("hunter2"), "\(text(words, .plainText))")
   }
 
@@ -274,15 +275,15 @@ import Testing
     "user_jwt", "X-Signing-Key", "encryptionKey", "auth", "pwd", "pass", "sid", "cookies", "hmac", "code_verifier",
     "auth_code", "Cookie2", "Set-Cookie2", "Authentication-Info", "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key",
   ])
-  func `recognizes the names of keys in common services`(name: String) {
+  func `recognizes the key names of common services`(name: String) {
     #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
     #expect(Redaction.standard(["X-Frame-Options": "a", "Idempotency-Key": "b"]).map(\.value) == ["a", "b"])
   }
 
   @Test(arguments: ["status code: 42", "a:b", "12:30:05", "x < y", "a = b", "", "http://a.test/a:b", "key: value"])
-  func `keeps text without secrets`(words: String) { #expect(text(words, .plainText) == words) }
+  func `does not change text without secrets`(words: String) { #expect(text(words, .plainText) == words) }
 
-  @Test func `replaces control and format characters in a single line`() {
+  @Test func `replaces control and format characters when joining lines`() {
     let text = "a\r\nb\u{1b}[2Jc\u{9b}d\u{7f}e\u{202e}f\u{2028}g"
     #expect(text.onOneLine == "a  b [2Jc d e f g")
     #expect("\(TaskError(.badResponse, text, phase: .receiving))" == "a  b [2Jc d e f g")
@@ -365,7 +366,7 @@ import Testing
   }
 
   @Test(arguments: ["Basic", "bearer", "Digest", "Negotiate", "DPoP"])
-  func `hides a credential in any field by its scheme`(scheme: String) {
+  func `recognizes a credential in any field by its scheme`(scheme: String) {
     for name in ["X-Upstream", "Via-Proxy"] {
       let field = HTTPHeaders.Field(HTTPHeaderName(name), "\(scheme) s3cret+/=")
       #expect(redaction.value(of: field) == "\(scheme) <redacted>")

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `clears common text, but not text with secret names`() {
-    guard LearnedSecrets.count == 0 else { return }  // Text with names learned in other tests gets a full search.
+    guard LearnedSecrets.count == 0 else { return }  // names learned in other tests prevent clearing
     for text in [
       "https://shop.test/widgets/7?page=2&sort=price", "Mon, 23 Nov 2026 01:46:16 GMT", "text/html; charset=utf-8",
       #"{"id":1,"name":"widget","price":9.99,"tags":["a","b"],"active":true}"#, "GetWidget", "Errand/0.1 (Linux)",
@@ -47,7 +47,7 @@ import Testing
     for text in ["key", "a.key=1", "X-Api_Key", "subscription-key", "me@test", "50%", "\\", "é", "oAuthTOKENs"] {
       #expect(!Redaction.standard.names.clears(text), "\(text)")
     }
-    // The filter clears nothing if it can't search for a custom name.
+    // The filter can't search for this custom name, so it clears no text.
     #expect(!Redaction(headers: [], fields: ["a b"]).names.clears("x"))
     #expect(!Redaction(headers: [], fields: [], fragments: ["k"]).names.clears("x"))
   }

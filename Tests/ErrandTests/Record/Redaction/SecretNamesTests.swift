@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Secret names and names that only sound secret, each in every place.
+/// Secret names, and names that only look secret, in every place.
 @Suite(.timeLimit(.minutes(1))) struct SecretNamesTests {
   private let redaction = Redaction.standard
 
@@ -74,7 +74,7 @@ import Testing
     (#"{"password":{"a":"s3cre"#, #"{"password":{"a":"<redacted>""#), (#"{"password":"#, #"{"password":"#),
   ]) func `a hidden JSON value keeps its type`(body: String, shown: String) {
     #expect(json(body) == shown)
-    #expect(json(shown) == shown, "what is recorded is compared with what was recorded")
+    #expect(json(shown) == shown, "redacting a recording again changes nothing, so recordings can be compared")
   }
 
   @Test(arguments: [

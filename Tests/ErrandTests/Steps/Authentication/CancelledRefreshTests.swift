@@ -6,7 +6,7 @@ import Testing
 
 /// Token refreshes that are cancelled.
 @Suite(.timeLimit(.minutes(1))) struct CancelledRefreshTests {
-  /// The cancellation error of another HTTP client.
+  /// A cancellation error from another HTTP client.
   private struct OwnCancellation: Error {}
 
   @Test func `a custom error from a cancelled refresh does not fail other calls`() async throws {
@@ -34,8 +34,8 @@ import Testing
     #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 2 })
     may.open()
     await #expect(throws: OwnCancellation.self) { try await meanwhile.value }
-    #expect(begun.count == 2, "the second failed by itself")
+    #expect(begun.count == 2, "the second refresh failed with its own error")
     shop.clock.advance(by: .seconds(1))
-    #expect(try await shop.task().run().status == .ok, "after the first pause, and not twice as long")
+    #expect(try await shop.task().run().status == .ok, "the pause was not doubled")
   }
 }

@@ -63,7 +63,7 @@ import Testing
     let shop = shop("")
     let error = await taskError { try await shop.task().run() }
     #expect(error?.code == .signInRequired)
-    #expect(times.withLock { $0 } == [5, 15, 35].map { .seconds($0) }, "the next would be after the code's end")
+    #expect(times.withLock { $0 } == [5, 15, 35].map { .seconds($0) }, "the next poll would be after the code expires")
   }
 
   @Test func `stops polling when the user denies access`() async throws {

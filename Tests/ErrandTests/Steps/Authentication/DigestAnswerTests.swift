@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// Digest credentials, checked against the test vectors of the RFCs.
+/// Digest credentials, checked against the test vectors in the RFCs.
 @Suite(.timeLimit(.minutes(1))) struct DigestAnswerTests {
   private static let nonce = "7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v"
   private static let clientNonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
@@ -24,7 +24,7 @@ import Testing
     return refusal.reason
   }
 
-  /// The parameters of the first request of a session.
+  /// Returns the parameters of the first request of a session.
   private func answer(
     _ challenge: DigestChallenge, user: String = "Mufasa", password: String = "Circle of Life",
     clientNonce: String = clientNonce, method: HTTPMethod = .get, body: String = "", next: String? = nil
@@ -39,14 +39,14 @@ import Testing
     return try #require(headers.challenges.first)
   }
 
-  // RFC 7616 §3.9.1, without and with a session.
+  // RFC 7616 §3.9.1, without and with a session algorithm.
   @Test(arguments: [
     ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
     ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
     ("MD5-sess", "e783283f46242139c486a698fec7211d"),
     ("SHA-256-sess", "2fd51b3a77ad75bad6afad6003e818d767133c46d9e2749e7f5232ae1ea3efd7"),
   ])
-  func `matches the example of RFC 7616`(algorithm: String, response: String) throws {
+  func `matches the example in RFC 7616`(algorithm: String, response: String) throws {
     let challenge = try challenge(
       #"Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\#(algorithm), nonce="\#(Self.nonce)", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#
     )
@@ -58,7 +58,7 @@ import Testing
     #expect(answer["userhash"] == nil)
   }
 
-  @Test func `matches the examples of RFC 2617 and RFC 2069`() throws {
+  @Test func `matches the examples in RFC 2617 and RFC 2069`() throws {
     let nonce = "dcd98b7102dd2f0e8b11d0f600bfb0c093"
     let newer = try challenge(#"Digest realm="testrealm@host.com", qop="auth,auth-int", nonce="\#(nonce)""#)
     let first = try answer(newer, password: "Circle Of Life", clientNonce: "0a4f113b")
@@ -132,20 +132,20 @@ import Testing
 
   // RFC 7616 §3.4. curl and Chromium do the same.
   @Test(arguments: ["MD5", "md5", "mD5", "\"md5\"", "sha-256", "MD5-SESS"], ["auth", "AUTH", "\"aUth, auth-int\""])
-  func `writes algorithm and qop as in the challenge`(algorithm: String, qop: String) throws {
+  func `writes algorithm and qop as they appear in the challenge`(algorithm: String, qop: String) throws {
     let begin = #"realm="http-auth@example.org", nonce="\#(Self.nonce)""#
     let challenge = try challenge("Digest \(begin), algorithm=\(algorithm), qop=\(qop)")
     let unquoted = algorithm.filter { $0 != "\"" }
     let answer = try answer(challenge)
     #expect(answer["algorithm"] == unquoted && answer["qop"] == String(qop.filter { $0 != "\"" }.prefix(4)))
-    // The qop is part of the hash.
+    // The hash includes the qop.
     if unquoted == "md5", qop == "auth" { #expect(answer["response"] == "8ca523f5e9506fed4657c9700eebdbec") }
     if unquoted == "md5", qop == "AUTH" { #expect(answer["response"] == "2f88e98c258e014b26b6a225bb3f8aa8") }
   }
 
   // From Chromium's handler tests.
   @Test func `accepts the challenges that browsers accept`() throws {
-    #expect(try challenge("Digest nonce=\"xyz\"").realm == "", "some servers leave it out")
+    #expect(try challenge("Digest nonce=\"xyz\"").realm == "", "some servers omit the realm")
     #expect(try challenge("Digest nonce=xyz, realm=ThunderBluff, foo=\"bar\"").nonce == "xyz")
     #expect(try challenge("Digest nonce=\"xyz\", realm=\"Oblivion\", qop=\"auth,foo\"").statedProtection == "auth")
     #expect(try challenge("Digest nonce=\"xyz\", realm=\"Oblivion\", qop=\"\"").protection == .none)
@@ -163,7 +163,7 @@ import Testing
     ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"),
     (String(repeating: "1234567890", count: 8), "57edf4a22be3c955ac49da2e2107b67a"),
   ])
-  func `MD5 matches the test vectors of RFC 1321`(text: String, hash: String) {
+  func `MD5 matches the test vectors in RFC 1321`(text: String, hash: String) {
     #expect(SHA256.hexadecimal(MD5.hash(Array(text.utf8))) == hash)
   }
 

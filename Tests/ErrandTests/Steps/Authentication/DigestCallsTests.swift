@@ -12,12 +12,12 @@ import Testing
     [.wwwAuthenticate: #"Digest realm="r", nonce="\#(nonce)", \#(more)"#]
   }
 
-  /// Authenticates every request of a server with Digest.
+  /// Authenticates every request to a server with Digest.
   private static func signIn(_ configuration: inout ServerConfiguration) {
     configuration.preflight = { _, request in request.options.digest = credential }
   }
 
-  /// The `Authorization` parameters of each request, or `nil` without that header.
+  /// Returns the `Authorization` parameters of each request, or `nil` for requests without that header.
   private func answers(_ requests: [HTTPRequest]) -> [AuthenticationChallenge?] {
     requests.map { request in
       request.headers[.authorization].flatMap { ([.wwwAuthenticate: $0] as HTTPHeaders).challenges.first }
@@ -183,7 +183,7 @@ import Testing
       })
     let calls = (0..<10).map { _ in Task { try await shop.task(method: .post).run().status } }
     for call in calls { #expect(try await call.value == .ok) }
-    #expect(shop.sentCount == 11, "those that wait for the slot know the challenge of the first")
+    #expect(shop.sentCount == 11, "calls that waited for the slot use the first call's challenge")
   }
 
   private struct Passing: PerAttemptStep {

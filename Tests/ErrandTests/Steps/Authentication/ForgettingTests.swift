@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Calls of `forget()` from within a refresh or a removal.
+/// Calls to `forget()` during a refresh or a removal.
 @Suite(.timeLimit(.minutes(1))) struct ForgettingTests {
   private struct Refused: Error {}
 
@@ -19,8 +19,8 @@ import Testing
     private let leaves: Bool
     private let stored: String?
 
-    /// With `isSigningOut`, a refresh calls `forget()`, then throws if `fails` is true, or returns `nil`.
-    /// With `leaves`, a removal also calls `forget()`.
+    /// If `isSigningOut` is true, a refresh calls `forget()`. Then it throws if `fails` is true, or returns `nil`. If
+    /// `leaves` is true, a removal also calls `forget()`.
     init(isSigningOut: Bool = false, fails: Bool = true, leaves: Bool = false, stored: String? = nil) {
       self.isSigningOut = isSigningOut
       self.fails = fails
@@ -31,7 +31,7 @@ import Testing
     func storedToken() async throws -> String? { stored }
 
     func freshness(of token: String, at now: Date) -> TokenFreshness {
-      token == stored && isAgeing.withLock { $0 } ? .priorityAging : .good
+      token == stored && isAgeing.withLock { $0 } ? .expiring : .good
     }
 
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  /// A shop that rejects the token `refuses` and records all tokens.
+  /// Creates a shop that rejects the token `refuses` and records all tokens.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>, refuses: String? = nil) -> VirtualShop
   {
     VirtualShop(
@@ -156,7 +156,7 @@ import Testing
     _ = try await call.value
     try await left.withLock { $0 }?.value
     try await shop.task().run()
-    #expect(sent.withLock { $0.last } == "Bearer t3", "the token that the second refresh gave was forgotten")
+    #expect(sent.withLock { $0.last } == "Bearer t3", "the token of the second refresh was forgotten")
   }
 
   @Test func `authenticates a call from a task that outlives its refresh`() async throws {
@@ -213,13 +213,13 @@ import Testing
     mayAnswer.open()
     let login = try #require(own.withLock { $0 })
     let isDone = await eventually { login.state.isOver }
-    #expect(isDone, "it waits for itself")
+    #expect(isDone, "the call waits for its own refresh")
     if !isDone { login.cancel() }
     #expect(try await CachedTask(path: "b").on(shop.server).download() == "data")
     #expect(logins.withLock { $0 } == [nil, nil] && asked.count == 2)
   }
 
-  @Test func `an unauthenticated call does not share an authenticated response with a task that outlives its refresh`()
+  @Test func `a request that a refresh's task shares with another call stays unauthenticated`()
     async throws
   {
     let (server, isSent, mayAnswer) = (Shared<Server?>(nil), Gate(), Gate())

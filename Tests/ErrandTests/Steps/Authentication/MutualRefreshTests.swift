@@ -24,8 +24,8 @@ import Testing
     }
   }
 
-  /// Makes the calls `names` concurrently, each with an authenticator that depends on the other.
-  /// Returns the requests with their tokens.
+  /// Makes the calls `names` concurrently, each with an authenticator that depends on the other. Returns the requests
+  /// with their tokens.
   private func arriving(_ names: [String], together: Int) async -> [String] {
     let (sent, begun) = (Shared<[String]>([]), Counter())
     let shop = VirtualShop(answer: { _, request, _ in
@@ -41,7 +41,7 @@ import Testing
       Task { try await shop.task(name).authenticated(name == "a" ? a : b).run() }
     }
     let haveEnded = await eventually { sent.withLock { $0.count } == names.count + 2 }
-    #expect(haveEnded, "they wait for each other")
+    #expect(haveEnded, "the refreshes wait for each other")
     if !haveEnded { for call in calls { call.cancel() } }
     for call in calls { _ = try? await call.value }
     return sent.withLock { $0 }
@@ -91,9 +91,9 @@ import Testing
         try await shop.task().authenticated(authentication).run()
       }
     }
-    try #require(await eventually { ended.count == 2 }, "they wait for each other")
+    try #require(await eventually { ended.count == 2 }, "the refreshes wait for each other")
     for call in calls { await #expect(throws: Refused.self) { try await call.value } }
-    // Both are still usable afterwards.
+    // Both authenticators are still usable.
     for authentication in authentications { try await authentication.forget() }
   }
 }

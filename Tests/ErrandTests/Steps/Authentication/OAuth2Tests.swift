@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The grants of RFC 6749 against an authorization server that rotates refresh tokens.
+/// The grants in RFC 6749, with an authorization server that rotates refresh tokens.
 @Suite(.timeLimit(.minutes(1))) struct OAuth2Tests {
   private let service = TokenService()
 
@@ -108,13 +108,13 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
     gate.open()
     #expect(try await shop.task().run().status == .ok)
-    #expect(service.requests.count == 1 && service.reused == 0, "the token that came too late is used")
+    #expect(service.requests.count == 1 && service.reused == 0, "the token that arrived after the cancellation is used")
     #expect(await eventually { shop.manager.callCount == 0 })
   }
 
   @Test func `redeems a code once, with its PKCE verifier and redirect URL (RFC 7636 §4.5)`() async throws {
     let pkce = OAuth2.PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
-    #expect(pkce.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "the example of RFC 7636, appendix B")
+    #expect(pkce.challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "example from RFC 7636, appendix B")
     #expect(OAuth2.PKCE().verifier.count == 64 && OAuth2.PKCE() != OAuth2.PKCE())
     let redirect = URL.known("https://app.test/back")
     let shop = service.shop(
@@ -229,8 +229,10 @@ import Testing
     let forever = AccessToken("a", issued: now)
     #expect(forever.freshness(at: .distantFuture, leeway: .seconds(60)) == .good)
     let short = AccessToken("a", issued: now, expiry: now.addingTimeInterval(10))
-    #expect(short.freshness(at: now.addingTimeInterval(4), leeway: .seconds(60)) == .good, "half of its life")
-    #expect(short.freshness(at: now.addingTimeInterval(5), leeway: .seconds(60)) == .priorityAging)
+    #expect(
+      short.freshness(at: now.addingTimeInterval(4), leeway: .seconds(60)) == .good,
+      "the leeway is at most half of the token's lifetime")
+    #expect(short.freshness(at: now.addingTimeInterval(5), leeway: .seconds(60)) == .expiring)
     #expect(short.freshness(at: now.addingTimeInterval(10), leeway: .seconds(60)) == .ended)
   }
 }

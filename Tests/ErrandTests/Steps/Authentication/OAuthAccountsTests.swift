@@ -4,14 +4,14 @@ import Testing
 
 @testable import Errand
 
-/// Tests which token is sent if users, audiences and sign-ins share settings or a store.
+/// The token that is sent if users, audiences and sign-ins share settings or a store.
 @Suite(.timeLimit(.minutes(1))) struct OAuthAccountsTests {
   private let store = MemorySecretStore()
   private let sent = Shared<[[String: String]]>([])
   private let used = Shared<Set<String>>([])
 
-  /// Makes one call per client and returns the tokens that the shop received. Tokens are named after the request.
-  /// A code or a refresh token is accepted once.
+  /// Makes one call per client and returns the tokens that the shop received. Tokens are named after the request. Each
+  /// code or refresh token is accepted only once.
   private func tokens(_ clients: OAuth2...) async throws -> [String] {
     let tokens = Shared<[String]>([])
     for client in clients { try await shop(client, tokens).task().run() }
@@ -41,7 +41,7 @@ import Testing
       })
   }
 
-  /// A client that uses the shared store if `isShared` is true.
+  /// Creates a client. It uses the shared store if `isShared` is true.
   private func client(_ grant: OAuth2.Grant, isShared: Bool = true, _ change: (inout OAuth2) -> Void = { _ in })
     -> OAuth2
   {
@@ -56,7 +56,7 @@ import Testing
     var bob = ann
     bob.grant = .password(user: "bob", password: "y")
     #expect(try await tokens(ann, bob, ann) == ["ann", "bob", "ann"])
-    #expect(sent.withLock { $0.count } == 3, "each has a token of its own")
+    #expect(sent.withLock { $0.count } == 3, "each call requests its own token")
   }
 
   @Test func `different users, audiences and scopes have separate entries in a store`() async throws {
@@ -69,7 +69,7 @@ import Testing
     #expect(try await tokens(read, pay, read) == ["read", "pay", "read"])
     let (ann, bob) = (client(.password(user: "ann", password: "x")), client(.password(user: "bob", password: "y")))
     #expect(try await tokens(ann, bob, ann) == ["ann", "bob", "ann"])
-    #expect(sent.withLock { $0.count } == 6, "each is requested once")
+    #expect(sent.withLock { $0.count } == 6, "each token is requested once")
     #expect(try await tokens(client(.refreshToken("code")), client(.clientCredentials)) == ["code", "client"])
   }
 
@@ -108,7 +108,7 @@ import Testing
     let ann = client(.authorizationCode("ann"))
     #expect(try await tokens(ann, ann, ann) == ["ann", "ann", "ann"])
     #expect(sent.withLock { $0.count } == 1)
-    // After a renewal, the stored token still belongs to that code.
+    // After a refresh, the stored token still belongs to the same code.
     let (tokens, later) = (Shared<[String]>([]), shop(ann))
     later.clock.advance(by: .seconds(3600))
     try await later.task().run()
@@ -128,8 +128,8 @@ import Testing
       shop.clock.advance(by: .seconds(wait))
       #expect(await taskError { try await shop.task().run() }?.code == .signInRequired)
     }
-    #expect(shop.sentCount == 1 && sent.withLock { $0.count } == 2, "and is not sent again")
-    #expect(try await tokens(ann) == ["ann"], "which stays in the store")
+    #expect(shop.sentCount == 1 && sent.withLock { $0.count } == 2, "the rejected code is not sent again")
+    #expect(try await tokens(ann) == ["ann"], "Ann's token is still stored")
   }
 
   @Test func `uses a token stored by the app if the code was already used`() async throws {

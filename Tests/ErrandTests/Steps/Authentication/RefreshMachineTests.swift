@@ -2,11 +2,11 @@ import Testing
 
 @testable import Errand
 
-/// The state machine of a refresh, without any calls.
+/// The state machine of a token refresh, without any calls.
 @Suite(.timeLimit(.minutes(1))) struct RefreshMachineTests {
   private struct Failure: Error {}
 
-  /// A class, because `#expect` can't call mutating methods.
+  /// This is a class because `#expect` can't call mutating methods.
   private final class Bench {
     var machine = RefreshMachine<String>()
     func leave(_ id: Int) -> Bool { machine.leave(id) }
@@ -38,7 +38,7 @@ import Testing
     #expect(demand(beyond: 0) == "a 1")
   }
 
-  @Test func `a rejected older token version needs no refresh`() {
+  @Test func `a call rejected with an older token needs no refresh`() {
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: false, at: .zero)
     #expect(demand(beyond: 1) == "begin")
@@ -52,7 +52,7 @@ import Testing
     _ = demand(beyond: 0, id: 2)
     #expect(!bench.leave(1))
     #expect(bench.leave(2) && bench.machine.isCancelled)
-    #expect(!bench.leave(2), "once")
+    #expect(!bench.leave(2), "a caller can leave only once")
   }
 
   @Test func `a caller arriving during a cancelled refresh waits for the next refresh`() {
@@ -60,7 +60,7 @@ import Testing
     _ = bench.machine.leave(1)
     #expect(demand(beyond: 0, id: 2) == "wait")
     guard case .beginAgain = bench.machine.failed(CancellationError(), at: .zero) else {
-      Issue.record("nobody would tell the second")
+      Issue.record("no refresh started for the second caller")
       return
     }
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [2])
@@ -70,15 +70,15 @@ import Testing
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)
     guard case .notify(let none) = bench.machine.failed(Failure(), at: .zero) else {
-      Issue.record("nobody waits")
+      Issue.record("a refresh started although no caller is waiting")
       return
     }
     #expect(none == [] && bench.machine.failureCount == 0)
-    #expect(demand(beyond: 0, id: 2) == "begin", "without a pause")
+    #expect(demand(beyond: 0, id: 2) == "begin", "there is no pause")
     _ = bench.machine.leave(2)
     #expect(demand(beyond: 0, id: 3) == "wait")
     guard case .beginAgain = bench.machine.failed(Failure(), at: .zero) else {
-      Issue.record("the third has asked for nothing that failed")
+      Issue.record("no refresh started for the third caller")
       return
     }
   }
@@ -91,19 +91,19 @@ import Testing
   }
 
   @Test
-  mutating func `a failure fails waiting and earlier callers, and delays the next refresh`() {
+  mutating func `a failed refresh fails waiting and earlier callers and delays the next refresh`() {
     _ = demand(beyond: 0, id: 1)
     _ = demand(beyond: 0, id: 2)
     guard case .notify(let ids) = bench.machine.failed(Failure(), at: .zero) else { return }
     #expect(ids == [1, 2] && bench.machine.failureCount == 1)
-    #expect(demand(beyond: 0, known: 1, at: .milliseconds(999)) == "fail", "the pause")
-    #expect(demand(beyond: 0, known: 0, at: .seconds(600)) == "fail", "it began before the failure")
+    #expect(demand(beyond: 0, known: 1, at: .milliseconds(999)) == "fail", "the pause has not ended")
+    #expect(demand(beyond: 0, known: 0, at: .seconds(600)) == "fail", "the caller started before the failure")
     #expect(demand(beyond: 0, known: 1, at: .seconds(1)) == "begin")
     _ = bench.machine.failed(Failure(), at: .seconds(1))
-    #expect(demand(beyond: 0, known: 2, at: .milliseconds(2_999)) == "fail", "twice as long")
+    #expect(demand(beyond: 0, known: 2, at: .milliseconds(2_999)) == "fail", "the second pause is twice as long")
     #expect(demand(beyond: 0, known: 2, at: .seconds(3)) == "begin")
     _ = bench.machine.succeeded("a", isNew: false, at: .seconds(3))
-    #expect(demand(beyond: 0, known: 0) == "a 1", "a success ends it")
+    #expect(demand(beyond: 0, known: 0) == "a 1", "a success ends the pause")
   }
 
   @Test func `the pause doubles up to a minute`() {
@@ -115,11 +115,11 @@ import Testing
     _ = demand(beyond: 0)
     _ = bench.machine.succeeded("a", isNew: false, at: .zero)
     bench.machine.refused(1)
-    #expect(demand(beyond: 1) == "begin", "the first may be old")
+    #expect(demand(beyond: 1) == "begin", "the first token may be old")
     _ = bench.machine.succeeded("b", isNew: true, at: .zero)
     bench.machine.refused(2)
     #expect(demand(beyond: 2) == "none")
-    #expect(demand(beyond: 2, at: .seconds(1)) == "begin", "a second later it may have been revoked")
+    #expect(demand(beyond: 2, at: .seconds(1)) == "begin", "after a second, the token may have been revoked")
     _ = bench.machine.succeeded("c", isNew: true, at: .seconds(1))
     bench.machine.refused(3)
     bench.machine.refused(3)
@@ -140,6 +140,6 @@ import Testing
     bench.machine.forget()
     #expect(bench.machine.current == nil && demand(beyond: 0) == "begin")
     _ = bench.machine.succeeded("b", isNew: false, at: .zero)
-    #expect(bench.machine.current?.version == 2, "a version is given once")
+    #expect(bench.machine.current?.version == 2, "versions are never reused")
   }
 }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Errand
 
-/// Refreshing a rejected or expired token under concurrent calls.
+/// Refreshing a rejected or expired token during concurrent calls.
 @Suite(.timeLimit(.minutes(1))) struct RefreshTests {
   private struct Refused: Error {}
 
-  /// A shop that holds the first responses until `together` requests have arrived.
+  /// Creates a shop that delays the first responses until `together` requests have arrived.
   private func shop(
     _ tokens: NumberedTokens, limits: ThrottleLimits = ThrottleLimits(), budget: RetryBudget = .unlimited,
     mode: ManualClock.Mode = .manual, together: Int = 0,
@@ -34,7 +34,7 @@ import Testing
     let shop = shop(tokens, limits: ThrottleLimits(perHost: 20), together: 20)
     let calls = (0..<20).map { _ in Task { try await shop.task(method: .post).run().status } }
     #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 20 })
-    #expect(shop.manager.runningCount == 0, "no slot is held")
+    #expect(shop.manager.runningCount == 0, "waiting calls hold no slot")
     gate.open()
     for call in calls { #expect(try await call.value == .ok) }
     #expect(tokens.replaced == [1] && shop.sentCount == 40)
@@ -67,7 +67,7 @@ import Testing
     #expect(tokens.replaced == [1])
     late.open()
     #expect(try await slow.value == .ok)
-    #expect(tokens.replaced == [1], "the token that was refused is not the present one")
+    #expect(tokens.replaced == [1], "the rejected token has already been replaced")
   }
 
   @Test func `refreshes a token shortly before it expires`() async throws {
@@ -80,7 +80,7 @@ import Testing
     #expect(tokens.replaced.isEmpty)
     shop.clock.advance(by: .seconds(1) + .milliseconds(1))  // dates are rounded to a few tenths of a microsecond
     try await shop.task().run()
-    #expect(tokens.replaced == [1] && shop.sentCount == 3, "nothing was refused")
+    #expect(tokens.replaced == [1] && shop.sentCount == 3, "no request was rejected")
   }
 
   @Test func `sends an expiring token if the refresh fails, but not an expired token`() async throws {
@@ -92,7 +92,7 @@ import Testing
     shop.clock.advance(by: .seconds(3550))
     try await shop.task().run()
     try await shop.task().run()
-    #expect(tokens.replaced == [1], "within the pause the refresh is not tried again")
+    #expect(tokens.replaced == [1], "the refresh is not retried during the pause")
     shop.clock.advance(by: .seconds(60))
     await #expect(throws: Refused.self) { try await shop.task().run() }
     #expect(tokens.replaced == [1, 1] && shop.sentCount == 3)
@@ -111,7 +111,7 @@ import Testing
     for call in calls {
       let error = try #require(await call.value)
       #expect(error.code == .cannotConnect && error.reason == "the desk is closed" && error.attempts.count == 1)
-      #expect(!error.wasNotSent, "a first request was sent, and refused")
+      #expect(!error.wasNotSent, "a request was sent and rejected")
     }
     #expect(tokens.replaced == [1] && shop.sentCount == 20)
     tokens.fail(nil)
@@ -140,7 +140,7 @@ import Testing
     #expect(tokens.replaced == [1] && tokens.cancelled == 0)
   }
 
-  @Test func `cancels the refresh with its last caller, and the next call starts a new refresh`() async throws {
+  @Test func `cancelling the last caller cancels the refresh, and the next call starts a new one`() async throws {
     let tokens = NumberedTokens(valid: 2, gate: Gate())
     let shop = shop(tokens)
     let calls = (0..<3).map { _ in Task { try await shop.task().run().status } }
@@ -148,7 +148,7 @@ import Testing
     for call in calls { call.cancel() }
     for call in calls { await #expect(throws: CancellationError.self) { try await call.value } }
     #expect(await eventually { tokens.cancelled == 1 })
-    #expect(try await shop.task().run().status == .ok, "the gate is open by now")
+    #expect(try await shop.task().run().status == .ok, "the gate is already open")
     #expect(tokens.replaced == [1, 1])
     await shop.events.balanced()
   }
@@ -161,7 +161,7 @@ import Testing
     let error = await taskError { try await task.run() }
     #expect(
       error?.status == 401 && error?.retryRefusal == "the request body can only be read once" && shop.sentCount == 1)
-    #expect(error?.bodyText == #"{"error":"token"}"#, "what the server said is kept")
+    #expect(error?.bodyText == #"{"error":"token"}"#, "the error keeps the response body")
     #expect(tokens.replaced.isEmpty)
     #expect(try await shop.task().run().status == .ok)
     #expect(shop.sentCount == 2 && tokens.replaced == [1])
@@ -181,7 +181,9 @@ import Testing
     let first = await taskError { try await shop.task().run() }
     #expect(first?.status == 401 && first?.bodyText == "[2]" && shop.sentCount == 2 && tokens.replaced.count == 1)
     let second = await taskError { try await shop.task().run() }
-    #expect(second?.bodyText == "[3]" && shop.sentCount == 3 && tokens.replaced.count == 1, "no loop")
+    #expect(
+      second?.bodyText == "[3]" && shop.sentCount == 3 && tokens.replaced.count == 1,
+      "the new token is not replaced in a loop")
     shop.clock.advance(by: .seconds(1))
     _ = await taskError { try await shop.task().run() }
     #expect(tokens.replaced.count == 2)
@@ -206,8 +208,8 @@ import Testing
     #expect(shop.manager.retriesLeft(for: host) == 0)
     tokens.revoke()
     let error = await taskError { try await shop.task().run() }
-    #expect(error?.status == 401 && error?.retryRefusal == "the retry budget of shop.test is exhausted")
-    #expect(try await shop.task().run().status == .ok, "the token is there all the same")
+    #expect(error?.status == 401 && error?.retryRefusal == "the retry budget for shop.test is exhausted")
+    #expect(try await shop.task().run().status == .ok, "the new token is available even without a retry")
   }
 
   @Test func `does not authenticate a refresh's calls with its own authenticator`() async throws {

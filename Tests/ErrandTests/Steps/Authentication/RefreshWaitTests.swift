@@ -27,7 +27,7 @@ import Testing
 
   /// An authenticator with a stored token.
   private final class StoredToken: Authenticator {
-    /// Called on the first freshness check.
+    /// Called when the freshness is first checked.
     let lookedAt = Shared<(@Sendable () -> Void)?>(nil)
 
     func storedToken() async throws -> Int? { 1 }
@@ -45,7 +45,7 @@ import Testing
     func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? { nil }
   }
 
-  @Test func `a call made while the stored token is checked uses it and records no refresh`() async throws {
+  @Test func `a call made while the stored token is checked uses that token without a refresh`() async throws {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let noted = Shared<[String]>([])
     let context = RefreshContext(
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test func `retries as usual when a step resends a call whose token failed`() async throws {
+  @Test func `retries after a 503 when a step resends a call whose token failed`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { configuration in
       configuration.perCallSteps = [Again()]
       configuration.authentication = .custom(

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct SecretStoreTests {
-  /// The files of a folder, without its lock file.
+  /// Returns the files in a folder, without the lock file.
   private func secrets(in folder: URL) throws -> [String] { try files(in: folder).filter { $0 != ".lock" } }
 
   private func mode(_ url: URL) throws -> Int {
@@ -75,12 +75,12 @@ import Testing
       try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
       await #expect(throws: TaskError.self) { try await mine.secret(named: "n") }
       try await mine.setSecret(Data("new".utf8), named: "n")
-      #expect(try Data(contentsOf: target) == Data("planted".utf8), "the link is replaced, not followed")
+      #expect(try Data(contentsOf: target) == Data("planted".utf8), "the link is replaced instead of followed")
       #expect(try await mine.secret(named: "n") == Data("new".utf8))
     }
   }
 
-  @Test func `makes a folder that others can read private`() async throws {
+  @Test func `makes a folder private if other users can read it`() async throws {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -126,7 +126,7 @@ import Testing
     #expect(jar.cookies.map(\.name) == ["a", "c"])
   }
 
-  @Test func `drops a token when a redirect leaves its paths, after which a 401 does not refresh it`() async throws {
+  @Test func `drops a token when a redirect leaves its paths, and a 401 does not refresh it`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = VirtualShop(
       configure: { $0.authentication = .custom(tokens).forPaths(below: "/admin") },

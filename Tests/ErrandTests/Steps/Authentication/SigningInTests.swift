@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The credentials that are sent, by request URL and setting.
+/// The credentials that are sent, depending on the URL and the settings.
 @Suite(.timeLimit(.minutes(1))) struct SigningInTests {
   private func authorization(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
 

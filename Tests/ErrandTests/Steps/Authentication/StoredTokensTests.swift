@@ -38,7 +38,7 @@ import Testing
     #expect(service.requests.count == 2 && service.reused == 0)
   }
 
-  /// A store whose next reads return the value from before another process wrote a new value.
+  /// A store whose next reads return the old value, as if another process had not written the new value yet.
   private struct LateStore: SecretStore {
     let store = MemorySecretStore()
     let old = Shared<Data?>(nil)
@@ -86,13 +86,13 @@ import Testing
     let mine = service.shop(service.settings(.authorizationCode("c0de")) { $0.store = store })
     try await mine.task().run()
     let before = try #require(try await store.secret(named: name))
-    // The token was renewed without a new refresh token and has expired. Its refresh token is now rejected.
+    // The token was refreshed without a new refresh token and has expired. Its old refresh token is now rejected.
     var renewed = try JSONDecoder().decode(AccessToken.self, from: before)
     renewed.issued += 1
     renewed.expiry = renewed.issued
     try await late.setSecret(try JSONEncoder().encode(renewed), named: name)
     late.old.withLock { $0 = before }
-    late.readers.withLock { $0 = 2 }  // when the call begins, and before it sends the refresh token
+    late.readers.withLock { $0 = 2 }  // one read when the call starts, and one before it sends the refresh token
     service.revoke()
     service.revokeRefreshTokens()
     let theirs = service.shop(service.settings(.authorizationCode("c0de")) { $0.store = late })
@@ -188,7 +188,7 @@ import Testing
     #expect(try JSONDecoder().decode(AccessToken.self, from: kept).value == "t2")
   }
 
-  /// A store whose writes wait for a gate, even when cancelled.
+  /// A store whose writes wait for a gate, even if they are cancelled.
   private struct LastingStore: SecretStore {
     let store = MemorySecretStore()
     let gate = Gate()
@@ -232,7 +232,9 @@ import Testing
     _ = try await (first.value, meanwhile.value, forgetting.value)
     #expect(sent.withLock { $0 } == ["Bearer t1", "Bearer t1"])
     for _ in 0..<2 { try await shop.task().run() }
-    #expect(sent.withLock { $0.dropFirst(2) } == ["Bearer t2"], "and what comes after is stored for whom it came")
+    #expect(
+      sent.withLock { $0.dropFirst(2) } == ["Bearer t2"],
+      "a later response is stored, so the second call sends no request")
   }
 
   @Test func `concurrent calls and forget() do not deadlock`() async throws {

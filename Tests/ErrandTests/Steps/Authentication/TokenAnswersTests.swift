@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TokenAnswersTests {
   private let sent = Shared<[[String: String]]>([])
 
-  /// A shop whose token endpoint passes the number of a request, from 1, and its form to `answer`.
+  /// Creates a shop whose token endpoint calls `answer` with the number of the request, starting at 1, and its form.
   private func shop(
     _ settings: OAuth2, _ answer: @escaping @Sendable (_ number: Int, _ form: [String: String]) -> (HTTPStatus, String)
   ) -> VirtualShop {
@@ -128,9 +128,9 @@ import Testing
     #expect(await taskError { try await shop.task().run() }?.code == .bodyTooLarge)
   }
 
-  // MARK: Responses of well-known servers
+  // MARK: Responses from well-known servers
 
-  /// The error of a call whose token endpoint returns this response.
+  /// Returns the error of a call if its token endpoint returns this response.
   private func failure(
     _ status: HTTPStatus, _ body: String, type: MediaType = .json, grant: OAuth2.Grant = .clientCredentials
   ) async throws -> TaskError {
@@ -164,7 +164,7 @@ import Testing
     (#"{"error":{"code":400,"message":"Bad","status":"INVALID_ARGUMENT"}}"#, "INVALID_ARGUMENT", "Bad"),
     (#"{"error":401,"message":"Unauthorized"}"#, "401", "Unauthorized"),
     (#"{"error":"invalid_request","error_description":"no code"}"#, "invalid_request", "no code"),
-  ]) func `parses the error code and message of common formats`(body: String, code: String, detail: String) async throws
+  ]) func `parses the error code and message in common formats`(body: String, code: String, detail: String) async throws
   {
     let error = try await failure(.badRequest, body)
     let refusal = try #require(error.underlying as? OAuth2.Refusal)

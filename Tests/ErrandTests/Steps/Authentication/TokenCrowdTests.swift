@@ -70,7 +70,7 @@ import Testing
     }
     #expect(failures.allSatisfy { $0 is CancellationError } && failures.count <= Self.crowd / 3 + 1)
     #expect(results.count { (try? $0.get()) == .ok } == Self.crowd - failures.count)
-    // A refresh is cancelled with its last caller, and another refresh follows. Exactly one refresh provides the token.
+    // Cancelling the last caller cancels the refresh, and another refresh follows. Only one refresh provides the token.
     #expect(tokens.replaced == Array(repeating: 1, count: tokens.cancelled + 1))
     #expect(shop.manager.callCount == 0 && shop.manager.runningCount == 0)
   }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Tokens from any source that can't be sent in a header.
+/// Tokens that can't be sent in a header, from any source.
 @Suite(.timeLimit(.minutes(1))) struct UnusableTokensTests {
-  /// A shop that accepts any token and records it.
+  /// Creates a shop that accepts any token and records it.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>) -> VirtualShop {
     VirtualShop(
       configure: {
@@ -30,7 +30,9 @@ import Testing
       }, sent)
     #expect(await taskError { try await shop.task().run() }?.code == .badRequest)
     token.withLock { $0 = "good" }
-    #expect(await taskError { try await shop.task().run() }?.code == .badRequest && asked.count == 1, "the pause")
+    #expect(
+      await taskError { try await shop.task().run() }?.code == .badRequest && asked.count == 1,
+      "the closure is not called during the pause")
     shop.clock.advance(by: .seconds(1))
     try await shop.task().run()
     try await shop.task().run()
@@ -42,7 +44,7 @@ import Testing
       let end: Shared<Date?>
       func storedToken() async throws -> String? { "good" }
       func freshness(of token: String, at now: Date) -> TokenFreshness {
-        end.withLock { $0 } == nil ? .good : .priorityAging
+        end.withLock { $0 } == nil ? .good : .expiring
       }
       func apply(_ token: String, to request: inout HTTPRequest) throws { try request.setBearer(token) }
       func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { "" }
@@ -89,7 +91,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `keeps a token that can't be applied only to the first request`(isStored: Bool) async throws {
+  func `keeps a token that only the first request can't use`(isStored: Bool) async throws {
     struct Body: Error {}
     struct Bodiless: Authenticator {
       let stored: String?

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Limits on the size of caches and on the objects that calls keep alive.
+/// Limits on the size of caches and on the lifetime of objects.
 @Suite(.timeLimit(.minutes(1))) struct CacheBoundsTests {
   @Test func `releases a call with its response, whether stored, cached or validated`() async throws {
     let shop = CachedShop { number, request in
@@ -33,11 +33,11 @@ import Testing
       try await cache.update(entry, to: large, for: .widget(id))
       #expect(cache.byteCount <= 100_000)
     }
-    #expect(try await cache.texts(.widget(19)) == ["x"], "the last one is there")
+    #expect(try await cache.texts(.widget(19)) == ["x"], "the last response is stored")
     let entry = try #require(await cache.entries(for: .widget(19)).first)
     let larger = StoredResponse.made(["X-Large": String(repeating: "x", count: 200_000)])
     try await cache.update(entry, to: larger, for: .widget(19))
-    #expect(cache.count == 0 && cache.byteCount == 0, "one that is larger than all is not kept")
+    #expect(cache.count == 0 && cache.byteCount == 0, "a response above the limit is not kept")
   }
 
   @Test func `headers that grow with each update stay within the disk limit`() async throws {
@@ -51,7 +51,7 @@ import Testing
           try await cache.update(entry, to: large, for: .widget(id))
         }
       }
-      // Nothing else is stored, so only the header updates can trigger a trim.
+      // Nothing else is stored, so only the header updates can trigger trimming.
       func kept() async -> Int {
         var count = 0
         for id in 0..<20 { count += await cache.entries(for: .widget(id)).count }
@@ -77,7 +77,7 @@ import Testing
         try await cache.put(response, [Data("\(number)".utf8)])
       }
       let kept = try await cache.texts().compactMap { Int($0) }.sorted()
-      #expect(kept == Array((100 - StoredResponse.mostVariants)..<100), "the last ones")
+      #expect(kept == Array((100 - StoredResponse.mostVariants)..<100), "only the latest variants are kept")
       #expect(try await cache.texts(.widget(8)).isEmpty)
     }
   }

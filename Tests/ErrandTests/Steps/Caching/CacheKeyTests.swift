@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CacheKeyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
-  // The target URI has the host of the Host field (RFC 9110 §7.1), and it is the cache key (RFC 9111 §2).
+  // The target URI contains the host from the Host field (RFC 9110 §7.1), and it is the cache key (RFC 9111 §2).
   @Test func `requests with a different Host have separate stored responses`() async throws {
     let shop = CachedShop(Self.fresh)
     for _ in 1...2 {
@@ -21,7 +21,8 @@ import Testing
       }
     }
     _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).run()
-    #expect(try await shop.text { $0.headers[.host] = "a.test" } == "6", "a change may be of every host's")
+    #expect(
+      try await shop.text { $0.headers[.host] = "a.test" } == "6", "a change removes the responses for every Host")
   }
 
   @Test func `does not store a response if a step set the Host`() async throws {
@@ -75,7 +76,7 @@ import Testing
     for (text, call) in zip(["ann", "bob", "none"], calls) { #expect(try await call.value == text) }
   }
 
-  // The bytes that are sent differ, even though both strings are equal in Swift.
+  // The two strings are equal in Swift, but the bytes sent are different.
   @Test func `compares values by their bytes`() async throws {
     let (one, two) = ("caf\u{E9}", "cafe\u{301}")
     let credentials = CacheCredentials(.standard)

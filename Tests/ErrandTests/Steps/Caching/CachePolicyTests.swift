@@ -35,7 +35,7 @@ import Testing
     #expect(!CachePolicy.none.stores && CachePolicy.standard.stores && !CachePolicy.standard.withoutStoring.stores)
   }
 
-  @Test func `networkFirst sends a request, and allows the stored response if it fails`() {
+  @Test func `networkFirst sends a request, and allows the stored response if the request fails`() {
     #expect(World.decide(stored, after: 1, policy: .networkFirst()) == .ask(.request, validates: true))
     #expect(CacheDecision.mayServe(stored, World.demand(), .networkFirst(), now: World.start + 1e9))
     #expect(!CacheDecision.mayServe(stored, World.demand(), .reload, now: World.start))

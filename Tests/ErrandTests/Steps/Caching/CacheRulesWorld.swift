@@ -2,16 +2,16 @@ import Foundation
 
 @testable import Errand
 
-/// The input of the cache rules: a stored response and the time of a request.
+/// Inputs for the cache rules: a stored response and the time of a request.
 struct CacheRulesWorld {
   /// 1 January 2024, 00:00:00 GMT.
   static let start = Date(timeIntervalSince1970: 1_704_067_200)
   static let url = URL(string: "https://shop.test/widgets/7") ?? URL(fileURLWithPath: "/")
 
-  /// A moment after the start, formatted as a header value.
+  /// Returns a time after the start, formatted as a header value.
   static func date(_ seconds: Double) -> String { HTTPDate.format(start + seconds) }
 
-  /// A response received at the start.
+  /// Creates a response received at the start.
   static func stored(
     _ control: String? = nil, _ headers: HTTPHeaders = [:], status: HTTPStatus = .ok, delay: Double = 0
   ) -> StoredResponse {
@@ -25,7 +25,7 @@ struct CacheRulesWorld {
     CacheDemand(HTTPRequest(method, url, headers: headers, body: body), now: start)
   }
 
-  /// The decision for a request `seconds` after the start.
+  /// Returns the decision for a request `seconds` after the start.
   static func decide(
     _ stored: StoredResponse?, _ headers: HTTPHeaders = [:], method: HTTPMethod = .get, after seconds: Double = 0,
     policy: CachePolicy = .standard, hasOthers: Bool = false

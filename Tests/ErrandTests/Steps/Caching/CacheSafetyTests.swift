@@ -4,12 +4,12 @@ import Testing
 
 @testable import Errand
 
-/// Responses that a cache must not return, such as another user's response, another variant, or a response that
-/// bypasses an address policy.
+/// Responses that a cache must not return: another user's response, another variant, or a response that bypasses an
+/// address policy.
 @Suite(.timeLimit(.minutes(1))) struct CacheSafetyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
-  /// Users whose credentials appear in no header.
+  /// Users whose credentials do not appear in a header.
   private static let users: [Credential?] = [
     Credential(user: "ann", password: "1"), Credential(user: "bob", password: "1"),
     Credential(user: "ann", password: "2"), nil,
@@ -57,7 +57,7 @@ import Testing
     #expect(first[0].isEmpty && credentials.hash(of: headers).isEmpty)
   }
 
-  @Test func `separates users even if redaction is off or only the request names the field`() async throws {
+  @Test func `separates users without redaction, or if only the request names the field`() async throws {
     let shop = CachedShop(configure: { $0.redaction = .none }) { number, request in
       .text("\(number)", Self.fresh, for: request)
     }
@@ -96,7 +96,7 @@ import Testing
     }
     #expect(try await shop.get().text == "1")
     #expect(try await shop.get(shop.task().addresses(.any)).text == "2")
-    #expect(try await shop.get().text == "1", "it was not stored")
+    #expect(try await shop.get().text == "1", "the second response was not stored")
     #expect(await taskError { _ = try await shop.get(shop.task().addresses(.publicOnly)) } != nil)
     #expect(await taskError { _ = try await shop.text { $0.options.addressPolicy = .publicOnly } } != nil)
     let silent = shop.task("widgets/7", .cacheOnly).addresses(.publicOnly)
@@ -112,7 +112,7 @@ import Testing
       $0.preflight = { _, request in if isOther.withLock({ $0 }) { request.options.addressPolicy = rules[1] } }
     }) { number, request in .text("\(number)", Self.fresh, for: request) }
     #expect(try await shop.get().text == "1")
-    #expect(try await shop.get().text == "1", "the server's own rule, which the stored response met")
+    #expect(try await shop.get().text == "1", "the response was received under the server's own policy")
     isOther.withLock { $0 = true }
     #expect(try await shop.get().text == "2")
   }
@@ -173,10 +173,10 @@ import Testing
     #expect(await eventually { shop.sentCount == 2 })
     gate.open()
     #expect(try await call.value.text == "Bearer alice")
-    #expect(try await shop.get().text == "nobody", "alice's is not stored as nobody's")
+    #expect(try await shop.get().text == "nobody", "Alice's response is not stored as an unauthenticated response")
   }
 
-  // RFC 9110 §13.1.1: 412 is the answer to the condition.
+  // RFC 9110 §13.1.1: a 412 answers the condition.
   @Test func `a 412 does not replace the stored response`() async throws {
     let shop = CachedShop { number, request in
       let isConditional = request.headers.contains(.ifMatch)

@@ -27,7 +27,7 @@ extension CacheKey {
 }
 
 extension StoredResponse {
-  /// A response received `seconds` after the start.
+  /// Creates a response received `seconds` after the start.
   static func made(
     _ headers: HTTPHeaders = [:], selecting: HTTPHeaders = [:], status: HTTPStatus = .ok, after seconds: Double = 0
   ) -> StoredResponse {
@@ -49,7 +49,7 @@ extension CacheStore {
     try await put(.made(["X-Text": text], after: seconds), [Data(text.utf8)], for: key)
   }
 
-  /// The bodies stored for a key, sorted.
+  /// Returns the bodies stored for a key, sorted.
   func texts(_ key: CacheKey = .widget()) async throws -> [String] {
     var texts: [String] = []
     for entry in await entries(for: key) {

@@ -79,7 +79,7 @@ import Testing
         let entry = try #require(await store.entries(for: .widget(size)).first)
         #expect(entry.length == size)
         let (whole, last) = (try await entry.open().collect(), try await entry.open(max(0, size - 1)..<size).collect())
-        #expect(whole.startIndex == 0 && last.startIndex == 0, "who indexes a body begins at 0")
+        #expect(whole.startIndex == 0 && last.startIndex == 0, "the indices of a body start at 0")
         #expect(try await entry.open().collect() == body)
         for _ in 0..<5 where size > 1 {
           let (a, b) = (Int.random(in: 0..<size, using: &random), Int.random(in: 0..<size, using: &random))
@@ -104,7 +104,7 @@ import Testing
       var count = 0
       while let chunk = try await open.next() { count += chunk.count }
       #expect(count > 0 || kind == .memory)
-      #expect(try await entry.open().collect() == body, "and once more, for the entry holds it")
+      #expect(try await entry.open().collect() == body, "an entry keeps its body readable")
     }
   }
 
@@ -135,7 +135,7 @@ import Testing
       #expect(try await store.texts() == ["abc"])
       await store.remove(updated, for: .widget())
       try await store.update(entry, to: .made(), for: .widget())
-      #expect(await store.entries(for: .widget()).isEmpty, "one that is gone stays so")
+      #expect(await store.entries(for: .widget()).isEmpty, "an update does not restore a removed response")
     }
   }
 

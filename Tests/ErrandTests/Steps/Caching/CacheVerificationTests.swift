@@ -44,7 +44,7 @@ import Testing
     gate.open()
     await #expect(throws: Unsigned.self) { try await first.value }
     #expect(try await second.value.text == "1" && shop.sentCount == 1)
-    #expect(await shop.cache.entries(for: .widget()).isEmpty, "what a hook has refused is not stored")
+    #expect(await shop.cache.entries(for: .widget()).isEmpty, "a response that a hook rejects is not stored")
   }
 
   @Test func `verifies a response that a step took from another call`() async throws {

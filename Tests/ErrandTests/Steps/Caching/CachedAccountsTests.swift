@@ -20,9 +20,11 @@ import Testing
     tokens.revoke()
     #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
     shop.clock.advance(by: .seconds(61))
-    #expect(try await shop.get() == ("3", "errand; fwd=stale; stored"), "the second was refused, and signed anew")
+    #expect(
+      try await shop.get() == ("3", "errand; fwd=stale; stored"),
+      "request 2 was rejected, and request 3 has a new token")
     #expect(try await shop.get() == ("3", "errand; hit; ttl=60"))
-    #expect(await shop.cache.entries(for: .widget()).isEmpty, "nothing is there without an account")
+    #expect(await shop.cache.entries(for: .widget()).isEmpty, "no response is stored without an account")
   }
 
   @Test func `does not store a 401, even with max-age`() async throws {
@@ -94,7 +96,8 @@ import Testing
     #expect(try await shop.get() == ("user=bob", "errand; fwd=uri-miss; stored"))
     #expect(try await shop.get() == ("user=bob", "errand; hit; ttl=60"))
     jar.receive(["user=alice"], from: .known("https://shop.test/"))
-    #expect(try await shop.get() == ("user=bob", "errand; fwd=uri-miss"), "alice's request, sent as bob's")
+    #expect(
+      try await shop.get() == ("user=bob", "errand; fwd=uri-miss"), "Bob's response to Alice's request is not stored")
   }
 
   @Test func `does not coalesce calls from different accounts`() async throws {
@@ -116,7 +119,8 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  /// Redirects `/old` to `/new`, and a POST to its result. The text of all other responses is the request's number.
+  /// Creates a shop that redirects `/old` to `/new`, and a POST to its result. Other responses contain the request's
+  /// number.
   private func redirecting(
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) -> CachedShop {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Bodies that each verb writes to a cache and reads from it.
+/// Bodies that each verb reads from or writes to a cache.
 @Suite(.timeLimit(.minutes(1))) struct CachedBodyTests {
   enum Kind: CaseIterable, Sendable {
     case memory, disk

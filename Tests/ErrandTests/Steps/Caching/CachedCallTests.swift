@@ -41,7 +41,7 @@ import Testing
     #expect(response.text == "one" && response.status == .ok)
     #expect(response.headers["X-A"] == "1" && response.headers.values(for: "X-B") == ["2"])
     #expect(response.headers[.cacheStatus] == "errand; fwd=stale; fwd-status=304; ttl=30")
-    // The 304 makes it fresh again.
+    // The 304 makes the response fresh again.
     shop.clock.advance(by: .seconds(29))
     #expect(try await shop.get() == ("one", "errand; hit; ttl=1"))
     shop.clock.advance(by: .seconds(1))
@@ -53,7 +53,7 @@ import Testing
     #expect(moments.contains("served from the cache: errand; hit; ttl=1"))
   }
 
-  @Test func `a 200 to a validation replaces the stored response`() async throws {
+  @Test func `a 200 response to a validation replaces the stored response`() async throws {
     let shop = CachedShop { number, request in
       .text("\(number)", [.eTag: "\"\(number)\"", .cacheControl: "max-age=60"], for: request)
     }
@@ -160,7 +160,7 @@ import Testing
       _ = try await shop.get(task)
       #expect(try await shop.get(task).status == "errand; hit; ttl=60")
       for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
-        let bytes = (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()  // a folder has none
+        let bytes = (try? Data(contentsOf: folder.appendingPathComponent(name))) ?? Data()  // folders have no content
         #expect(bytes.range(of: Data("hunter".utf8)) == nil && !name.contains("hunter"), "\(name)")
       }
     }
@@ -205,7 +205,7 @@ import Testing
     #expect(try await shop.get("widgets/9").text == "3")
   }
 
-  @Test func `a HEAD is answered from a stored GET, updates it or removes it`() async throws {
+  @Test func `a HEAD is answered from a stored GET, or updates or removes the stored GET`() async throws {
     let tag = Shared("\"1\"")
     let shop = CachedShop { number, request in
       let headers: HTTPHeaders = [.eTag: tag.withLock { $0 }, .cacheControl: "max-age=60", "X-Number": "\(number)"]
@@ -258,10 +258,13 @@ import Testing
     let other = try await part("\"0\"")
     #expect(other.status == .partialContent && other.text == "45" && shop.sentCount == 1)
     shop.clock.advance(by: .seconds(61))
-    #expect(try await part("\"0\"").text == "ef", "a stale one leaves both to the remote")
+    #expect(
+      try await part("\"0\"").text == "ef", "the server evaluates the condition and the range if the response is stale")
     let sent = try #require(shop.requests.last?.headers)
     #expect(sent.values(for: .ifNoneMatch) == ["\"0\""] && sent[.range] == "bytes=4-5")
-    #expect(await shop.cache.entries(for: .widget()).map(\.length) == [10], "a part takes no whole one's place")
+    #expect(
+      await shop.cache.entries(for: .widget()).map(\.length) == [10],
+      "a partial response does not replace a complete one")
   }
 
   @Test func `hooks run for stored responses too, and a response that fails verification is not stored`() async throws {
@@ -282,7 +285,7 @@ import Testing
     #expect(log.withLock { $0 } == ["verify", "postflight", "verify", "postflight"])
   }
 
-  @Test func `removes the response that the first attempt stored if the retry's response is not stored`() async throws {
+  @Test func `removes the first attempt's stored response if the retry's is not stored`() async throws {
     let shop = CachedShop(
       configure: { $0.retryPolicy = .fixed(retries: 1, delay: .zero) },
       answer: { number, request in

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// A server with a cache, over a stub transport in virtual time.
+/// A server with a cache and a stub transport, in virtual time.
 struct CachedShop: Sendable {
   let clock = ManualClock()
   let cache: any CacheStore
@@ -11,7 +11,7 @@ struct CachedShop: Sendable {
   let server: Server
   private let log = Shared<[HTTPRequest]>([])
 
-  /// A server whose requests are answered by `answer`, which receives the request's number, starting at 1.
+  /// Creates a server whose responses come from `answer`, which receives the request's number, starting at 1.
   init(
     _ cache: any CacheStore = MemoryCache(), configure: (inout ServerConfiguration) -> Void = { _ in },
     answer: @escaping @Sendable (_ number: Int, _ request: HTTPRequest) async throws -> HTTPResponse
@@ -36,7 +36,7 @@ struct CachedShop: Sendable {
       }, manager: TaskManager(clock: CallClock(clock), random: CallRandom(SeededGenerator(seed: 7))), environment: [:])
   }
 
-  /// A server that responds with "1", "2" and so on, and with these headers.
+  /// Creates a server that responds with "1", "2" and so on, and with the given headers.
   init(_ headers: HTTPHeaders, cache: any CacheStore = MemoryCache()) {
     self.init(cache) { number, request in
       HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data("\(number)".utf8)))
@@ -52,7 +52,7 @@ struct CachedShop: Sendable {
     CachedTask(path: path).on(server).caching(policy)
   }
 
-  /// The text of a task's response, and its `Cache-Status`.
+  /// Returns the text of a task's response and its `Cache-Status`.
   func get(_ task: some PayloadDownloadingTask) async throws -> (text: String, status: String) {
     let response = try await task.response()
     return (response.text, response.headers[.cacheStatus] ?? "none")
@@ -64,12 +64,12 @@ struct CachedShop: Sendable {
     try await get(task(path, policy))
   }
 
-  /// The response text of a task whose request is changed by a closure.
+  /// Returns the response text of a task whose request is changed by a closure.
   func text(_ prepare: @escaping @Sendable (inout HTTPRequest) -> Void) async throws -> String {
     try await PreparedTask(prepare: prepare).on(server).download()
   }
 
-  /// A date `seconds` from now, formatted as a header value.
+  /// Returns the date `seconds` from now, formatted as a header value.
   func date(_ seconds: Double = 0) -> String { HTTPDate.format(server.manager.dates.now + seconds) }
 }
 

@@ -8,7 +8,7 @@
 
   /// Processes that are killed while they write to one folder.
   @Suite(.timeLimit(.minutes(3))) struct DiskCacheKillTests {
-    /// Uses `posix_spawn` instead of `Process`: see `RecordingKillTests`.
+    /// Starts a process with `posix_spawn` instead of `Process`: see `RecordingKillTests`.
     private func start(_ folder: URL, seed: Int) throws -> pid_t {
       let products = try #require(Bundle.main.executableURL?.deletingLastPathComponent())
       let bench = products.appendingPathComponent("errand-bench").path
@@ -23,7 +23,7 @@
     /// Kills a process, which must still be running. The process exits if it reads a wrong byte.
     private func end(_ process: pid_t) throws {
       var ending: Int32 = 0
-      try #require(waitpid(process, &ending, WNOHANG) == 0, "it ended by itself, with \(ending)")
+      try #require(waitpid(process, &ending, WNOHANG) == 0, "the process exited by itself with status \(ending)")
       kill(process, SIGKILL)
       waitpid(process, &ending, 0)
     }
@@ -40,7 +40,7 @@
           let isRight =
             body.count % 8 == 0 && body.count == entry.length
             && (0..<(body.count / 8)).allSatisfy { body.number(at: $0 * 8) == UInt64(number + $0) }
-          #expect(isRight, "the body of \(number) is not what was stored")
+          #expect(isRight, "the body of response \(number) is corrupted")
           count += 1
         }
       }

@@ -11,7 +11,7 @@ import Testing
     try DiskCache(at: folder, sizeLimit: sizeLimit, ageLimit: ageLimit) { [clock] in clock.now }
   }
 
-  /// The files in the subfolders of `folder`, which excludes the trim lock.
+  /// Returns the files in the subfolders of `folder`, which do not include the trim lock.
   private func files(below folder: URL) -> [String] {
     let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return all.filter { $0.contains("/") }.sorted()
@@ -20,7 +20,7 @@ import Testing
   private func size(below folder: URL) -> Int {
     files(below: folder).reduce(0) { total, name in
       let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent(name).path)
-      return total + (attributes?[.size] as? Int ?? 0)  // it may have been removed
+      return total + (attributes?[.size] as? Int ?? 0)  // the file may have been removed since
     }
   }
 
@@ -51,7 +51,7 @@ import Testing
       }
       try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
       _ = try open(folder)
-      #expect(try mode(folder.path) == 0o700, "one that is open to others is closed")
+      #expect(try mode(folder.path) == 0o700, "a world-accessible folder becomes private")
     }
   }
 
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a changed byte anywhere is a miss, and the file is removed`() async throws {
+  @Test func `a corrupted byte anywhere is a miss, and the file is removed`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("the body of it")
@@ -76,19 +76,19 @@ import Testing
         var damaged = sound
         damaged[index] ^= 1 << UInt8(index % 8)
         try damaged.write(to: path)
-        #expect(try await cache.texts().isEmpty, "byte \(index)")
-        #expect(files(below: folder).isEmpty, "byte \(index)")
+        #expect(try await cache.texts().isEmpty, "byte \(index) was changed")
+        #expect(files(below: folder).isEmpty, "byte \(index) was changed")
       }
       for count in [0, 1, 39, 40, 41, sound.count - 1, sound.count + 1] {
         try (sound + Data(count: 1)).prefix(count).write(to: path)
-        #expect(try await cache.texts().isEmpty && files(below: folder).isEmpty, "\(count) bytes")
+        #expect(try await cache.texts().isEmpty && files(below: folder).isEmpty, "the file has \(count) bytes")
       }
       try sound.write(to: path)
       #expect(try await cache.texts() == ["the body of it"])
     }
   }
 
-  @Test func `never returns a changed byte of a large body, and removes the file`() async throws {
+  @Test func `never returns corrupted bytes of a large body, and removes the file`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -152,7 +152,7 @@ import Testing
           try await cache.put(.made(), [Data(count: 7_500)], for: .widget(id))
           clock.advance(by: 1)
         }
-        #expect(await cache.entries(for: .widget(1)).count == 1)  // used again, after all others were stored
+        #expect(await cache.entries(for: .widget(1)).count == 1)  // used again after all others were stored
         clock.advance(by: 1)
         for id in 10...11 { try await cache.put(.made(), [Data(count: 7_500)], for: .widget(id)) }
       }
@@ -202,7 +202,7 @@ import Testing
       let cache = try open(folder, sizeLimit: 50_000)
       for id in 1...30 { try await cache.put(.made(), [Data(count: 3_500)], for: .widget(id)) }
       #expect(await eventually { size(below: folder) <= 50_000 })
-      #expect(size(below: folder) > 30_000, "and not more than is needed goes")
+      #expect(size(below: folder) > 30_000, "no more is removed than necessary")
     }
   }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DiskFolderTests {
   private let name = DiskName(.widget(), number: 7)
 
-  @Test func `does not remove a file that is being written as a leftover`() async throws {
+  @Test func `does not treat a file that is being written as a leftover`() async throws {
     try await withFolder { url in
       let folder = try DiskFolder(url)
       let (isOver, hasEnded, counts) = (Shared(false), Shared(false), Shared(0))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 9111 §4.2, clause by clause.
+/// The rules of RFC 9111 §4.2.
 @Suite(.timeLimit(.minutes(1))) struct FreshnessTests {
   private typealias World = CacheRulesWorld
 
@@ -41,8 +41,8 @@ import Testing
     #expect(lifetime(nil, [.date: World.date(0).uppercased(), .expires: World.date(60)]) == .seconds(60))
   }
 
-  // §5.3: "A cache recipient MUST interpret invalid date formats, especially the value "0", as representing a time in the
-  // past (i.e., "already expired")."
+  // §5.3: "A cache recipient MUST interpret invalid date formats, especially the value "0", as representing a time in
+  // the past (i.e., "already expired")."
   @Test(arguments: ["0", "-1", "", "tomorrow", "Thu, 01 Jan 2099"]) func `treats an invalid Expires as expired`(
     value: String
   ) {
@@ -55,9 +55,9 @@ import Testing
     #expect(lifetime("max-age=-1, max-age=60") == .zero)
   }
 
-  // §4.2.2: "If the response has a Last-Modified header field (...), caches are encouraged to use a heuristic expiration
-  // value (...). A typical setting of this fraction might be 10%."
-  @Test func `without max-age and Expires, the lifetime is a tenth of the time since Last-Modified, up to a week`() {
+  // §4.2.2: "If the response has a Last-Modified header field (...), caches are encouraged to use a heuristic
+  // expiration value (...). A typical setting of this fraction might be 10%."
+  @Test func `the heuristic lifetime is a tenth of the time since Last-Modified, up to a week`() {
     #expect(lifetime(nil, [.lastModified: World.date(-1000)]) == .seconds(100))
     #expect(lifetime(nil, [.lastModified: World.date(1000)]) == .zero)
     #expect(lifetime(nil, [.lastModified: World.date(-1e9)]) == .seconds(7 * 86_400))
@@ -88,7 +88,7 @@ import Testing
     }
     #expect(age([:]) == .zero && age([.age: "7"]) == .seconds(7) && age([.age: "7"], delay: 3) == .seconds(10))
     #expect(age([.date: World.date(-20), .age: "7"], delay: 3) == .seconds(20))
-    #expect(age([.date: World.date(20)]) == .zero, "a server whose clock is ahead")
+    #expect(age([.date: World.date(20)]) == .zero, "the server's clock is ahead")
     #expect(age([.date: "never", .age: "7"]) == .seconds(7) && age([.age: "seven"]) == .zero)
     #expect(age([.age: "99999999999"]) == .seconds(2_147_483_648))
   }
@@ -102,7 +102,7 @@ import Testing
 
   @Test func `treats a response from the future as stale`() {
     let stored = World.stored("max-age=60, stale-if-error=60")
-    #expect(World.decide(stored, after: -200).isHit, "clocks differ a little")
+    #expect(World.decide(stored, after: -200).isHit, "small clock differences are accepted")
     #expect(World.decide(stored, after: -86_400) == .ask(.stale, validates: true))
     let demand = World.demand()
     #expect(!CacheDecision.mayServe(stored, demand, .standard, now: World.start - 86_400))
@@ -116,8 +116,8 @@ import Testing
     #expect(World.decide(stored, after: 50) == .ask(.stale, validates: true))
   }
 
-  // §4.2.4: "A cache MUST NOT generate a stale response unless it is disconnected or doing so is explicitly permitted by the
-  // client or origin server".
+  // §4.2.4: "A cache MUST NOT generate a stale response unless it is disconnected or doing so is explicitly permitted
+  // by the client or origin server".
   @Test func `does not return a stale response by default`() {
     #expect(World.decide(World.stored("max-age=60"), after: 61) == .ask(.stale, validates: true))
     #expect(World.decide(World.stored(), after: 0) == .ask(.stale, validates: true))

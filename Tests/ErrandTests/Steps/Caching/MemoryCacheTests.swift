@@ -33,9 +33,9 @@ import Testing
     #expect(cache.count == 2)
   }
 
-  @Test func `limits pending bodies to the cache's size, and releases their share`() async throws {
+  @Test func `limits the size of pending bodies, and discarding one frees its space`() async throws {
     let cache = MemoryCache(byteLimit: 100_000)
-    await #expect(throws: (any Error).self, "its length says so") {
+    await #expect(throws: (any Error).self, "the Content-Length is above the limit") {
       _ = try await cache.store(.made([.contentLength: "25001"]), for: .widget(1))
     }
     var writers: [any CacheWriter] = []

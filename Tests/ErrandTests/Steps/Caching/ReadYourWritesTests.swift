@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ReadYourWritesTests {
   private let gate = Gate()
 
-  /// A shop that holds back its first response until the gate opens, so the response is older than any change.
+  /// Creates a shop that delays its first response until the gate opens, so this response is older than any change.
   private func shop(_ configure: (inout ServerConfiguration) -> Void = { _ in }) -> CachedShop {
     CachedShop(configure: configure) { [gate] number, request in
       if number == 1 { await gate.wait() }
@@ -43,11 +43,11 @@ import Testing
     try await put(shop)
     #expect(try await shop.get().text == "3")
     gate.open()
-    #expect(try await early.value.text == "1", "who waits for it keeps it")
+    #expect(try await early.value.text == "1", "a call that is already waiting receives the old response")
     #expect(await eventually { shop.server.manager.callCount == 0 })
   }
 
-  @Test func `a change of another URL has no effect`() async throws {
+  @Test func `a change to another URL has no effect`() async throws {
     let shop = shop()
     let early = Task { try await shop.get() }
     #expect(await eventually { shop.sentCount == 1 })
@@ -57,7 +57,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
   }
 
-  @Test func `tracks a limited number of changes, and beyond it treats all earlier requests as outdated`() {
+  @Test func `beyond the limit of tracked changes, all earlier requests count as outdated`() {
     let coordinator = InvalidationLog()
     let start = coordinator.count
     coordinator.note("a")
@@ -67,22 +67,22 @@ import Testing
     #expect(!coordinator.isUnchanged("b", since: start) && coordinator.isUnchanged("b", since: coordinator.count))
   }
 
-  @Test func `removes a response if its URL changes while it is committed`() async throws {
-    let (cache, coordinator) = (MemoryCache(), InvalidationLog())
+  @Test func `removes a response that is committed during a change to its URL`() async throws {
+    let (cache, log) = (MemoryCache(), InvalidationLog())
     /// A writer whose commit coincides with a change.
     struct Slow: CacheWriter {
       let base: any CacheWriter
-      let coordinator: InvalidationLog
+      let log: InvalidationLog
       func write(_ data: Data) async throws { try await base.write(data) }
       func commit() async throws {
-        coordinator.note(CacheKey.widget().url)
+        log.note(CacheKey.widget().url)
         try await base.commit()
       }
       func discard() { base.discard() }
     }
-    let slow = Slow(base: try await cache.store(.made(), for: .widget()), coordinator: coordinator)
+    let slow = Slow(base: try await cache.store(.made(), for: .widget()), log: log)
     let writer = CurrentWriter(
-      writer: slow, store: cache, url: CacheKey.widget().url, coordinator: coordinator, count: coordinator.count)
+      writer: slow, store: cache, url: CacheKey.widget().url, log: log, count: log.count)
     try await writer.write(Data("abc".utf8))
     try await writer.commit()
     #expect(cache.count == 0)

@@ -7,17 +7,18 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ResponseDirectiveTests {
   private typealias World = CacheRulesWorld
 
-  // §5.2.2.4: "The no-cache response directive, in its unqualified form (without an argument), indicates that the response
-  // MUST NOT be used to satisfy any other request without forwarding it for validation and receiving a successful response".
+  // §5.2.2.4: "The no-cache response directive, in its unqualified form (without an argument), indicates that the
+  // response MUST NOT be used to satisfy any other request without forwarding it for validation and receiving a
+  // successful response".
   @Test func `no-cache requires validation of fresh and stale responses`() {
     let stored = World.stored("max-age=60, no-cache, stale-while-revalidate=60")
     #expect(World.decide(stored, after: 1) == .ask(.request, validates: true))
     #expect(World.decide(stored, [.cacheControl: "max-stale"], after: 61) == .ask(.stale, validates: true))
   }
 
-  // §5.2.2.4: "The qualified form of the no-cache response directive (...) indicates that a cache MUST NOT use the response
-  // to satisfy a subsequent request, subject to any other restrictions on caching, if the listed header fields are excluded
-  // from the subsequent response or (...) successfully revalidated": the fields are left out, and the rest is used.
+  // §5.2.2.4: "The qualified form of the no-cache response directive (...) indicates that a cache MUST NOT use the
+  // response to satisfy a subsequent request, subject to any other restrictions on caching, if the listed header fields
+  // are excluded from the subsequent response or (...) successfully revalidated": omit these fields and use the rest.
   @Test func `no-cache with field names omits these fields and requires no validation`() {
     let control = "max-age=60, no-cache=\"Set-Cookie, x-id\""
     #expect(World.decide(World.stored(control), after: 1).isHit)
@@ -26,9 +27,9 @@ import Testing
     #expect(!kept.contains(.setCookie) && !kept.contains("X-Id") && kept.contains("X-Other"))
   }
 
-  // §5.2.2.2: "The must-revalidate response directive indicates that once the response has become stale, a cache MUST NOT
-  // reuse that response to satisfy another request until it has been successfully validated by the origin".
-  @Test func `must-revalidate forbids using a stale response but not a fresh response`() {
+  // §5.2.2.2: "The must-revalidate response directive indicates that once the response has become stale, a cache MUST
+  // NOT reuse that response to satisfy another request until it has been successfully validated by the origin".
+  @Test func `must-revalidate forbids using a stale response, but not a fresh one`() {
     let stored = World.stored("max-age=60, must-revalidate, stale-while-revalidate=60, stale-if-error=60")
     #expect(World.decide(stored, after: 1).isHit)
     #expect(World.decide(stored, [.cacheControl: "max-stale"], after: 61) == .ask(.stale, validates: true))
@@ -55,9 +56,10 @@ import Testing
     #expect(World.decide(stored, [.cacheControl: "max-age=0"], after: 61) == .ask(.stale, validates: true))
   }
 
-  // RFC 5861 §3: "caches MAY serve the response (...) after it becomes stale, up to the indicated number of seconds. (...)
-  // If delta-seconds passes without the cached entity being revalidated, it SHOULD NOT continue to be served stale".
-  @Test func `stale-while-revalidate allows using a stale response for its duration, with a background validation`() {
+  // RFC 5861 §3: "caches MAY serve the response (...) after it becomes stale, up to the indicated number of seconds.
+  // (...) If delta-seconds passes without the cached entity being revalidated, it SHOULD NOT continue to be served
+  // stale".
+  @Test func `stale-while-revalidate serves a stale response and validates it in the background`() {
     let stored = World.stored("max-age=600, stale-while-revalidate=30")
     #expect(World.decide(stored, after: 599).isHit)
     #expect(
@@ -67,9 +69,9 @@ import Testing
     #expect(World.decide(stored, [.cacheControl: "max-age=600"], after: 601) == .ask(.stale, validates: true))
   }
 
-  // RFC 5861 §4: "when an error is encountered, a cached stale response MAY be used to satisfy the request, regardless of
-  // other freshness information", during the stated time after it became stale.
-  @Test func `stale-if-error in a response or request allows using a stale response for its duration`() {
+  // RFC 5861 §4: "when an error is encountered, a cached stale response MAY be used to satisfy the request, regardless
+  // of other freshness information", during the stated time after it became stale.
+  @Test func `stale-if-error in a response or request allows a stale response for a limited time`() {
     func mayServe(_ control: String, _ request: HTTPHeaders = [:], after seconds: Double) -> Bool {
       CacheDecision.mayServe(
         World.stored(control), World.demand(request), .standard, now: World.start + seconds)

@@ -16,18 +16,18 @@ import Testing
     }
   }
 
-  // §3: "the response status code is final"; and "if the response status code is 206 or 304, or the must-understand cache
-  // directive (...) is present: the cache understands the response status code".
+  // §3: "the response status code is final"; and "if the response status code is 206 or 304, or the must-understand
+  // cache directive (...) is present: the cache understands the response status code".
   @Test func `does not store partial or non-final responses`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60, public"]
     for code in [100, 103, 206, 304] { #expect(!World.allows(HTTPStatus(code), fresh), "\(code)") }
     let ranged: HTTPHeaders = [.cacheControl: "max-age=60", .contentRange: "bytes 0-1/2"]
     #expect(World.allows(.ok, ranged) && World.allows(.notFound, ranged))
-    #expect(!World.allows(.ok, ranged, request: [.range: "bytes=0-1"]), "it may be a part all the same")
+    #expect(!World.allows(.ok, ranged, request: [.range: "bytes=0-1"]), "the response may still be partial")
   }
 
-  // §3: at least one of: a public directive; private, if the cache is not shared; Expires; max-age; a status code that is
-  // defined as heuristically cacheable.
+  // §3: at least one of: a public directive; private, if the cache is not shared; Expires; max-age; a status code that
+  // is defined as heuristically cacheable.
   @Test func `stores a status that is cacheable by default or marked by the server`() {
     for code in 200...599 where ![206, 304, 412, 416].contains(code) && !Self.aboutExchange.contains(code) {
       let isKind = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
@@ -42,8 +42,8 @@ import Testing
 
   private static let aboutExchange = [401, 407, 408, 421, 425, 428, 429, 431, 511]
 
-  // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache", also 429, 431 and 511. The
-  // other statuses concern the credentials or the connection of a single request.
+  // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache". The same applies to 429, 431
+  // and 511. The other statuses concern the credentials or the connection of a single request.
   @Test(arguments: aboutExchange) func `never stores a status that concerns a single exchange`(code: Int) {
     for control in ["max-age=3600", "public", "private, max-age=1", "must-understand, max-age=60"] {
       #expect(!World.allows(HTTPStatus(code), [.cacheControl: control]), "\(control)")
@@ -52,7 +52,7 @@ import Testing
   }
 
   // §3: "the no-store cache directive is not present in the response", and §5.2.2.5.
-  @Test func `does not store a response with no-store, regardless of its spelling`() {
+  @Test func `does not store a response with no-store in any spelling`() {
     let hidden = ["max-age=60, x=\"a, no-store", "\"a, no-store, max-age=60", "max-age=60, x=\"a,no-store\"b"]
     for control in ["no-store", "max-age=60, No-Store", "no-store=x", "no-store, max-age=60"] + hidden {
       #expect(!World.allows(.ok, [.cacheControl: control]), "\(control)")
@@ -61,15 +61,15 @@ import Testing
     #expect(World.allows(.ok, [.cacheControl: "max-age=60, x=\"no-store\""]))
   }
 
-  // §5.2.2.3: "a cache that implements must-understand SHOULD ignore the no-store directive when present with it, if the
-  // status code is one that it understands"; and must not store a status that it does not understand.
+  // §5.2.2.3: "a cache that implements must-understand SHOULD ignore the no-store directive when present with it, if
+  // the status code is one that it understands". Otherwise, it must not store the response.
   @Test func `must-understand overrides no-store`() {
     #expect(World.allows(.ok, [.cacheControl: "must-understand, no-store, max-age=60"]))
     #expect(!World.allows(299, [.cacheControl: "must-understand, max-age=60"]))
   }
 
-  // RFC 9110 §13.1.1 and §14.2: a response to a condition or a range does not answer a plain request.
-  @Test func `does not store a response to a conditional request, or to a range request unless it is complete`() {
+  // RFC 9110 §13.1.1 and §14.2: a response to a condition or a range can't be used for a request without them.
+  @Test func `does not store responses to conditional requests, or incomplete range responses`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     for code in [412, 416] { #expect(!World.allows(HTTPStatus(code), fresh)) }
     for name in [HTTPHeaderName.ifMatch, .ifUnmodifiedSince, .ifRange] {
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  // §3.5 is for shared caches; §5.2.2.7: "private (...) a private cache MAY store the response".
+  // §3.5 applies only to shared caches. §5.2.2.7: "private (...) a private cache MAY store the response".
   @Test func `stores a private response to a request with credentials`() {
     #expect(World.allows(.ok, [.cacheControl: "private"], request: [.authorization: "Bearer x"]))
   }
@@ -108,7 +108,7 @@ import Testing
   }
 
   // §3.1: "Caches MUST include all received response header fields -- including unrecognized ones -- when storing a
-  // response", with the exceptions of Connection and the fields that it names, those of proxies, and those of no-cache.
+  // response", except Connection, the fields that it names, proxy fields, and fields named by no-cache.
   @Test func `stores all headers except connection headers`() {
     let headers: HTTPHeaders = [
       "X-Own": "1", "X-Own": "2", "Connection": "X-Hop, close", "X-Hop": "1", "Keep-Alive": "1",
@@ -119,8 +119,9 @@ import Testing
     #expect(kept.map(\.name.rawName) == ["X-Own", "X-Own", "ETag", "Date", "Set-Cookie"])
   }
 
-  // RFC 9110 §6.6.1: "A recipient with a clock that receives a response message without a Date header field MUST record the
-  // time it was received and append a corresponding Date header field to the message's header section if it is cached".
+  // RFC 9110 §6.6.1: "A recipient with a clock that receives a response message without a Date header field MUST record
+  // the time it was received and append a corresponding Date header field to the message's header section if it is
+  // cached".
   @Test(arguments: [HTTPHeaders(), ["Date": "yesterday"]]) func `sets a missing or invalid Date`(headers: HTTPHeaders) {
     #expect(StoredHeader.stored(headers, responseTime: World.start)[.date] == World.date(0))
   }

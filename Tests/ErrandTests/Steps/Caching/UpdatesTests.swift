@@ -70,7 +70,7 @@ import Testing
     let updates = task.updates()
     count.withLock { $0 = 1 }
     for try await _ in updates { count.withLock { $0 += 1 } }
-    #expect(shop.requests.map { $0.headers["X-Stamp"] } == ["0", "2"], "the first comes from the cache")
+    #expect(shop.requests.map { $0.headers["X-Stamp"] } == ["0", "2"], "the first update comes from the cache")
   }
 
   @Test func `yields the stored response before throwing the server's error`() async throws {

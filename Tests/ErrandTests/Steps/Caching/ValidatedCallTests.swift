@@ -42,7 +42,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; hit; ttl=2"))
   }
 
-  // RFC 9111 §4.1: the fields of the request that was validated.
+  // RFC 9111 §4.1: use the fields of the validated request.
   @Test func `applies a Vary that first appears in a 304`() async throws {
     let shop = CachedShop { number, request in
       let language = request.headers["Accept-Language"] ?? "none"

@@ -36,8 +36,9 @@ import Testing
     #expect(accents.count == 2 && !accents[0].matchesStrongly(accents[1]) && !accents[0].matchesWeakly(accents[1]))
   }
 
-  // §4.3.4: "If the new response contains one or more strong validators, then each of those strong validators identifies a
-  // selected representation for update. (...) If none (...) match, then the cache MUST NOT use the new response to update".
+  // §4.3.4: "If the new response contains one or more strong validators, then each of those strong validators
+  // identifies a selected representation for update. (...) If none (...) match, then the cache MUST NOT use the new
+  // response to update".
   @Test func `a 304 applies only to a response that matches its validators`() {
     let strong = World.stored(nil, [.eTag: "\"1\"", .lastModified: World.date(-100)])
     #expect(Validation.isAbout(strong, [.eTag: "\"1\""]) && Validation.isAbout(strong, [.eTag: "W/\"1\""]))
@@ -54,8 +55,8 @@ import Testing
     #expect(!Validation.isAbout(World.stored(), [.eTag: "\"1\""]))
   }
 
-  // §3.2: "the cache MUST add each header field in the provided response to the stored response, replacing field values that
-  // are already present", with the exceptions of §3.1, of Content-Length, and of what the body was processed by.
+  // §3.2: "the cache MUST add each header field in the provided response to the stored response, replacing field values
+  // that are already present", except the fields in §3.1, Content-Length, and fields that describe the processed body.
   @Test func `merges a 304's headers into the stored response's headers`() {
     let stored: HTTPHeaders = [
       "A": "1", "B": "1", "B": "2", "Content-Length": "5", "Content-Encoding": "gzip", "Content-Type": "text/plain",
@@ -69,7 +70,7 @@ import Testing
     #expect(merged.values(for: "B") == ["3"] && merged["A"] == "1" && merged["C"] == "1")
     #expect(merged[.contentLength] == "5" && merged[.contentEncoding] == "gzip" && merged[.contentType] == "text/plain")
     #expect(!merged.contains(.connection) && !merged.contains("X-Hop") && !merged.contains(.transferEncoding))
-    #expect(!merged.contains(.age), "it was that of the copy before")
+    #expect(!merged.contains(.age), "the Age of the old response no longer applies")
     #expect(merged[.cacheControl] == "max-age=60" && merged[.date] == World.date(100))
   }
 
@@ -85,10 +86,10 @@ import Testing
   }
 
   // §4.3.5: "if the stored response and HEAD response have matching values for any received validator fields (ETag and
-  // Last-Modified) and, if the HEAD response has a Content-Length header field, the value of Content-Length matches that of
-  // the stored response, the cache SHOULD update the stored response (...); otherwise, the cache SHOULD consider the stored
-  // response to be stale."
-  @Test func `a HEAD response applies to a stored GET only if validators and length match`() {
+  // Last-Modified) and, if the HEAD response has a Content-Length header field, the value of Content-Length matches
+  // that of the stored response, the cache SHOULD update the stored response (...); otherwise, the cache SHOULD
+  // consider the stored response to be stale."
+  @Test func `a HEAD response applies to a stored GET only if validators and lengths match`() {
     let stored = World.stored(nil, [.eTag: "\"1\"", .contentLength: "5"])
     #expect(Validation.isAboutSame(stored, [.eTag: "\"1\"", .contentLength: "5"]))
     #expect(Validation.isAboutSame(stored, ["X": "1"]))
@@ -96,8 +97,8 @@ import Testing
     #expect(!Validation.isAboutSame(stored, [.lastModified: World.date(0)]))
   }
 
-  // §4.4: "A cache MUST invalidate the target URI (...) when it receives a non-error status code in response to an unsafe
-  // request method (including methods whose safety is unknown)."
+  // §4.4: "A cache MUST invalidate the target URI (...) when it receives a non-error status code in response to an
+  // unsafe request method (including methods whose safety is unknown)."
   @Test func `an unsafe request invalidates its URL and locations at the same origin`() throws {
     func urls(_ method: HTTPMethod, _ status: HTTPStatus, _ headers: HTTPHeaders = [:]) -> [String] {
       Invalidation.urls(HTTPRequest(method, World.url), World.response(status, headers))

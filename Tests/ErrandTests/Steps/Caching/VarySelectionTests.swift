@@ -17,13 +17,14 @@ import Testing
       decompresses: decompresses)
   }
 
-  // §4.1: "the cache MUST NOT use that stored response without revalidation unless all the presented request header fields
-  // nominated by that Vary field value match those fields in the original request".
+  // §4.1: "the cache MUST NOT use that stored response without revalidation unless all the presented request header
+  // fields nominated by that Vary field value match those fields in the original request".
   @Test func `matches only if every field named by Vary is equal`() {
     let stored = stored("Accept, accept-language", for: ["Accept": "a, b", "X-Other": "1"])
     #expect(stored.fits(["accept": "a,b", "X-Other": "2"], decompresses: true))
     #expect(!stored.fits(["Accept": "a"], decompresses: true) && !stored.fits([:], decompresses: true))
-    // §4.1: "If (...) a header field is absent from a request, it can only match another request if it is also absent there."
+    // §4.1: "If (...) a header field is absent from a request, it can only match another request if it is also absent
+    // there."
     #expect(!stored.fits(["Accept": "a, b", "Accept-Language": ""], decompresses: true))
   }
 

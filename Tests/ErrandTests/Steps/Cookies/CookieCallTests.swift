@@ -96,7 +96,7 @@ import Testing
     let stub = StubServer(.status(.ok))
     let error = await taskError { try await PlainTask().cookies(.sending(["k": value])).on(stub.server).run() }
     #expect(error?.code == .badRequest && error?.wasNotSent == true && stub.requests.isEmpty)
-    #expect(error?.description.contains("s3cret") == false, "it may be a secret")
+    #expect(error?.description.contains("s3cret") == false, "the value may be a secret")
     let other = await taskError { try await PlainTask().cookies(.sending(["a;b": "v"])).on(stub.server).run() }
     #expect(other?.code == .badRequest)
   }
@@ -148,8 +148,8 @@ import Testing
     #expect(sent(stub) == [nil, "a=1", "a=2"])
   }
 
-  // RFC 6265bis §5.3: "User agents … MUST process any Set-Cookie header field present in a response", except 1xx, which
-  // transports do not report.
+  // RFC 6265bis §5.3: "User agents … MUST process any Set-Cookie header field present in a response", except 1xx
+  // responses, which transports do not report.
   @Test(arguments: [200, 204, 304, 401, 404, 500])
   func `stores the cookies of a response with any status`(code: Int) async throws {
     let stub = StubServer(Self.sets("a=1", status: HTTPStatus(code)), .status(.ok))

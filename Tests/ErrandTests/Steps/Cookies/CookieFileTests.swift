@@ -74,7 +74,7 @@ import Testing
       try theirs.set("other=2; Max-Age=60", from: shop)
       try await theirs.synchronize()
       try await mine.synchronize()
-      #expect(values(mine).contains("session=2"), "what is set later stays")
+      #expect(values(mine).contains("session=2"), "a cookie set after the removal is kept")
     }
   }
 
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `applies all of many pending removals`() async throws {
+  @Test func `applies a large number of pending removals`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let (mine, theirs) = (try jar(file), try jar(file))
@@ -188,13 +188,13 @@ import Testing
       try second.set("b=2; Max-Age=3600", from: shop)
       try await second.synchronize()
       #expect(values(second).sorted() == ["a=1", "b=2"])
-      #expect(values(first) == ["a=1"], "it has not looked since")
+      #expect(values(first) == ["a=1"], "the first jar has not read the file since")
       try first.set("a=; Max-Age=0", from: shop)
       try await first.synchronize()
       #expect(values(first) == ["b=2"])
       try second.set("c=3; Max-Age=3600", from: shop)
       try await second.synchronize()
-      #expect(values(second).sorted() == ["b=2", "c=3"], "a was removed")
+      #expect(values(second).sorted() == ["b=2", "c=3"], "the first jar removed a")
       #expect(try values(jar(file)).sorted() == ["b=2", "c=3"])
     }
   }
@@ -233,7 +233,7 @@ import Testing
       let first = try jar(file)
       try first.set("a=1; Max-Age=3600", from: shop)
       try await first.synchronize()
-      // As if a process was killed while writing.
+      // Simulate a process that was killed while writing.
       let torn = folder.appendingPathComponent(".cookies.json.new")
       try Data(contentsOf: file).prefix(40).write(to: torn)
       let second = try jar(file)

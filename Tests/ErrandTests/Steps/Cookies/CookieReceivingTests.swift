@@ -5,8 +5,9 @@ import Testing
 
 /// The cookies that a server can set (RFC 6265bis §5.7).
 @Suite(.timeLimit(.minutes(1))) struct CookieReceivingTests {
-  // Step 10: "If the canonicalized request-host does not domain-match the domain-attribute: Abort this algorithm and ignore the
-  // cookie entirely. Otherwise: Set the cookie's host-only-flag to false." Without one: "Set the cookie's host-only-flag to true."
+  // Step 10: "If the canonicalized request-host does not domain-match the domain-attribute: Abort this algorithm and
+  // ignore the cookie entirely. Otherwise: Set the cookie's host-only-flag to false." Without one: "Set the cookie's
+  // host-only-flag to true."
   @Test func `accepts a cookie only for its host or a parent domain`() throws {
     var world = CookieWorld()
     #expect(world.set("a=1", at: "https://www.shop.test/") == nil)
@@ -19,9 +20,9 @@ import Testing
     #expect(world.line("https://evilshop.test/") == "")
   }
 
-  // Step 8: "If the user agent is configured to reject "public suffixes" and the domain-attribute is a public suffix: If the
-  // domain-attribute is identical to the canonicalized request-host: Let the domain-attribute be the empty string. Otherwise:
-  // Abort this algorithm and ignore the cookie entirely."
+  // Step 8: "If the user agent is configured to reject "public suffixes" and the domain-attribute is a public suffix:
+  // If the domain-attribute is identical to the canonicalized request-host: Let the domain-attribute be the empty
+  // string. Otherwise: Abort this algorithm and ignore the cookie entirely."
   @Test func `rejects a public suffix as a domain`() {
     var world = CookieWorld()
     #expect(world.set("a=1; Domain=test", at: "https://shop.test/") == .publicSuffix)
@@ -31,7 +32,7 @@ import Testing
     #expect(world.only?.isHostOnly == true && world.line("https://shop.co.test/") == "")
   }
 
-  // Step 8. Without a list, the domain might be a public suffix.
+  // Step 8. Without a list, any domain might be a public suffix.
   @Test(arguments: [
     ("ngrok.io", "evil.ngrok.io", "victim.ngrok.io"),
     ("s3.amazonaws.com", "evil.s3.amazonaws.com", "v.s3.amazonaws.com"),
@@ -45,7 +46,7 @@ import Testing
     #expect(CookieWorld.target("https://\(neighbour)/").host != cookie.domain)
   }
 
-  @Test func `without a suffix list, a host can share cookies with subdomains unless it is a known suffix`() throws {
+  @Test func `without a list, a host shares cookies with subdomains unless it is a known suffix`() throws {
     func cookie(_ domain: String, of host: String) throws -> Cookie {
       let field = try #require(SetCookie("a=1; Domain=\(domain)"))
       return try Cookie(field, from: CookieWorld.target("https://\(host)/"), now: Date(), PublicSuffixes())
@@ -74,7 +75,8 @@ import Testing
     #expect(world.line("https://[2001:DB8:0::1]/") == "c=1" && world.line("https://10.0.0.1:99/") == "a=1")
   }
 
-  // Step 6: "If the cookie-attribute-list contains an attribute with an attribute-name of "Max-Age" … Otherwise, if … "Expires"".
+  // Step 6: "If the cookie-attribute-list contains an attribute with an attribute-name of "Max-Age" … Otherwise, if …
+  // "Expires"".
   @Test func `Max-Age takes precedence over Expires, and a cookie without either has no expiry`() {
     var world = CookieWorld()
     world.set("a=1; Expires=Wed, 15 Nov 2023 00:00:00 GMT; Max-Age=60; Path=/", at: "https://shop.test/")
@@ -93,19 +95,20 @@ import Testing
     #expect(world.only?.expiry == world.now.addingTimeInterval(34_560_000))
   }
 
-  // §5.6.2: "If delta-seconds is less than or equal to zero (0), let expiry-time be the earliest representable date and time."
+  // §5.6.2: "If delta-seconds is less than or equal to zero (0), let expiry-time be the earliest representable date and
+  // time."
   @Test(arguments: ["Max-Age=0", "Max-Age=-1", "Expires=6 Nov 1994 08:49:37"])
   func `an expired cookie removes the existing cookie`(attribute: String) {
     var world = CookieWorld()
     world.set("a=1; Path=/; Max-Age=60", at: "https://shop.test/")
     world.set("a=2; Path=/x; \(attribute)", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "a=1", "another path is another cookie")
+    #expect(world.line("https://shop.test/") == "a=1", "a cookie with another path is a separate cookie")
     world.set("a=; Path=/; \(attribute)", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "" && world.storage.isEmpty)
   }
 
-  // Step 13: "If the request-uri does not denote a "secure" connection …, and the cookie's secure-only-flag is true, then abort
-  // this algorithm and ignore the cookie entirely."
+  // Step 13: "If the request-uri does not denote a "secure" connection …, and the cookie's secure-only-flag is true,
+  // then abort this algorithm and ignore the cookie entirely."
   @Test func `accepts a Secure cookie only over TLS or from localhost`() {
     var world = CookieWorld()
     #expect(world.set("a=1; Secure", at: "http://shop.test/") == .insecureOrigin)
@@ -115,21 +118,23 @@ import Testing
     #expect(world.line("http://localhost:8080/") == "a=1")
   }
 
-  // Step 16: "If the cookie's secure-only-flag is false, and the request-uri does not denote a "secure" connection, then abort …
-  // if the cookie store contains one or more cookies that meet all of the following criteria: Their name matches …; Their
-  // secure-only-flag is true; Their domain domain-matches …, or vice-versa; The path of the newly created cookie path-matches the
-  // path of the existing cookie."
+  // Step 16: "If the cookie's secure-only-flag is false, and the request-uri does not denote a "secure" connection,
+  // then abort … if the cookie store contains one or more cookies that meet all of the following criteria: Their name
+  // matches …; Their secure-only-flag is true; Their domain domain-matches …, or vice-versa; The path of the newly
+  // created cookie path-matches the path of the existing cookie."
   @Test func `a cookie set over plain HTTP can't shadow a Secure cookie`() {
     var world = CookieWorld()
     world.set("a=good; Secure; Path=/login; Domain=shop.test", at: "https://shop.test/")
     #expect(world.set("a=evil; Path=/login", at: "http://shop.test/") == .shadowsSecure)
     #expect(world.set("a=evil; Path=/login/en", at: "http://www.shop.test/") == .shadowsSecure)
     #expect(world.set("a=evil; Path=/login/en; Domain=shop.test", at: "http://www.shop.test/") == .shadowsSecure)
-    #expect(world.set("b=1; Path=/login", at: "http://shop.test/") == nil, "another name")
-    #expect(world.set("a=1; Path=/", at: "http://shop.test/") == nil, "a path above it")
-    #expect(world.set("a=1; Path=/login", at: "http://evil.test/") == nil, "another domain")
+    #expect(world.set("b=1; Path=/login", at: "http://shop.test/") == nil, "the name differs")
+    #expect(world.set("a=1; Path=/", at: "http://shop.test/") == nil, "the path is above the Secure cookie's path")
+    #expect(world.set("a=1; Path=/login", at: "http://evil.test/") == nil, "the domain differs")
     #expect(world.line("https://shop.test/login") == "a=good; b=1; a=1")
-    #expect(world.set("a=new; Path=/login; Domain=shop.test", at: "https://shop.test/") == nil, "TLS may")
+    #expect(
+      world.set("a=new; Path=/login; Domain=shop.test", at: "https://shop.test/") == nil,
+      "a cookie set over TLS may replace it")
   }
 
   @Test func `a domain cookie set over plain HTTP can't shadow a subdomain's Secure cookie`() {
@@ -138,16 +143,17 @@ import Testing
     #expect(world.set("a=evil; Path=/; Domain=shop.test", at: "http://shop.test/") == .shadowsSecure)
   }
 
-  // Step 19: "If the cookie's "same-site-flag" is "None", abort this algorithm and ignore the cookie entirely unless the cookie's
-  // secure-only-flag is true."
+  // Step 19: "If the cookie's "same-site-flag" is "None", abort this algorithm and ignore the cookie entirely unless
+  // the cookie's secure-only-flag is true."
   @Test func `SameSite=None requires Secure`() {
     var world = CookieWorld()
     #expect(world.set("a=1; SameSite=None", at: "https://shop.test/") == .sameSiteNone)
     #expect(world.set("a=1; SameSite=None; Secure", at: "https://shop.test/") == nil)
   }
 
-  // Step 20: "If the cookie-name begins with a case-insensitive match for the string "__Secure-", abort … unless the cookie's
-  // secure-only-flag is true." Step 21, "__Host-": secure-only, host-only, and a Path attribute with the path "/".
+  // Step 20: "If the cookie-name begins with a case-insensitive match for the string "__Secure-", abort … unless the
+  // cookie's secure-only-flag is true." Step 21, "__Host-": secure-only, host-only, and a Path attribute with the path
+  // "/".
   @Test func `enforces the __Secure- and __Host- prefixes in any case`() {
     var world = CookieWorld()
     let url = "https://www.shop.test/"
@@ -157,7 +163,7 @@ import Testing
     }
     for name in ["__Host-a", "__host-a", "__HoSt-"] {
       #expect(world.set("\(name)=1; Path=/", at: url) == .hostPrefix)
-      #expect(world.set("\(name)=1; Secure", at: url) == .hostPrefix, "no Path")
+      #expect(world.set("\(name)=1; Secure", at: url) == .hostPrefix, "the Path attribute is missing")
       #expect(world.set("\(name)=1; Secure; Path=/x", at: url) == .hostPrefix)
       #expect(world.set("\(name)=1; Secure; Path=/; Domain=www.shop.test", at: url) == .hostPrefix)
       #expect(world.set("\(name)=1; Secure; Path=/", at: url) == nil)
@@ -165,8 +171,8 @@ import Testing
     #expect(world.set("_Host-a=1", at: url) == nil && world.set("x__Host-a=1", at: url) == nil)
   }
 
-  // Step 22: "If the cookie-name is empty and … the cookie-value begins with a case-insensitive match for the string "__Secure-"
-  // [or] "__Host-"", ignore the cookie: it would be sent with that name.
+  // Step 22: "If the cookie-name is empty and … the cookie-value begins with a case-insensitive match for the string
+  // "__Secure-" [or] "__Host-"", ignore the cookie, because it would be sent with that name.
   @Test(arguments: ["=__Secure-a=1", "__Host-a", "=__host-a=1; Secure; Path=/", "__SECURE-"])
   func `rejects a cookie without a name whose value starts with a prefix`(line: String) {
     var world = CookieWorld()

@@ -17,7 +17,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  /// With a step, cookies are added earlier, so the step receives them.
+  /// Returns a step or none. With a step, cookies are added before it runs.
   private static func steps(_ has: Bool) -> [any PerAttemptStep] { has ? [Passing()] : [] }
 
   @Test(arguments: [false, true]) func `sends a redirect's cookie with the next hop`(hasSteps: Bool) async throws {
@@ -53,11 +53,11 @@ import Testing
     let (shop, other) = (URL.known("https://shop.test/"), URL.known("https://other.test/"))
     try await URLTask(shop).on(stub.server).run()
     try await URLTask(other).on(stub.server).run()
-    #expect(sent(stub).suffix(1) == ["lax=2"], "the call began at another site")
+    #expect(sent(stub).suffix(1) == ["lax=2"], "the call started at another site")
     try await URLTask(other, method: .post).on(stub.server).run()
-    #expect(sent(stub).suffix(1) == [nil], "and may change something")
+    #expect(sent(stub).suffix(1) == [nil], "a POST from another site sends no lax cookie")
     try await URLTask(shop).on(stub.server).run()
-    #expect(sent(stub).suffix(3) == ["strict=1; lax=2", nil, "strict=1; lax=2"], "it began at home")
+    #expect(sent(stub).suffix(3) == ["strict=1; lax=2", nil, "strict=1; lax=2"], "the call started at the same site")
   }
 
   @Test func `a task's own Cookie header is not sent to another origin`() async throws {
@@ -65,7 +65,7 @@ import Testing
       Self.to("/b", sets: "jar=1; Path=/"), Self.to("https://other.test/"), Self.to("https://shop.test/c"), .status(.ok)
     )
     try await PlainTask().header(.cookie, "mine=1").on(stub.server).run()
-    #expect(sent(stub) == ["mine=1", "mine=1", nil, "jar=1"], "once it was dropped, the jar's go")
+    #expect(sent(stub) == ["mine=1", "mine=1", nil, "jar=1"], "the jar's cookies are sent once the header is removed")
     let other = StubServer(
       Self.to("https://other.test/", sets: "jar=1; Path=/"), Self.to("https://shop.test/c"), .status(.ok))
     try await PlainTask().cookies(.sending(["k": "v"])).on(other.server).run()

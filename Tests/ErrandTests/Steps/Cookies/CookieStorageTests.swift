@@ -6,8 +6,8 @@ import Testing
 
 /// Storing and sending cookies (RFC 6265bis §5.7 and §5.8).
 @Suite(.timeLimit(.minutes(1))) struct CookieShelfTests {
-  // §5.8.3, step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have equal-length
-  // path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
+  // §5.8.3, step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have
+  // equal-length path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
   @Test func `sends longer paths first, then earlier cookies`() {
     var world = CookieWorld()
     world.set("a=1; Path=/", at: "https://www.shop.test/")
@@ -21,8 +21,9 @@ import Testing
     #expect(world.line("https://www.shop.test/xy") == "a=1; c=3; e=5")
   }
 
-  // §5.7, step 23: "If the cookie store contains a cookie with the same name, domain, host-only-flag, and path as the newly
-  // created cookie: … Update the creation-time of the newly created cookie to match the creation-time of the old-cookie."
+  // §5.7, step 23: "If the cookie store contains a cookie with the same name, domain, host-only-flag, and path as the
+  // newly created cookie: … Update the creation-time of the newly created cookie to match the creation-time of the
+  // old-cookie."
   @Test func `a replaced cookie keeps its position`() {
     var world = CookieWorld()
     world.set("a=1; Path=/", at: "https://shop.test/")
@@ -31,9 +32,9 @@ import Testing
     world.set("a=3; Path=/", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "a=3; b=2")
     world.set("a=4; Path=/; Domain=shop.test", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "a=3; b=2; a=4", "one for the domain is another")
+    #expect(world.line("https://shop.test/") == "a=3; b=2; a=4", "a domain cookie is a separate cookie")
     world.set("A=5; Path=/", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "a=3; b=2; a=4; A=5", "names have a case")
+    #expect(world.line("https://shop.test/") == "a=3; b=2; a=4; A=5", "names are case-sensitive")
   }
 
   // §5.8.3, step 4: "If the cookies' name is not empty, output the cookie's name followed by the %x3D ("=") character."
@@ -54,24 +55,26 @@ import Testing
     #expect(world.line("https://shop.test/") == "b=2" && world.storage.count == 1)
   }
 
-  // §5.8.3, step 1: "If the cookie's same-site-flag is not "None" and the retrieval's same-site status is "cross-site", then
-  // exclude the cookie unless … The same-site-flag is "Lax" or "Default" [and] the HTTP request … uses a "safe" method".
+  // §5.8.3, step 1: "If the cookie's same-site-flag is not "None" and the retrieval's same-site status is "cross-site",
+  // then exclude the cookie unless … The same-site-flag is "Lax" or "Default" [and] the HTTP request … uses a "safe"
+  // method".
   @Test func `does not send strict cookies cross-site, and sends lax cookies only with safe methods`() {
     var world = CookieWorld()
     for line in ["s=1; SameSite=Strict", "l=2; SameSite=Lax", "d=3", "n=4; SameSite=None; Secure"] {
       world.set(line, at: "https://shop.test/")
     }
-    #expect(world.line("https://shop.test/") == "s=1; l=2; d=3; n=4", "the call began here")
+    #expect(world.line("https://shop.test/") == "s=1; l=2; d=3; n=4", "the call started at the same site")
     #expect(world.line("https://shop.test/", from: "https://www.shop.test/") == "s=1; l=2; d=3; n=4")
     #expect(world.line("https://shop.test/", from: "https://evil.test/") == "l=2; d=3; n=4")
     #expect(world.line("https://shop.test/", isSafe: false, from: "https://evil.test/") == "n=4")
     #expect(world.line("https://shop.test/", isSafe: false, from: "https://shop.test/a") == "s=1; l=2; d=3; n=4")
-    #expect(world.line("https://shop.test/", from: "http://shop.test/") == "l=2; d=3; n=4", "http is another site")
+    #expect(
+      world.line("https://shop.test/", from: "http://shop.test/") == "l=2; d=3; n=4", "the http URL is another site")
   }
 
-  // §5.7: "a predetermined upper bound (such as 50 cookies)" of a domain; "excess cookies … in the following priority order:
-  // 1. Expired cookies. 2. Cookies whose secure-only-flag is false, and which share a domain field with more than a predetermined
-  // number of other cookies. 3. Cookies which share a domain field … 4. All cookies."
+  // §5.7: "a predetermined upper bound (such as 50 cookies)" per domain; "excess cookies … in the following priority
+  // order: 1. Expired cookies. 2. Cookies whose secure-only-flag is false, and which share a domain field with more
+  // than a predetermined number of other cookies. 3. Cookies which share a domain field … 4. All cookies."
   @Test func `evicts a full domain's expired cookies first, then cookies that are not secure`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 100))
     world.set("s1=1; Secure", at: "https://shop.test/")
@@ -80,19 +83,21 @@ import Testing
     world.set("x=1; Max-Age=1", at: "https://shop.test/")
     world.pass(2)
     world.set("s2=1; Secure", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "s1=1; a=1; s2=1", "x had expired")
+    #expect(world.line("https://shop.test/") == "s1=1; a=1; s2=1", "x has expired")
     world.set("s3=1; Secure", at: "https://shop.test/")
     #expect(world.line("https://shop.test/") == "s1=1; s2=1; s3=1", "a is not secure")
     world.pass(1)
     _ = world.line("https://shop.test/")
     world.set("b=1", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "s1=1; s2=1; s3=1", "nor is the new one")
+    #expect(world.line("https://shop.test/") == "s1=1; s2=1; s3=1", "the new cookie is not secure either")
     world.set("s4=1; Secure", at: "https://shop.test/")
-    #expect(world.line("https://shop.test/") == "s2=1; s3=1; s4=1", "the oldest of those used alike")
+    #expect(
+      world.line("https://shop.test/") == "s2=1; s3=1; s4=1",
+      "s1 is the oldest of the cookies that were last used together")
   }
 
-  // §5.7: "If two cookies have the same removal priority, the user agent MUST evict the cookie with the earliest last-access-time
-  // first."
+  // §5.7: "If two cookies have the same removal priority, the user agent MUST evict the cookie with the earliest
+  // last-access-time first."
   @Test func `among equal cookies, evicts the least recently used`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 4))
     for path in ["x", "y", "z"] {
@@ -107,7 +112,7 @@ import Testing
     world.set("a=1", at: "https://a.test/")
     #expect(world.storage.count == 4)
     world.set("b=1", at: "https://b.test/")
-    #expect(world.storage.count == 4 && world.line("https://shop.test/z") == "", "z was not used since it came")
+    #expect(world.storage.count == 4 && world.line("https://shop.test/z") == "", "z has not been used since it was set")
     #expect(world.line("https://a.test/") == "a=1" && world.line("https://b.test/") == "b=1")
   }
 
@@ -158,7 +163,7 @@ import Testing
     #expect(world.storage.isEmpty)
   }
 
-  @Test func `limits the number of pending changes, and keeps changes to stored cookies`() throws {
+  @Test func `limits the number of pending changes, but keeps changes to stored cookies`() throws {
     var storage = CookieStorage(.init(perDomain: 5, overall: 10), isJournaled: true)
     let target = try #require(CookieTarget(.known("https://shop.test/")))
     for number in 0..<1000 {

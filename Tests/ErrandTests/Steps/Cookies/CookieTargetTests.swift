@@ -4,10 +4,10 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct CookieTargetTests {
-  // RFC 6265bis §5.1.3: "A string domain-matches a given domain string if at least one of the following conditions hold: The
-  // domain string and the string are identical", or "The domain string is a suffix of the string. The last character of the
-  // string that is not included in the domain string is a %x2E (".") character. The string is a host name (i.e., not an IP
-  // address)."
+  // RFC 6265bis §5.1.3: "A string domain-matches a given domain string if at least one of the following conditions
+  // hold: The domain string and the string are identical", or "The domain string is a suffix of the string. The last
+  // character of the string that is not included in the domain string is a %x2E (".") character. The string is a host
+  // name (i.e., not an IP address)."
   @Test(arguments: [
     ("shop.test", "shop.test", true), ("a.shop.test", "shop.test", true), ("a.b.shop.test", "shop.test", true),
     ("evilshop.test", "shop.test", false), ("shop.test", "a.shop.test", false), ("SHOP.test", "shop.test", true),
@@ -18,9 +18,9 @@ import Testing
     #expect(CookieWorld.target("https://\(host)/").matches(domain: domain) == matches)
   }
 
-  // §5.1.4: "If the uri-path is empty or if the first character of the uri-path is not a %x2F ("/") character, output %x2F …
-  // If the uri-path contains no more than one %x2F ("/") character, output %x2F … Output the characters of the uri-path from
-  // the first character up to, but not including, the right-most %x2F ("/")."
+  // §5.1.4: "If the uri-path is empty or if the first character of the uri-path is not a %x2F ("/") character, output
+  // %x2F … If the uri-path contains no more than one %x2F ("/") character, output %x2F … Output the characters of the
+  // uri-path from the first character up to, but not including, the right-most %x2F ("/")."
   @Test(arguments: [
     ("https://a.test", "/", "/"), ("https://a.test/", "/", "/"), ("https://a.test/x", "/x", "/"),
     ("https://a.test/x/", "/x/", "/x"), ("https://a.test/x/y", "/x/y", "/x"), ("https://a.test?q=/x/y", "/", "/"),
@@ -31,25 +31,25 @@ import Testing
     #expect(target.path == path && target.defaultPath == defaultPath)
   }
 
-  // §5.1.4: "The cookie-path and the request-path are identical", or "a prefix of the request-path, and the last character of
-  // the cookie-path is %x2F ("/")", or "a prefix …, and the first character of the request-path that is not included in the
-  // cookie-path is a %x2F ("/") character."
+  // §5.1.4: "The cookie-path and the request-path are identical", or "a prefix of the request-path, and the last
+  // character of the cookie-path is %x2F ("/")", or "a prefix …, and the first character of the request-path that is
+  // not included in the cookie-path is a %x2F ("/") character."
   @Test(arguments: [
     ("/", "/", true), ("/x", "/", true), ("/x", "/x", true), ("/x/y", "/x", true), ("/x/y", "/x/", true),
     ("/xy", "/x", false), ("/foobar", "/foo", false), ("/x", "/x/", false), ("/X", "/x", false),
     ("/x%2Fy", "/x", false),
-  ]) func `a path matches by whole segments`(path: String, cookiePath: String, matches: Bool) {
+  ]) func `a path matches only whole segments`(path: String, cookiePath: String, matches: Bool) {
     #expect(CookieTarget.isPath(path, below: cookiePath) == matches)
   }
 
-  // §5.2: by the registrable domain and the scheme ("same site" of the HTML standard).
+  // §5.2: a site consists of the scheme and the registrable domain ("same site" in the HTML Standard).
   @Test(arguments: [
     ("https://a.shop.test/", "https://shop.test/", true), ("https://a.shop.test/", "https://b.shop.test:444/", true),
     ("https://shop.test/", "http://shop.test/", false), ("https://shop.test/", "https://evil.test/", false),
     ("https://a.co.test/", "https://b.co.test/", false), ("https://10.0.0.1/", "https://10.0.0.1:4/", true),
     ("https://10.0.0.1/", "https://11.0.0.1/", false), ("https://test/", "https://test:4/", true),
     ("https://co.test/", "https://test/", false),
-  ]) func `a site is a scheme and a registrable domain`(url: String, other: String, isSame: Bool) {
+  ]) func `a site consists of a scheme and a registrable domain`(url: String, other: String, isSame: Bool) {
     let suffixes = PublicSuffixes(list: Data("test\nco.test".utf8))
     #expect(CookieWorld.target(url).isSameSite(as: CookieWorld.target(other), suffixes) == isSame)
     #expect(CookieWorld.target(other).isSameSite(as: CookieWorld.target(url), suffixes) == isSame)

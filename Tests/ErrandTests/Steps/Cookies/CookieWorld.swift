@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Errand
 
-/// A cookie store with servers that set cookies and requests that send them, in virtual time.
+/// A cookie store, with servers that set cookies and requests that send them, in virtual time.
 struct CookieWorld {
   var storage: CookieStorage
   var now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -25,7 +25,7 @@ struct CookieWorld {
     }
   }
 
-  /// The `Cookie` header of a request, or an empty string.
+  /// Returns the `Cookie` header of a request, or an empty string.
   mutating func line(_ url: String, isSafe: Bool = true, from first: String? = nil) -> String {
     let target = Self.target(url)
     let isSameSite = first.map { target.isSameSite(as: Self.target($0), suffixes) } ?? true
@@ -42,7 +42,9 @@ struct CookieWorld {
   mutating func pass(_ seconds: Double) { now.addTimeInterval(seconds) }
 
   static func target(_ text: String) -> CookieTarget {
-    guard let target = URL(string: text).flatMap({ CookieTarget($0) }) else { preconditionFailure("\(text) is no URL") }
+    guard let target = URL(string: text).flatMap({ CookieTarget($0) }) else {
+      preconditionFailure("not an http or https URL: \(text)")
+    }
     return target
   }
 }

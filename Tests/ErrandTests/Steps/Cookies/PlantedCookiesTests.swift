@@ -33,7 +33,7 @@ import Testing
       }
       let text = all.joined(separator: "\n")
       #expect(!text.contains("planted"))
-      #expect(text.contains("Cookie: \(Redaction.mark)"), "the echo has the request as it was sent")
+      #expect(text.contains("Cookie: \(Redaction.mark)"), "the echo shows the Cookie header, with its value redacted")
       #expect(text.contains("Set-Cookie: \(Redaction.mark)"))
     }
   }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DownloadFileTests {
   private let version = DownloadJournal(identity: "i", validator: DownloadValidator([.eTag: #""a""#]), total: 10)
 
-  /// Runs `body` with a file URL in a new folder and a function that lists that folder.
+  /// Runs `body` with a file URL in a new folder and a function that lists the files in that folder.
   private func inFolder(_ body: (URL, () throws -> [String]) throws -> Void) async throws {
     try await withFolder { folder in
       try body(folder.appendingPathComponent("file")) {
@@ -39,7 +39,7 @@ import Testing
       try first.append(Data("1234".utf8))
       #expect(try names() == [".file.errand-journal", ".file.errand-part"])
       for name in try names() { #expect(try mode(url.deletingLastPathComponent().path + "/" + name) == 0o600) }
-      first.close()  // As if the process was killed: nothing was synchronized.
+      first.close()  // Simulate a killed process: nothing was synchronized.
       let second = try DownloadFile(for: url)
       #expect(second.length == 4 && second.journal?.validator == version.validator && !second.isComplete)
       try second.append(Data("567890".utf8))
@@ -184,7 +184,7 @@ import Testing
       try first.split(version, into: try ranges())
       try first.append(Data("90".utf8), to: 2)
       try first.append(Data("12".utf8), to: 0)
-      first.close()  // As if the process was killed: nothing was synchronized.
+      first.close()  // Simulate a killed process: nothing was synchronized.
       let second = try DownloadFile(for: url)
       #expect(second.present == 4 && second.length == 0 && !second.isComplete)
       #expect(second.ranges?.parts.map(\.next) == [2, 2, 8])
@@ -193,7 +193,7 @@ import Testing
       #expect(second.isComplete && second.journal?.ranges?.present == 0)
       second.close()
       let third = try DownloadFile(for: url)
-      #expect(third.isComplete && third.length == 10 && third.ranges == nil, "all came, and it has its name only")
+      #expect(third.isComplete && third.length == 10 && third.ranges == nil, "a complete file has no ranges")
       #expect(third.journal?.synced == 10)
       try third.publish()
       third.close()
@@ -219,7 +219,7 @@ import Testing
       try second.append(Data("6".utf8), to: 1)
       second.close()
       let third = try DownloadFile(for: url)
-      #expect(third.ranges?.parts.map(\.count) == [0, 3, 0], "there was no crash since")
+      #expect(third.ranges?.parts.map(\.count) == [0, 3, 0], "the system has not crashed since")
       third.close()
     }
   }

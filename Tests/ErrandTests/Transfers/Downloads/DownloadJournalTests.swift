@@ -19,7 +19,7 @@ import Testing
     if let now { headers[.date] = now }
     #expect((DownloadValidator(headers) != nil) == isStrong)
     headers[.eTag] = #"W/"a""#
-    #expect(DownloadValidator(headers) == nil, "a date is none beside a tag")
+    #expect(DownloadValidator(headers) == nil, "a date is not used if there is a tag")
   }
 
   @Test func `treats equal validators as one and ignores different validators`() {
@@ -51,8 +51,8 @@ import Testing
   }
 
   @Test func `rejects a file that contradicts its journal`() {
-    #expect(journal().usable(of: 39, boot: "now") == 0, "less than there was")
-    #expect(journal().usable(of: 101, boot: "now") == 0, "more than there is")
+    #expect(journal().usable(of: 39, boot: "now") == 0, "the file is too short")
+    #expect(journal().usable(of: 101, boot: "now") == 0, "the file is too long")
     #expect(journal { $0.validator = nil }.usable(of: 60, boot: "now") == 0)
     #expect(journal { $0.format = 2 }.usable(of: 60, boot: "now") == 0)
     #expect(journal { $0.synced = -1 }.usable(of: 60, boot: "later") == 0)
@@ -70,7 +70,7 @@ import Testing
       #expect(try identity("https://a.test/x?version=1&\(signature)=b") == plain)
       for name in ["st", "policy"] {
         let (one, two) = ("https://a.test/x?\(name)=1&\(signature)=a", "https://a.test/x?\(name)=2&\(signature)=b")
-        #expect(try identity(one) != identity(two), "an application's own \(name)")
+        #expect(try identity(one) != identity(two), "the application may use \(name) for its own purposes")
       }
     }
     for mark in ["", "&OSSAccessKeyId=k"] {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `uses Repr-Digest of any response and Content-Digest only of a complete response`() {
+  @Test func `uses the Repr-Digest of any response, but Content-Digest only of a complete one`() {
     let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     let hexadecimal = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     #expect(TransferDigest.stated(in: [.reprDigest: "sha-256=:\(digest):"], isWhole: false) == hexadecimal)
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000])
-  func `a hash does not depend on the chunks of the data`(
+  func `a hash does not depend on how the data is chunked`(
     size: Int
   ) {
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }

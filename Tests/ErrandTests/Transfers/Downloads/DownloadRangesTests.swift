@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// The ranges of a file, the workers that fetch them, and the next step after a response.
+/// The ranges of a file, the workers that download them, and the next step after a response.
 @Suite(.timeLimit(.minutes(1))) struct DownloadRangesTests {
   private func ranges(
     _ total: Int64 = 100, head: Int64 = 10, isThere: Bool = false, count: Int = 4, smallest: Int64 = 10
@@ -17,7 +17,7 @@ import Testing
     #expect(bounds(ranges()) == [0, 10, 33, 56, 78, 100])
     #expect(bounds(ranges(count: 100)) == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
     #expect(bounds(ranges(39)) == [0, 10, 25, 39])
-    #expect(bounds(ranges(19)) == [0, 10, 19], "a rest that is shorter is one")
+    #expect(bounds(ranges(19)) == [0, 10, 19], "a rest shorter than the minimum is a single range")
     #expect(bounds(ranges(10)) == [0, 10])
     #expect(ranges(isThere: true)?.present == 10 && ranges()?.present == 0)
     for (total, head) in [(0, 0), (10, 11), (.max, 1), (-1, 1), (10, 0)] as [(Int64, Int64)] {
@@ -31,19 +31,19 @@ import Testing
     written.add(7, to: 2)
     #expect(written.marks.count == 40 && written.lengthWithMarks == 140 && written.present == 17)
     #expect(synced.usable(of: 140, marks: written.marks) == written)
-    #expect(synced.usable(of: 140, marks: nil) == synced, "after a crash of the system")
-    #expect(synced.usable(of: 100, marks: Data()) == synced, "the marks are cut off")
-    #expect(synced.usable(of: 10, marks: Data()) == synced, "what one stream had, before the file was longer")
+    #expect(synced.usable(of: 140, marks: nil) == synced, "marks are lost in a system crash")
+    #expect(synced.usable(of: 100, marks: Data()) == synced, "the marks are truncated")
+    #expect(synced.usable(of: 10, marks: Data()) == synced, "a single stream wrote the file before it was extended")
   }
 
   @Test func `rejects invalid marks and ranges`() throws {
     let synced = try #require(ranges(isThere: true))
-    #expect(synced.usable(of: 9, marks: nil) == nil, "less than there was")
+    #expect(synced.usable(of: 9, marks: nil) == nil, "the file is too short")
     #expect(synced.usable(of: 141, marks: nil) == nil)
     var other = synced
     other.add(24, to: 1)
-    #expect(synced.usable(of: 140, marks: other.marks) == nil, "more than the range has")
-    #expect(synced.usable(of: 140, marks: ranges()?.marks) == synced, "marks that were not written yet")
+    #expect(synced.usable(of: 140, marks: other.marks) == nil, "a mark exceeds its range")
+    #expect(synced.usable(of: 140, marks: ranges()?.marks) == synced, "the marks have not been written yet")
     #expect(synced.usable(of: 140, marks: synced.marks.dropLast()) == nil)
     for text in [
       "[]", #"[{"start":1,"end":100,"count":0}]"#, #"[{"start":0,"end":0,"count":0}]"#,
@@ -71,7 +71,7 @@ import Testing
     #expect(RangeWorkers(for: ranges, most: 9, hasFirst: false).size == 4)
   }
 
-  @Test func `a worker gives up a busy range to other workers, unless it is the last worker`() throws {
+  @Test func `a worker leaves a busy range to other workers unless it is the last worker`() throws {
     let ranges = try #require(self.ranges())
     var workers = RangeWorkers(for: ranges, most: 2, hasFirst: false)
     #expect(workers.take(of: ranges)?.index == 0 && workers.take(of: ranges)?.index == 1)
@@ -161,11 +161,11 @@ import Testing
 
   @Test func `appends a range that matches the request`() {
     #expect(next(206, part("bytes 4-7/10")) == .append(end: 8, total: 10))
-    #expect(next(206, part("bytes 4-5/10")) == .append(end: 6, total: 10), "the rest is asked for again")
+    #expect(next(206, part("bytes 4-5/10")) == .append(end: 6, total: 10), "the missing bytes are requested later")
     #expect(next(401, [:]) == .renew && next(503, [:]) == .fail)
   }
 
-  @Test func `restarts after any other response`() {
+  @Test func `restarts after a response that does not match the request`() {
     for range in [
       "bytes 4-8/10", "bytes 3-7/10", "bytes 5-7/10", "bytes 4-7/11", "bytes 4-7/*", "bytes 4-7", "bytes */10", "",
       "bytes 0-9/10", "items 4-7/10",

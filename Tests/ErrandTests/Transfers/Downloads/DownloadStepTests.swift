@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DownloadStepTests {
   private static let tag: HTTPHeaders = [.eTag: #""one""#]
 
-  /// Requests the rest of a ten-byte file after its first seven bytes.
+  /// A request for the rest of a ten-byte file after its first seven bytes.
   private static func asked(
     offset: Int64 = 7, total: Int64? = 10, of headers: HTTPHeaders = tag, isOther: Bool = false
   ) -> DownloadStep.Asked {
@@ -25,7 +25,7 @@ import Testing
 
   @Test func `appends the part that was requested`() {
     #expect(step(206, part("bytes 7-9/10")) == .append(end: 10, total: 10))
-    #expect(step(206, part("bytes 7-8/10")) == .append(end: 9, total: 10), "less than was asked for is a part as well")
+    #expect(step(206, part("bytes 7-8/10")) == .append(end: 9, total: 10), "a shorter part is accepted too")
     #expect(step(206, part("bytes 7-9/*")) == .append(end: 10, total: 10))
     #expect(step(206, part("bytes 7-9/10"), Self.asked(total: nil)) == .append(end: 10, total: 10))
     #expect(step(206, part("bytes 7-9/*"), Self.asked(total: nil)) == .append(end: 10, total: nil))
@@ -86,7 +86,7 @@ import Testing
     let slice: HTTPHeaders = [.contentLength: "3", .contentRange: "bytes 7-9/10", .eTag: #""one""#]
     #expect(step(200, slice) == .restart)
     #expect(step(200, slice, DownloadStep.Asked(offset: 0, end: 5)) == .restart)
-    #expect(step(200, slice, Self.asked(offset: 0)) == .replace(length: 3), "nobody asked for a part")
+    #expect(step(200, slice, Self.asked(offset: 0)) == .replace(length: 3), "no part was requested")
     #expect(step(200, [.contentLength: "10", .contentRange: "bytes 0-9/10"]) == .replace(length: 10))
   }
 
@@ -97,7 +97,7 @@ import Testing
     #expect(step(416, part("bytes */10"), Self.asked(offset: 10, total: nil)) == .finished)
     #expect(step(416, part("bytes */11"), full) == .restart)
     #expect(step(416, part("bytes */10", tag: #""two""#), full) == .restart)
-    #expect(step(416, part("bytes */10")) == .restart, "seven are not ten")
+    #expect(step(416, part("bytes */10")) == .restart, "the file has only seven of the ten bytes")
     #expect(step(416, [:], full) == .restart)
     #expect(step(416, part("bytes */10"), Self.asked(offset: 10, isOther: true)) == .restart)
     #expect(step(416, part("bytes */10"), Self.asked(offset: 0)) == .fail)
@@ -112,7 +112,7 @@ import Testing
     #expect(step(HTTPStatus(status)) == .renew)
   }
 
-  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `fails after any other error status`(status: Int) {
+  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `fails after a status that it can't handle`(status: Int) {
     #expect(step(HTTPStatus(status)) == .fail)
   }
 
@@ -121,7 +121,7 @@ import Testing
       if case .refuse = step { true } else { false }
     }
     #expect(isRefused(step(204)) && isRefused(step(202)))
-    #expect(isRefused(step(206, part("bytes 0-9/10"), Self.asked(offset: 0))), "nobody asked for a part")
+    #expect(isRefused(step(206, part("bytes 0-9/10"), Self.asked(offset: 0))), "no part was requested")
     #expect(isRefused(step(200, [.contentEncoding: "gzip"])))
     #expect(isRefused(step(206, [.contentEncoding: "br", .contentRange: "bytes 7-9/10", .eTag: #""one""#])))
   }

@@ -104,10 +104,10 @@ import Testing
       }
       #expect(
         error.code == .badStatus
-          && error.reason.hasPrefix("GET https://shop.test/ping, which this call depends on: 404"))
+          && error.reason.hasPrefix("GET https://shop.test/ping, which this call depends on, failed: 404"))
       #expect(remote.bodies.isEmpty && error.url == (signsIn ? "https://shop.test/notes" : nil))
       isBroken.withLock { $0 = false }
-      remote.clock.advance(by: .seconds(3600))  // A token source that failed is not called again for a while.
+      remote.clock.advance(by: .seconds(3600))  // After a failure, the token source is not called again for a while.
       #expect(try await queue.deliver().map(\.hasLeft) == [true])
       let left = try Queued.files(in: folder)
       #expect(remote.bodies.count == 1 && left.isEmpty)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test func `delivers from the server, not from a cache`() async throws {
+  @Test func `sends the task instead of using a cached response`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { request, _ in
         HTTPResponse(.ok, url: request.url, headers: ["Cache-Control": "max-age=60"])
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `an error response that is returned does not deliver the task`(isOfTask: Bool)
+  @Test(arguments: [true, false]) func `an accepted error status does not deliver the task`(isOfTask: Bool)
     async throws
   {
     try await withFolder { folder in

@@ -23,7 +23,7 @@ import Testing
       try FileManager.default.moveItem(at: aside[0], to: folder.appendingPathComponent(aside[0].lastPathComponent))
       let next = try remote.queue(folder)
       let kept = try await next.add(Queued.Note(uploadPayload: "new"))
-      #expect(kept.id == 3, "no number twice")
+      #expect(kept.id == 3, "a number is never used twice")
       #expect(try await next.deliver().map(\.task?.id) == [1, 3])
       #expect(try await next.setAside.count == 1)
     }
@@ -108,7 +108,7 @@ import Testing
       #expect(try await queue.add(Queued.Note(uploadPayload: "a")).id == 6)
       let reports = try await queue.deliver()
       #expect(reports.map(\.fileName) == ["000000000004.task", "000000000005.task", "000000000006.task"])
-      #expect(try Queued.files(in: folder).count == 4, "what has no number of ours is left alone")
+      #expect(try Queued.files(in: folder).count == 4, "files without a valid number are not changed")
     }
   }
 
@@ -124,7 +124,7 @@ import Testing
         try await queue.add(Queued.Note(uploadPayload: "good"), key: "y")
         #expect(await eventually { reports.withLock { $0.last } == number })
       }
-      #expect(remote.bodies.count == 4, "the one that is held up was not sent once more")
+      #expect(remote.bodies.count == 4, "the held task was not resent")
       run.cancel()
       _ = await run.result
     }

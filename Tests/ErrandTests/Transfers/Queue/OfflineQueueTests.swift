@@ -29,7 +29,7 @@ import Testing
     let key: String
   }
 
-  /// A server with responses chosen by the test, and the requests it received.
+  /// A server with responses chosen by the test, and the requests that it received.
   private final class Remote: Sendable {
     let sent = Shared([Sent]())
     let clock = ManualClock()
@@ -92,7 +92,7 @@ import Testing
       try await queue?.add(Note(uploadPayload: "a"), key: "x")
       try await queue?.add(Note(uploadPayload: "b"), key: "x")
       #expect(kinds(try await queue?.deliver() ?? []) == [])
-      #expect(remote.bodies == ["a"], "the one behind it waits")
+      #expect(remote.bodies == ["a"], "the next task with the same key waits")
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/000000000001.task")
       #expect(attributes[.posixPermissions] as? Int == 0o600)
       queue = nil
@@ -130,19 +130,20 @@ import Testing
   @Test(arguments: [
     (401, true), (408, true), (425, true), (429, true), (500, true), (503, true), (400, false), (403, false),
     (404, false), (409, false), (422, false), (302, true), (200, false),
-  ]) func `the status determines whether a task stays`(status: Int, stays: Bool) {
+  ]) func `the status determines whether a task stays in the queue`(status: Int, stays: Bool) {
     var error = TaskError(.badStatus, "", phase: .finishing)
     error.status = HTTPStatus(status)
     #expect(QueueRules.stays(after: error) == stays)
   }
 
-  @Test func `the error determines whether a task stays`() {
+  @Test func `the error determines whether a task stays in the queue`() {
     func stays(_ code: TaskError.Code) -> Bool { QueueRules.stays(after: TaskError(code, "", phase: .sending)) }
     #expect(stays(.offline) && stays(.timedOut) && stays(.signInRequired) && stays(.untrustedServer))
-    #expect(stays(.insecureScheme) && stays(.unknownRemote), "a later release of the app mends them")
+    #expect(stays(.insecureScheme) && stays(.unknownRemote), "a later release of the app can fix the cause")
     #expect(!stays(.badRequest) && !stays(.encodingFailed) && !stays(.init("soldOut")))
     #expect(QueueRules.stays(after: CancellationError()))
-    #expect(QueueRules.stays(after: POSIXError(.EPERM)), "of a hook, as one that cannot read a key")
+    #expect(
+      QueueRules.stays(after: POSIXError(.EPERM)), "a hook can throw this error, for example if it can't read a key")
   }
 
   @Test func `a task expires according to its server's clock`() async throws {
@@ -157,7 +158,7 @@ import Testing
     }
   }
 
-  @Test func `migrates a task of another version, or sets it aside`() async throws {
+  @Test func `migrates a task stored by another version, or sets it aside`() async throws {
     for migrates in [true, false] {
       try await withFolder { folder in
         do {
@@ -198,7 +199,7 @@ import Testing
     }
   }
 
-  @Test func `locks its folder and rejects unregistered types`() async throws {
+  @Test func `a queue locks its folder and rejects unregistered types`() async throws {
     try await withFolder { folder in
       let queue = try Remote().queue(folder)
       let error = #expect(throws: TaskError.self) { try Remote().queue(folder) }
@@ -230,7 +231,7 @@ import Testing
     }
   }
 
-  @Test func `reports a task that stays with its error after each delivery`() async throws {
+  @Test func `reports a remaining task with its error after each delivery`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)

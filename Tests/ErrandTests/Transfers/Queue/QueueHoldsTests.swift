@@ -2,7 +2,7 @@ import Testing
 
 @testable import Errand
 
-/// Keys that are delayed after a failure.
+/// Delayed keys after a failure.
 @Suite(.timeLimit(.minutes(1))) struct QueueHoldsTests {
   @Test func `doubles the delay from one second up to five minutes`() {
     var holds = QueueHolds()
@@ -25,7 +25,7 @@ import Testing
     holds.hold("y", at: .zero, retryAfter: .seconds(Int64.max))
     #expect(holds.wait(for: ["x", "y"], at: .zero) == .seconds(60))
     #expect(holds.wait(for: ["y"], at: .zero) == .seconds(300))
-    #expect(holds.wait(for: ["x", "z"], at: .zero) == .zero, "one is not held up")
+    #expect(holds.wait(for: ["x", "z"], at: .zero) == .zero, "one of the keys is not held")
     #expect(holds.wait(for: [], at: .zero) == nil)
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// A server for an offline queue, with responses chosen by request body.
+/// A server for an offline queue. The body of a request determines the response.
 final class QueueRemote: Sendable {
   typealias Answer = @Sendable (HTTPRequest, String) async throws -> HTTPResponse
   let sent = Shared([String]())
@@ -75,7 +75,7 @@ enum Queued {
     var acceptedStatuses: AcceptedStatuses { .any }
   }
 
-  /// The task files in the folder, in order.
+  /// Returns the task files in the folder, in order.
   static func files(in folder: URL) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".task") }.sorted()
   }

@@ -20,13 +20,13 @@ import Testing
     }
   }
 
-  @Test func `splits into chunks of the requested size, rounded to the granularity, without a small rest`() {
+  @Test func `splits a file into chunks that fit the granularity, without a small last chunk`() {
     #expect(pieces(199_000, 75_000) == [75_000, 75_000, 49_000])
     #expect(pieces(199_000, 75_000, 66_666) == [66_666, 66_666, 65_668])
     #expect(pieces(0, 75_000) == [0])
     #expect(pieces(75_000, 75_000) == [75_000])
     #expect(pieces(77_499, 75_000) == [77_499] && pieces(77_500, 75_000) == [75_000, 2500])
-    #expect(pieces(100_000, 10, 40_000) == [40_000, 40_000, 20_000], "one granule at least")
+    #expect(pieces(100_000, 10, 40_000) == [40_000, 40_000, 20_000], "a chunk is at least as large as the granularity")
     #expect(pieces(.max, .max) == [.max])
   }
 
@@ -75,7 +75,7 @@ import Testing
       UploadAnswer(status, headers: headers, url: Self.url), after: piece)
   }
 
-  @Test func `google's commands describe the chunk`() {
+  @Test func `Google's commands describe the chunk`() {
     let session = UploadSession(location: Self.url)
     func command(_ count: Int64, isLast: Bool) -> String? {
       let request = GoogleUpload().send(
@@ -94,7 +94,7 @@ import Testing
     #expect(GoogleUpload().cancel(session)?.headers["X-Goog-Upload-Command"] == "cancel")
   }
 
-  @Test func `google's status contains the progress`() {
+  @Test func `Google's status contains the progress`() {
     #expect(google(200, ["X-Goog-Upload-Status": "active"]) == .at(10))
     #expect(
       google(200, ["X-Goog-Upload-Status": "active", "X-Goog-Upload-Size-Received": "7"]) == .at(7))
@@ -108,7 +108,7 @@ import Testing
     #expect(google(500, ["X-Goog-Upload-Status": "final"]) == .failed)
     #expect(google(200, ["X-Goog-Upload-Status": "cancelled"]) == .failed)
     #expect(google(200) == .failed && google(200, ["X-Goog-Upload-Status": "odd"]) == .failed)
-    #expect(google(400, ["X-Goog-Upload-Status": "active"]) == .unknown, "a query tells")
+    #expect(google(400, ["X-Goog-Upload-Status": "active"]) == .unknown, "a status query is needed")
     #expect(google(400, ["X-Goog-Upload-Status": "active"], count: 0) == .failed)
     #expect(google(400, ["X-Goog-Upload-Status": "active"], count: nil) == .failed)
     #expect(google(404, ["X-Goog-Upload-Status": "active"]) == .failed)
@@ -125,7 +125,7 @@ import Testing
         && ietf(204, ["Upload-Complete": "?1"], isLast: nil) == .finished)
     #expect(
       ietf(500, ["Upload-Complete": "?1;x=1"]) == .rejected && ietf(422, ["Upload-Complete": " ?1 "]) == .rejected)
-    #expect(ietf(200) == .unknown, "a query tells")
+    #expect(ietf(200) == .unknown, "a status query is needed")
     #expect(ietf(204, isLast: false) == .at(10) && ietf(204, ["Upload-Offset": "7"], isLast: false) == .at(7))
     #expect(ietf(204, ["Upload-Offset": "7"], isLast: nil) == .at(7) && ietf(204, isLast: nil) == .failed)
     #expect(ietf(204, ["Upload-Offset": "-7"], isLast: nil) == .failed)

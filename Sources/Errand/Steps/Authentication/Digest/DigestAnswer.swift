@@ -1,11 +1,11 @@
 import ErrandFoundation
 
-/// A server nonce and how often it has been used.
+/// A server's challenge and how often its nonce has been used.
 struct DigestSession: Sendable, Equatable {
   var challenge: DigestChallenge
-  /// The client nonce. The entire session uses the same nonce, as `-sess` requires (RFC 7616 §3.4.2).
+  /// The client nonce. The entire session uses the same nonce, as the `-sess` algorithms require (RFC 7616 §3.4.2).
   let clientNonce: String
-  /// The nonce of the first challenge, which `-sess` continues to use after later challenges.
+  /// The nonce of the first challenge. The `-sess` algorithms continue to use it after later challenges.
   let firstNonce: String
   var count: UInt32 = 0
 
@@ -16,7 +16,7 @@ struct DigestSession: Sendable, Equatable {
   }
 }
 
-/// The credentials of one request (RFC 7616 §3.4).
+/// The Digest credentials of one request (RFC 7616 §3.4).
 struct DigestAnswer {
   let session: DigestSession
   let credential: Credential
@@ -29,7 +29,7 @@ struct DigestAnswer {
 
   var authorization: String {
     var parts: [String] = []
-    // RFC 7616 servers read `username*`; older servers accept plain UTF-8 (§3.4 and §3.9.2).
+    // Servers that follow RFC 7616 read `username*`. Older servers accept plain UTF-8 (§3.4 and §3.9.2).
     if challenge.hashesUser {
       parts.append("username=\(hash("\(credential.user):\(challenge.realm)").quoted)")
     } else if challenge.isUTF8, !credential.user.hasOnlyBytes(where: { $0 < 0x80 }) {

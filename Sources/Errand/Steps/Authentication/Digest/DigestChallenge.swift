@@ -2,9 +2,9 @@ import ErrandFoundation
 
 /// A Digest challenge that can be answered (RFC 7616 §3.3).
 struct DigestChallenge: Sendable, Equatable {
-  /// The parts of a request that an answer covers, in addition to the password, the method and the target.
+  /// The parts of a request that the hash covers, in addition to the password, the method and the target.
   enum Protection: String, Sendable {
-    /// Nothing else, as servers before RFC 2617 expect.
+    /// Nothing else, as in RFC 2069.
     case none
     /// The nonce count.
     case count = "auth"
@@ -20,24 +20,26 @@ struct DigestChallenge: Sendable, Equatable {
   var nonce: String
   let opaque: String?
   let algorithm: DigestAlgorithm
-  /// The algorithm as the challenge spells it, which the answer repeats (RFC 7616 §3.4). `nil` if it isn't specified.
+  /// The spelling of the algorithm in the challenge. The request repeats this spelling (RFC 7616 §3.4). `nil` if the
+  /// challenge specifies no algorithm.
   let statedAlgorithm: String?
   let protection: Protection
-  /// The chosen `qop` as the challenge spells it, which the answer repeats. `nil` for no protection.
+  /// The spelling of the chosen `qop` in the challenge. The request repeats this spelling. `nil` without protection.
   let statedProtection: String?
-  /// The target prefixes for which the credential is used, limited to the challenged origin. `nil` for all targets.
+  /// The prefixes of request targets that the credential applies to, within the challenged origin. `nil` for all
+  /// targets.
   let domain: [String]?
-  /// Whether only the nonce has expired and the credential is still valid.
+  /// Whether only the nonce has expired, and the credential is still valid.
   let isStale: Bool
   let isUTF8: Bool
   let hashesUser: Bool
 
-  /// The maximum total size of realm, nonce and opaque, in bytes. A domain that exceeds the remaining size matches
-  /// nothing.
+  /// The maximum total size of the realm, the nonce and the opaque value, in bytes. If the `domain` value exceeds the
+  /// remaining bytes, it matches nothing.
   static let largestSize = 8 << 10
 
-  /// The challenge to answer: the first one with the strongest algorithm (RFC 7616 §3.7). If no challenge can be
-  /// answered, the reason, or `nil` if the response has no Digest challenge.
+  /// Returns the challenge to answer: the first one with the strongest algorithm (RFC 7616 §3.7). If no challenge can
+  /// be answered, returns the reason, or `nil` if the response has no Digest challenge.
   static func best(in headers: HTTPHeaders, of origin: Origin, hasBodyInMemory: Bool) -> Result<
     DigestChallenge, Refusal
   >? {
@@ -58,7 +60,7 @@ struct DigestChallenge: Sendable, Equatable {
     guard let nonce = challenge["nonce"], !nonce.isEmpty else {
       throw Refusal(reason: "its Digest challenge has no nonce")
     }
-    // Some servers send no realm. Browsers and curl answer with an empty realm.
+    // Some servers don't send a realm. Browsers and curl then use an empty realm.
     let realm = challenge.realm ?? ""
     let name = challenge["algorithm"]
     // RFC 7616 §3.3: the default is MD5, and a challenge with an unknown algorithm is ignored.
@@ -72,7 +74,7 @@ struct DigestChallenge: Sendable, Equatable {
       throw Refusal(reason: "its Digest challenge is larger than \(Self.largestSize >> 10) KiB")
     }
     guard [realm, nonce, opaque ?? ""].allSatisfy(\.hasNoControls) else {
-      throw Refusal(reason: "its Digest challenge has a control character")
+      throw Refusal(reason: "its Digest challenge contains a control character")
     }
     self.realm = realm
     self.nonce = nonce
@@ -87,7 +89,7 @@ struct DigestChallenge: Sendable, Equatable {
     hashesUser = challenge["userhash"]?.lowercased() == "true"
   }
 
-  /// The chosen protection and its spelling. Prefers `auth`, which does not need the body, to `auth-int`.
+  /// Returns the protection to use, and its spelling in the challenge. Prefers `auth`, which doesn't need the body.
   private static func protection(_ offers: [String], _ hasBodyInMemory: Bool) throws(Refusal) -> (Protection, String?) {
     guard !offers.isEmpty else { return (.none, nil) }
     func offer(_ protection: Protection) -> String? { offers.first { $0.lowercased() == protection.rawValue } }
@@ -104,8 +106,8 @@ struct DigestChallenge: Sendable, Equatable {
     return (.body, name)
   }
 
-  /// The target prefixes in a domain that belong to `origin`, or `nil` if the domain is empty and covers the entire
-  /// origin (RFC 7616 §3.3). Empty if the domain is longer than `limit` bytes.
+  /// Returns the target prefixes in `domain` that belong to `origin`, or `nil` if `domain` is empty and covers the
+  /// entire origin (RFC 7616 §3.3). Returns an empty array if `domain` is longer than `limit` bytes.
   private static func prefixes(_ domain: String, of origin: Origin, atMost limit: Int) -> [String]? {
     guard domain.utf8.count <= limit else { return [] }
     let written = domain.split(separator: " ").map(String.init)
@@ -120,7 +122,7 @@ struct DigestChallenge: Sendable, Equatable {
   func covers(_ target: String) -> Bool { domain?.contains { target.hasPrefix($0) } ?? true }
 }
 
-/// The hash algorithm of a challenge, and how the password is hashed (RFC 7616 §3.3 and §3.4.2).
+/// The algorithm of a challenge: its hash function, and how it hashes the password (RFC 7616 §3.3 and §3.4.2).
 enum DigestAlgorithm: String, Sendable {
   case md5 = "MD5"
   case md5Session = "MD5-sess"
@@ -146,7 +148,7 @@ enum DigestAlgorithm: String, Sendable {
 }
 
 extension URL {
-  /// The path and query as in the request line (RFC 9112 §3.2.1).
+  /// The path and the query, as in the request line (RFC 9112 §3.2.1).
   var requestTarget: String {
     let rest = absoluteString.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
     let target = rest.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

@@ -4,10 +4,10 @@ final class DigestStore: Sendable {
   fileprivate let memory = Lock(DigestMemory())
 }
 
-/// A request with a Digest credential, and its answers to challenges (RFC 7616).
+/// A request with a Digest credential, which answers challenges (RFC 7616).
 ///
-/// The request is sent with its body, using a known session or no credentials. A 401 is answered once, and a second
-/// time if the nonce has expired in the meantime.
+/// The first request is sent with its body. It uses a known session if there is one, and no credentials otherwise. A
+/// 401 is answered once, and a second time if the nonce has expired in the meantime.
 final class DigestExchange: Sendable {
   enum Verdict: Equatable {
     /// The response is returned to the caller.
@@ -30,8 +30,8 @@ final class DigestExchange: Sendable {
   private let hasBodyInMemory: Bool
   private let state = Lock(State())
 
-  /// Returns `nil` if the request doesn't use Digest: it has no credential, its own `Authorization`, or a user name in
-  /// its URL.
+  /// Returns `nil` if the request doesn't use Digest: it has no Digest credential, sets its own `Authorization`, or has
+  /// a user name in its URL.
   init?(_ request: HTTPRequest, _ store: DigestStore) {
     guard let credential = request.options.digest, !request.headers.contains(.authorization),
       request.url.user(percentEncoded: true) == nil, let origin = Origin(request.url)
@@ -59,7 +59,7 @@ final class DigestExchange: Sendable {
 
   var verdict: Verdict { state.withLock { $0.verdict } }
 
-  /// Stores the verdict on a response, and shares its challenge with other calls.
+  /// Stores the verdict on a response, and shares the response's challenge with other calls.
   func learn(from response: HTTPResponse) {
     let verdict = verdict(on: response)
     state.withLock { $0.verdict = verdict }
@@ -81,7 +81,7 @@ final class DigestExchange: Sendable {
         state.challenge = challenge
         state.answers += 1
       }
-      // The second challenge isn't shared before it is accepted, because the server may accept a nonce only once.
+      // Don't share the second challenge before it is accepted, because the server may accept its nonce only once.
       if answers == 0 { store.memory.withLock { $0.keep(challenge, owner, clientNonce: CallRandom.system.key()) } }
       return .again
     }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The challenges of a server's origins, and how often each nonce has been used. Bounded, and does no I/O.
+/// The challenges of a server's origins, and how often each nonce has been used. Limited in size, and does no I/O.
 struct DigestMemory {
   struct Owner: Hashable {
     let origin: Origin
@@ -22,13 +22,14 @@ struct DigestMemory {
     var standing: Standing
   }
 
-  /// The maximum number of sessions. Sessions that are over are removed first.
+  /// The maximum number of sessions. Rejected and replaced sessions are removed first.
   static let limit = 64
 
-  /// The most recently used session comes last.
+  /// The entries, with the most recently used session last.
   private var entries: [Entry] = []
 
-  /// Returns a session that can authenticate a request for `target`, and counts the use. `nil` if none is known.
+  /// Returns a session that can authenticate a request for `target`, and counts the use. Returns `nil` if there is
+  /// none.
   mutating func known(for target: String, _ owner: Owner, hasBodyInMemory: Bool) -> DigestSession? {
     let index = entries.lastIndex { entry in
       guard entry.standing == .known, entry.owner == owner else { return false }
@@ -61,7 +62,7 @@ struct DigestMemory {
   /// Records that the server accepted a session. The response may contain the next nonce (RFC 7616 §3.5).
   mutating func accepted(_ session: DigestSession, _ owner: Owner, next: String?) {
     let index = self.index(of: session.challenge, owner) ?? add(session, owner, .tried)
-    // A session that covers no target can't be used before a challenge.
+    // A session that covers no target is only used to answer a challenge.
     let standing: Standing = session.challenge.domain == [] ? .over : .known
     if entries[index].standing == .tried { entries[index].standing = standing }
     guard let next, next != session.challenge.nonce else { return }

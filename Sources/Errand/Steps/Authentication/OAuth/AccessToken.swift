@@ -2,15 +2,15 @@ public import ErrandFoundation
 
 /// An OAuth 2 access token with its refresh token (RFC 6749 §5.1).
 public struct AccessToken: Sendable, Hashable, Codable {
-  /// The token as it is sent in requests.
+  /// The token, as sent in requests.
   public var value: String
   /// The time at which the token was received.
   public var issued: Date
-  /// The time at which the token expires, or `nil` if the server didn't specify it.
+  /// The time at which the token expires, or `nil` if the server didn't specify a lifetime.
   public var expiry: Date?
   /// The refresh token, if any.
   public var refreshToken: String?
-  /// The granted scopes, separated by spaces. `nil` if they are the requested scopes.
+  /// The granted scopes, separated by spaces. `nil` if they are the same as the requested scopes.
   public var scope: String?
 
   /// Creates a token.
@@ -24,12 +24,12 @@ public struct AccessToken: Sendable, Hashable, Codable {
     self.scope = scope
   }
 
-  /// Returns `.priorityAging` for the last `leeway` before the expiry, but for no more than half of the lifetime.
+  /// Returns `.expiring` if the token expires within `leeway`, or within half of its lifetime if that is shorter.
   func freshness(at now: Date, leeway: Duration) -> TokenFreshness {
     guard let expiry else { return .good }
     let left = expiry.timeIntervalSince(now)
     if left <= 0 { return .ended }
-    return left <= min(leeway.inSeconds, expiry.timeIntervalSince(issued) / 2) ? .priorityAging : .good
+    return left <= min(leeway.inSeconds, expiry.timeIntervalSince(issued) / 2) ? .expiring : .good
   }
 }
 

@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// A sign-in with a code that the user types on another device (RFC 8628).
+/// A sign-in with a code that the user enters on another device (RFC 8628).
 struct DeviceSignIn: Sendable {
   let endpoint: TokenEndpoint
   let context: RefreshContext
 
   /// Shows the code and polls for the token until the user has signed in or the code expires.
-  /// Throws ``OAuth2/Refusal`` if the user refuses, ``TaskError`` if the code expires, errors of `show`, or
+  /// Throws ``OAuth2/Refusal`` if the user denies access, ``TaskError`` if the code expires, an error from `show`, or
   /// `CancellationError`.
   func token(at url: URL, _ show: @Sendable (OAuth2.DevicePrompt) async throws -> Void) async throws -> AccessToken {
     let code = try await endpoint.deviceCode(at: url, context)
@@ -36,7 +36,7 @@ struct DeviceSignIn: Sendable {
 
   private static func mayPass(_ status: HTTPStatus) -> Bool { RetryableStatuses.standard.contains(status) }
 
-  /// The polling interval after a refusal, or `nil` to stop polling.
+  /// Returns the polling interval after a refusal, or `nil` to stop polling.
   static func interval(after refusal: OAuth2.Refusal, _ interval: Duration) -> Duration? {
     switch refusal.code {
     case "authorization_pending": interval

@@ -13,35 +13,36 @@ extension OAuth2 {
 
     let kind: Kind
 
-    /// The client's own account (RFC 6749 §4.4).
+    /// Uses the client's own credentials (RFC 6749 §4.4).
     public static let clientCredentials = Grant(kind: .clientCredentials)
 
-    /// A user name and password (RFC 6749 §4.3). Removed from OAuth 2.1: use it only if the server offers nothing else.
+    /// Uses a user name and password (RFC 6749 §4.3). Removed in OAuth 2.1: use it only if the server supports no other
+    /// grant.
     public static func password(user: String, password: String) -> Grant {
       Grant(kind: .password(Credential(user: user, password: password)))
     }
 
-    /// A refresh token that the app already has (RFC 6749 §6). If the store has a newer refresh token that was issued
-    /// for it, the newer one is used.
+    /// Uses a refresh token that the app already has (RFC 6749 §6). If the store has a newer refresh token that was
+    /// obtained with this one, the newer one is used.
     public static func refreshToken(_ token: String) -> Grant { Grant(kind: .refreshToken(token)) }
 
-    /// A code from the user's sign-in in a browser (RFC 6749 §4.1). The code is sent once, even if the store has a
+    /// Uses a code from the user's sign-in in a browser (RFC 6749 §4.1). The code is sent once, even if the store has a
     /// token from another sign-in. After a restart, the stored token that was issued for the code is used.
     ///
     /// - Parameters:
     ///   - code: The code from the redirect.
-    ///   - redirectURL: The redirect URL of the authorization request, or `nil` if it had none.
-    ///   - pkce: The PKCE value whose challenge was in the authorization request (RFC 7636).
+    ///   - redirectURL: The redirect URL of the authorization request, or `nil` if the request had none.
+    ///   - pkce: The PKCE value whose challenge was sent in the authorization request (RFC 7636).
     public static func authorizationCode(_ code: String, redirectURL: URL? = nil, pkce: PKCE? = nil) -> Grant {
       Grant(kind: .code(code, redirectURL: redirectURL, verifier: pkce?.verifier))
     }
 
-    /// A code that the user types on another device (RFC 8628).
+    /// Uses a code that the user enters on another device (RFC 8628).
     ///
     /// - Parameters:
     ///   - url: The device authorization endpoint.
-    ///   - show: Shows the code and the page to the user. Polling for the token starts when it returns, and ends when
-    ///     the code expires.
+    ///   - show: Shows the code and the page to the user. When this closure returns, Errand polls for the token until
+    ///     the user has signed in or the code expires.
     public static func deviceCode(
       at url: URL, _ show: @escaping @Sendable (_ prompt: DevicePrompt) async throws -> Void
     ) -> Grant {
@@ -62,11 +63,11 @@ extension OAuth2 {
 
   /// A device code for the user (RFC 8628 §3.2).
   public struct DevicePrompt: Sendable, Hashable {
-    /// The code to type.
+    /// The code that the user enters.
     public let userCode: String
-    /// The page to type it on.
+    /// The page where the user enters the code.
     public let verificationURL: URL
-    /// The page with the code already filled in, to be shown as a QR code. `nil` if the server didn't send one.
+    /// The page with the code already filled in, for example for a QR code. `nil` if the server didn't send one.
     public let completeURL: URL?
     /// The time until the code expires.
     public let lifetime: Duration
@@ -76,7 +77,7 @@ extension OAuth2 {
   ///
   ///     let pkce = OAuth2.PKCE()
   ///     let url = signIn.authorizationURL(authorizationURL, redirectURL: redirect, state: state, pkce: pkce)
-  ///     // … the browser comes back with a code:
+  ///     // After the browser returns with a code:
   ///     signIn.grant = .authorizationCode(code, redirectURL: redirect, pkce: pkce)
   public struct PKCE: Sendable, Hashable, CustomStringConvertible {
     /// The secret, sent with the token request.
@@ -85,7 +86,7 @@ extension OAuth2 {
     /// Creates a random secret of 64 characters.
     public init() { self.init(verifier: CallRandom.system.key() + CallRandom.system.key()) }
 
-    /// Restores a stored secret of 43 to 128 letters, digits and `-._~` (RFC 7636 §4.1).
+    /// Restores a stored secret, which must consist of 43 to 128 letters, digits and `-._~` (RFC 7636 §4.1).
     public init(verifier: String) { self.verifier = verifier }
 
     /// The hash of the secret, sent with the authorization request (RFC 7636 §4.2, method S256).
@@ -102,9 +103,9 @@ extension OAuth2 {
   ///
   /// - Parameters:
   ///   - endpoint: The authorization endpoint.
-  ///   - redirectURL: The URL that the browser is redirected to after the sign-in.
-  ///   - state: A value that the redirect returns, for you to compare. Use a new random value each time.
-  ///   - pkce: The PKCE value, also needed for the grant.
+  ///   - redirectURL: The URL to which the browser is redirected after the sign-in.
+  ///   - state: A new random value for each sign-in. Check that the redirect returns the same value.
+  ///   - pkce: The PKCE value. Pass the same value to the grant.
   /// - Throws: ``TaskError`` with code `.badURL` if the result is not a valid URL.
   public func authorizationURL(
     _ endpoint: URL, redirectURL: URL, state: String, pkce: PKCE
@@ -118,7 +119,8 @@ extension OAuth2 {
     let base = endpoint.absoluteString
     guard let url = URL(string: base + (base.contains("?") ? "&" : "?") + query.encoded) else {
       throw TaskError(
-        .badURL, "'\(Redaction.standard(endpoint).shortened)' is not a URL that a query can be added to",
+        .badURL,
+        "can't add a query to the authorization endpoint '\(Redaction.standard(endpoint).shortened)': check its URL",
         phase: .preparing
       )
     }
@@ -127,7 +129,8 @@ extension OAuth2 {
 }
 
 extension OAuth2.DevicePrompt {
-  /// Throws ``TaskError`` with code `.authenticationFailed` if `url` returned a page that the user must not be sent to.
+  /// Throws ``TaskError`` with code `.authenticationFailed` if the server at `url` returned a page that the user must
+  /// not open.
   func check(from url: URL) throws {
     for page in [verificationURL, completeURL].compactMap({ $0 }) {
       do {

@@ -8,9 +8,9 @@ public import ErrandFoundation
 ///     await shop.update { $0.authentication = .oauth2(signIn) }
 ///
 /// The token is requested before the first call, kept in memory or in ``store``, and replaced shortly before it expires
-/// and after a 401, once for all waiting calls. A refresh token is used if available. With rotation, each refresh token
-/// is sent once, and the new refresh token is stored before the access token is used. Token requests don't use the
-/// server's hooks, steps or header fields.
+/// and after a 401, once for all waiting calls. A refresh token is used if available. If the server rotates refresh
+/// tokens, each one is sent once, and the new one is stored before the access token is used. Token requests don't use
+/// the server's hooks, steps or header fields.
 public struct OAuth2: Sendable {
   /// The token endpoint.
   public var tokenURL: URL
@@ -20,21 +20,21 @@ public struct OAuth2: Sendable {
   public var grant: Grant
   /// The scopes to request. Defaults to none.
   public var scopes: [String] = []
-  /// Additional parameters of every token request, such as `audience` or `resource`.
+  /// Additional parameters for every token request, such as `audience` or `resource`.
   public var parameters: HTTPQuery = [:]
-  /// Header fields of every token request.
+  /// Header fields for every token request.
   public var headers: HTTPHeaders = [:]
-  /// How long before its expiry a token is refreshed, limited to half of its lifetime. Defaults to one minute.
+  /// How long before expiry a token is refreshed, limited to half of its lifetime. Defaults to one minute.
   public var leeway: Duration = .seconds(60)
-  /// The store for the token. Defaults to `nil`: the memory of the ``Authentication`` created from these settings.
+  /// The store for the token. Defaults to `nil`, which keeps the token in the memory of the ``Authentication``.
   public var store: (any SecretStore)?
   /// The name of the token in the store. Defaults to a name derived from the client, the token endpoint, ``scopes``,
   /// ``parameters`` and the user of a password grant. If the name changes, the stored token is not found and a new
   /// token is requested. Use a different name for each user.
   public var storeName: String?
-  /// Creates the token request if the server expects a request that differs from RFC 6749. Defaults to `nil`.
+  /// Creates the token request, for servers that do not follow RFC 6749. Defaults to `nil`.
   public var tokenRequest: (@Sendable (_ exchange: Exchange) throws -> HTTPRequest)?
-  /// Reads the token from a response if the server does not follow RFC 6749 §5.1. Defaults to `nil`.
+  /// Reads the token from a response, for servers that do not follow RFC 6749 §5.1. Defaults to `nil`.
   public var tokenParser: (@Sendable (_ response: HTTPResponse, _ body: Data, _ now: Date) throws -> AccessToken)?
 
   /// Creates settings for a client that gets tokens from `tokenURL`.
@@ -58,7 +58,7 @@ public struct OAuth2: Sendable {
   private var account: String {
     switch grant.kind {
     case .password(let credential): "user \(credential.user)"
-    // A public client has no account (RFC 6749 §4.4), so its token counts as a user's.
+    // A public client has no credentials (RFC 6749 §4.4), so its token is treated as a user's token.
     case .clientCredentials: client.secret == nil ? "" : "client"
     case .refreshToken, .code, .device: ""
     }
@@ -70,17 +70,17 @@ extension OAuth2 {
   public struct Client: Sendable, CustomStringConvertible {
     /// The part of a token request that carries the client's credential (RFC 6749 §2.3.1).
     public enum Placement: Sendable, Hashable {
-      /// In `Authorization`, as Basic. Every server must support it.
+      /// In the `Authorization` field, as Basic credentials. Every server must support this.
       case header
       /// In the body, as `client_id` and `client_secret`.
       case body
     }
 
-    /// The identifier.
+    /// The client identifier.
     public let id: String
-    /// The secret, or `nil` for a public client, such as an app.
+    /// The client secret, or `nil` for a public client, such as an app.
     public let secret: String?
-    /// The part of a token request that carries the credential.
+    /// The part of a token request that carries the client's credential.
     public let placement: Placement
 
     /// Creates a client. Without a secret, `client_id` is sent in the body.
@@ -90,7 +90,7 @@ extension OAuth2 {
       self.placement = placement
     }
 
-    /// A description with the identifier only.
+    /// A description that contains only the identifier.
     public var description: String { "Client(\(id))" }
   }
 
@@ -102,15 +102,15 @@ extension OAuth2 {
     public let client: Client
     /// The grant and its parameters, without the client's credential.
     public let parameters: HTTPQuery
-    /// The header fields of ``OAuth2/headers``.
+    /// The header fields from ``OAuth2/headers``.
     public let headers: HTTPHeaders
 
     /// The value of `grant_type`.
     public var grantType: String { parameters.items.first { $0.name == "grant_type" }?.value ?? "" }
   }
 
-  /// An error response of an authorization server (RFC 6749 §5.2). Found in ``TaskError/underlying`` after a failed
-  /// sign-in.
+  /// An error response from an authorization server (RFC 6749 §5.2). After a failed sign-in, it is available in
+  /// ``TaskError/underlying``.
   public struct Refusal: Error, Sendable, Hashable {
     /// The error code, such as `invalid_grant`. Secrets from the request are redacted.
     public let code: String
@@ -125,7 +125,7 @@ extension OAuth2 {
 }
 
 extension OAuth2: CustomStringConvertible {
-  /// The client and the token endpoint, without secrets.
+  /// A description with the client identifier and the token endpoint, without secrets.
   public var description: String { "OAuth2(\(client.id) at \(Redaction.standard(tokenURL)))" }
 }
 

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Gets OAuth 2 tokens with the refresh token if available, otherwise with the grant.
+/// Gets OAuth 2 tokens, with a refresh token if available and with the grant otherwise.
 final class OAuth2Authenticator: Authenticator {
   private struct State {
     /// Whether the grant's code or refresh token has been sent.
@@ -26,12 +26,12 @@ final class OAuth2Authenticator: Authenticator {
 
   func storedToken() async throws -> AccessToken? {
     guard let data = try await store.secret(named: name),
-      let stored = try? JSONDecoder().decode(StoredToken.self, from: data)  // data written by others is not a token
+      let stored = try? JSONDecoder().decode(StoredToken.self, from: data)  // ignore data that is not a token
     else { return nil }
     return state.withLock { take(stored, &$0) ? stored.token : nil }
   }
 
-  /// Whether the token belongs to this sign-in.
+  /// Whether a stored token belongs to this sign-in. Updates the state accordingly.
   private func take(_ stored: StoredToken, _ state: inout State) -> Bool {
     guard let origin = settings.grant.origin else {
       state.origin = stored.origin ?? ""
@@ -43,7 +43,7 @@ final class OAuth2Authenticator: Authenticator {
       if isCode { state.hasUsedGrant = true }
       return true
     }
-    // The app stored it, presumably for this sign-in. A code that hasn't been sent belongs to a new sign-in.
+    // Without an origin, the app stored the token, presumably for this sign-in. An unsent code starts a new sign-in.
     return stored.origin == nil && (!isCode || state.hasUsedGrant)
   }
 
@@ -69,7 +69,7 @@ final class OAuth2Authenticator: Authenticator {
     }
   }
 
-  /// Refreshes a token. `nil` if no usable refresh token is left and the grant must be used.
+  /// Refreshes a token. Returns `nil` if no usable refresh token is left and the grant must be used.
   private func renewed(_ latest: AccessToken?, _ context: RefreshContext) async throws -> AccessToken? {
     var (latest, next) = (latest, usableRefreshToken(of: latest))
     while let refreshToken = next {
@@ -82,7 +82,7 @@ final class OAuth2Authenticator: Authenticator {
         let isLater = stored.map { $0.issued > latest?.issued ?? .distantPast } ?? false
         if isLater, let stored, freshness(of: stored, at: context.now) == .good { return stored }
         let other = isLater ? stored?.refreshToken : nil
-        // A one-time grant was already used to get that token.
+        // Without another refresh token, only a repeatable grant can get a new token.
         guard other != nil && other != refreshToken || settings.grant.isRepeatable else { throw refusal }
         (latest, next) = (stored, other == refreshToken ? nil : other)
       }
@@ -90,7 +90,7 @@ final class OAuth2Authenticator: Authenticator {
     return nil
   }
 
-  /// The newer of a token and the stored one. A token that couldn't be stored is newer.
+  /// Returns the newer of a token and the stored token. The stored token is older if the latest one couldn't be stored.
   private func latest(_ token: AccessToken?) async throws -> AccessToken? {
     guard let stored = try await storedToken() else { return token }
     guard let token else { return stored }
@@ -106,7 +106,8 @@ final class OAuth2Authenticator: Authenticator {
 
   // MARK: One-time requests
 
-  /// Finishes an exchange and stores its token even if cancelled: the code or refresh token that it sends is used up.
+  /// Completes an exchange and stores the token even if the caller is cancelled, because a code or refresh token can be
+  /// sent only once.
   private func concluding(
     _ context: RefreshContext, _ exchange: @escaping @Sendable () async throws -> AccessToken
   ) async throws -> AccessToken {
@@ -123,21 +124,21 @@ final class OAuth2Authenticator: Authenticator {
       var grant: HTTPQuery = ["grant_type": "refresh_token", "refresh_token": refreshToken]
       grant.addScopes(settings.scopes)
       var token = try await endpoint.token(grant, context)
-      // RFC 6749 §6: without a new refresh token, the old one stays valid.
+      // RFC 6749 §6: if the response has no new refresh token, the old one stays valid.
       token.refreshToken = token.refreshToken ?? refreshToken
       if case .refreshToken(refreshToken) = settings.grant.kind { state.withLock { $0.hasUsedGrant = true } }
       return token
     }
   }
 
-  /// Stores a token before it is used. If that fails, the token is still used, because the previous one no longer
+  /// Stores a token before it is used. If storing it fails, the token is still used, because the previous one no longer
   /// works.
   private func keep(_ token: AccessToken, _ context: RefreshContext) async {
     do {
       let stored = StoredToken(token, origin: state.withLock { $0.origin })
       try await store.setSecret(try JSONEncoder().encode(stored), named: name)
     } catch {
-      context.complain("can't store the token of \(settings), which is lost when the process ends: \(error)")
+      context.complain("can't store the token of \(settings): \(error); the token is lost when the process ends")
     }
   }
 
@@ -150,7 +151,7 @@ final class OAuth2Authenticator: Authenticator {
     case .password(let credential):
       let password: HTTPQuery = ["username": credential.user, "password": credential.password]
       token = try await endpoint.token(grant("password", password), context)
-    case .refreshToken: throw signInRequired("the refresh token can no longer be used")
+    case .refreshToken: throw signInRequired("the refresh token was already used or rejected")
     case .code(let code, let redirectURL, let verifier):
       return try await redeem(code, redirectURL, verifier, context)
     case .device(let url, let show):
@@ -178,7 +179,7 @@ final class OAuth2Authenticator: Authenticator {
       return state.hasUsedGrant
     }
     if wasUsed { throw signInRequired("the authorization code was already used, and the server sent no refresh token") }
-    // RFC 6749 §4.1.3: the scopes are bound to the code.
+    // RFC 6749 §4.1.3: don't send scopes, because they are bound to the code.
     var grant: HTTPQuery = ["grant_type": "authorization_code", "code": code]
     if let redirectURL { grant.add("redirect_uri", redirectURL.absoluteString) }
     if let verifier { grant.add("code_verifier", verifier) }
@@ -202,7 +203,7 @@ final class OAuth2Authenticator: Authenticator {
 
   private func signInRequired(_ reason: String, _ refusal: OAuth2.Refusal? = nil) -> TaskError {
     var error = TaskError(
-      .signInRequired, "\(settings): \(reason): sign in again, and set authentication again", phase: .authenticating,
+      .signInRequired, "\(settings): \(reason): sign in again, then set authentication again", phase: .authenticating,
       underlying: refusal)
     error.status = refusal?.status
     error.body = refusal?.body ?? Data()
@@ -233,7 +234,7 @@ final class OAuth2Authenticator: Authenticator {
 }
 
 extension OAuth2.Grant {
-  /// Whether the grant can be used again when no refresh token is left.
+  /// Whether the grant can be used more than once.
   fileprivate var isRepeatable: Bool {
     switch kind {
     case .clientCredentials, .password, .device: true

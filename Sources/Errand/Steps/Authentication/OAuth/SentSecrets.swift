@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The secrets of a token request. Some servers repeat these secrets in error responses.
+/// The secrets in a token request. Some servers repeat them in error responses.
 struct SentSecrets: Sendable {
   /// The secrets, longest first, because a secret can be part of another one.
   private let secrets: [String]
@@ -11,7 +11,7 @@ struct SentSecrets: Sendable {
         [.standard, redaction].contains { $0.isSecret(item.name) } || Redaction.mayNameSecret(item.name)
       }.compactMap(\.value)
     let fields = request.headers.filter { redaction.keepsHome($0.name) }.map(\.value)
-    // Search for the credential without its scheme and padding, which some servers omit.
+    // Also search for the credential without its scheme and padding, because some servers omit them.
     let credentials = fields.compactMap { field -> String? in
       guard let credential = field.split(separator: " ", maxSplits: 1).last else { return nil }
       return credential.lastIndex { $0 != "=" }.map { String(credential[...$0]) }
@@ -22,14 +22,15 @@ struct SentSecrets: Sendable {
       .sorted { $0.utf8.count > $1.utf8.count }
   }
 
-  /// Hides the secrets in a text, or the entire text if it has them in another form, such as lowercase escapes.
+  /// Returns a text with its secrets hidden. Hides the entire text if it contains a secret in another form, for example
+  /// with lowercase escapes.
   func hidden(in text: String) -> String {
     let shown = secrets.reduce(text) { $0.replacing($1, with: Redaction.mark) }
     let plain = [shown, shown.replacing("+", with: " ")].map(\.percentDecodedAsFarAsPossible)
     return secrets.contains { secret in plain.contains { $0.contains(secret) } } ? Redaction.mark : shown
   }
 
-  /// Hides the secrets in an error code, or the entire code if it is invalid (RFC 6749 §5.2).
+  /// Returns an error code with its secrets hidden. Hides the entire code if it is invalid (RFC 6749 §5.2).
   func hidden(inCode code: String) -> String {
     if OAuth2.Refusal.words.contains(code) { return code }
     let isWord = code.hasOnlyBytes {
@@ -40,7 +41,7 @@ struct SentSecrets: Sendable {
 }
 
 extension OAuth2.Refusal {
-  /// The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2 and OpenID Connect.
+  /// The error codes defined in RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, RFC 8707 §2 and OpenID Connect.
   static let words: Set = [
     "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
     "invalid_scope",

@@ -1,4 +1,4 @@
-/// A stored token with the sign-in that produced it. Can also be decoded as an ``AccessToken``.
+/// A stored token and the sign-in that produced it. Can also be decoded as an ``AccessToken``.
 struct StoredToken: Codable, Sendable {
   private enum CodingKeys: CodingKey { case origin }
 
@@ -25,7 +25,8 @@ struct StoredToken: Codable, Sendable {
 }
 
 extension OAuth2.Grant {
-  /// Identifies the user's sign-in in the app. `nil` if the sign-in is part of the grant.
+  /// The identity of the sign-in that the app completed before using the grant. `nil` if the grant itself is the
+  /// sign-in.
   var origin: String? {
     switch kind {
     case .code(let code, _, _): "code \(SHA256.hexadecimal(of: code))"

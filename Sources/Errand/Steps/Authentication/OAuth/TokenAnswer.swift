@@ -1,13 +1,13 @@
 import ErrandFoundation
 
-/// The response of a token endpoint, and the errors made from it.
+/// The response of a token endpoint, and the errors created from it.
 struct TokenAnswer: Sendable {
   let response: HTTPResponse
   let data: Data
   let secrets: SentSecrets
   let redaction: Redaction
 
-  /// The body as JSON. Some servers still return a form, as before RFC 6749, such as GitHub.
+  /// The body as JSON. Some servers, such as GitHub, return a form, as was common before RFC 6749.
   var json: Data {
     guard let form, let json = try? JSONEncoder().encode(form) else { return data }  // encoding strings can't fail
     return json
@@ -29,12 +29,12 @@ struct TokenAnswer: Sendable {
     let type = response.mediaType
     guard !redaction.hidesBody(of: type), !redaction.hidesBody(of: .json), !data.contains(0) else { return Data() }
     let text = PayloadCoding.text(data, type)
-    // Use the standard redaction too: an app that shows its own traffic does not want its tokens shown.
+    // Apply the standard redaction too: even an app that shows its own traffic should not show tokens.
     let shown = redaction.inFull(body: Redaction.standard.inFull(body: text, type), type)
     return Data(secrets.hidden(in: shown).utf8)
   }
 
-  /// The error response, or `nil` if it is something else, such as a text page.
+  /// The OAuth 2 error, or `nil` if the body is something else, such as a text page.
   var refusal: OAuth2.Refusal? {
     guard let stated = try? JSONDecoder().decode(StatedRefusal.self, from: json) else { return nil }
     return OAuth2.Refusal(
@@ -64,7 +64,7 @@ struct TokenAnswer: Sendable {
 }
 
 extension OAuth2 {
-  /// The setting to check after a refusal, or `nil` if the cause is unclear.
+  /// Returns advice on the setting to check after a refusal, or `nil` if no setting is likely to be wrong.
   static func advice(for code: String?, _ status: HTTPStatus) -> String? {
     switch code {
     case "invalid_client": "check OAuth2.client: its id, its secret, and its placement (.header or .body)"

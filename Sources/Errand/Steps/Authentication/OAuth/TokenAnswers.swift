@@ -1,8 +1,8 @@
 import ErrandFoundation
 
-/// An error response of a token endpoint (RFC 6749 §5.2).
+/// An error response from a token endpoint (RFC 6749 §5.2).
 ///
-/// Facebook and Google's APIs return an object: `{"error":{"type":"OAuthException","message":"…","code":100}}`.
+/// The APIs of Facebook and Google return an object: `{"error":{"type":"OAuthException","message":"…","code":100}}`.
 struct StatedRefusal: Decodable {
   private enum CodingKeys: CodingKey { case error, error_description, message }
 
@@ -26,8 +26,8 @@ struct StatedRefusal: Decodable {
 
 /// A token response (RFC 6749 §5.1).
 ///
-/// Some servers write the lifetime as a string or the scopes as a list, or omit the type. Only a missing token fails
-/// the exchange, because with rotation the refresh token is already used up.
+/// Some servers send the lifetime as a string or the scopes as a list, or omit the type. Only a missing token is an
+/// error, because the server may already have replaced the refresh token.
 struct StatedToken: Decodable {
   let access_token: String
   let token_type: Lenient<String>?
@@ -35,8 +35,8 @@ struct StatedToken: Decodable {
   let refresh_token: Lenient<String>?
   let scope: Lenient<String>?
 
-  /// The token, received at `now`. A lifetime of 0, which some servers send for tokens that don't expire, is ignored:
-  /// such a token is replaced after a 401.
+  /// Returns the token, received at `now`. Ignores a lifetime of 0, which some servers send for tokens that don't
+  /// expire. Such a token is replaced after a 401.
   func token(_ now: Date) throws(OtherType) -> AccessToken {
     let type = token_type?.value ?? "Bearer"
     guard type.lowercased() == "bearer" else { throw OtherType(type: type) }
@@ -51,14 +51,14 @@ struct OtherType: Error {
   let type: String
 }
 
-/// A value, or `nil` if it has another type.
+/// A value, or `nil` if the response has a value of another type.
 struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
   let value: Value?
 
   init(from decoder: any Decoder) throws { value = try? Value(from: decoder) }
 }
 
-/// A number of seconds, clamped to 0...1e9. Can be written as a string.
+/// A number of seconds, clamped to 0...1e9. Can be encoded as a string.
 struct LenientNumber: Decodable, Sendable {
   let value: Double
 

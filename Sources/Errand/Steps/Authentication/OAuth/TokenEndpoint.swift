@@ -5,7 +5,7 @@ struct TokenEndpoint: Sendable {
   let settings: OAuth2
 
   /// Requests a token.
-  /// Throws ``OAuth2/Refusal`` for a refusal, ``TaskError`` for an invalid response, or `CancellationError`.
+  /// Throws ``OAuth2/Refusal`` if the server refuses, ``TaskError`` if its response is invalid, or `CancellationError`.
   func token(_ grant: HTTPQuery, _ context: RefreshContext) async throws -> AccessToken {
     var parameters = grant
     for item in settings.parameters.items { parameters.add(item.name, item.value) }
@@ -14,7 +14,7 @@ struct TokenEndpoint: Sendable {
     let request = try settings.tokenRequest?(exchange) ?? exchange.request()
     let answer = try await answer(to: request, for: exchange, context)
     let token = try token(in: answer, now: context.now)
-    // An invalid token would be stored and then fail every call.
+    // If an invalid token were stored, every call would fail.
     guard token.value.isBearerToken else {
       throw answer.failure(
         "its access_token is empty or contains a character that is invalid in a header: set OAuth2.tokenParser to read another field"
@@ -40,11 +40,13 @@ struct TokenEndpoint: Sendable {
     } catch let other as OtherType {
       throw answer.failure(
         "its token has the type '\(other.type.shortened)' instead of Bearer: "
-          + "set OAuth2.tokenParser if it is sent like a bearer token")
+          + "set OAuth2.tokenParser if the token can be sent as a bearer token")
     } catch {
-      // Some servers report an error with status 200. Don't include the decoding error: it can quote the token.
+      // Some servers report an error with status 200. Don't include the decoding error, because it can contain the
+      // token.
       throw answer.refusal
-        ?? answer.failure("the response has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser to read it")
+        ?? answer.failure(
+          "the response has no access_token (RFC 6749 §5.1): set OAuth2.tokenParser if another field has the token")
     }
   }
 
@@ -67,7 +69,7 @@ struct TokenEndpoint: Sendable {
 }
 
 extension OAuth2.Exchange {
-  /// The standard request of RFC 6749: a form, with the client's credential in `Authorization` or in the body.
+  /// Returns the standard request of RFC 6749: a form, with the client's credential in `Authorization` or in the body.
   public func request() throws -> HTTPRequest {
     var form = parameters
     var fields: HTTPHeaders = [.accept: "application/json", .contentType: MediaType.form.rawValue]
@@ -77,7 +79,7 @@ extension OAuth2.Exchange {
       form.add("client_id", client.id)
       form.add("client_secret", secret)
     case (let secret?, .header):
-      // RFC 6749 §2.3.1: form-encode both first, which also escapes colons.
+      // RFC 6749 §2.3.1: form-encode the identifier and the secret first. This also escapes colons.
       let credential = Credential(user: HTTPQuery.escaped(client.id), password: HTTPQuery.escaped(secret))
       fields[.authorization] = try credential.basicAuthorization()
     }

@@ -4,14 +4,14 @@
 
   /// Stores secrets in the keychain of an Apple platform, as generic passwords.
   ///
-  /// Secrets are readable once the device has been unlocked after a restart, so background work can continue. They
-  /// never leave the device.
+  /// Secrets can be read after the device has been unlocked once since it restarted, so background work can continue.
+  /// Secrets never leave the device.
   public struct KeychainSecretStore: SecretStore {
     private let service: String
     private let accessGroup: String?
 
-    /// Creates a store for a service: a name that separates its secrets from others, such as the app's identifier. Apps
-    /// in the same access group share its secrets.
+    /// Creates a store. `service` is a name that separates its secrets from other secrets, such as the app's
+    /// identifier. Apps in the same access group share the secrets.
     public init(service: String, accessGroup: String? = nil) {
       self.service = service
       self.accessGroup = accessGroup
@@ -30,7 +30,7 @@
       return data
     }
 
-    /// Replaces the secret with this name. `nil` removes it.
+    /// Stores a secret with this name, replacing any previous one. `nil` removes the secret.
     /// Throws ``TaskError`` with code `.fileNotWritable` if the keychain returns an error. In that case, the old secret
     /// is kept.
     @concurrent public func setSecret(_ secret: Data?, named name: String) async throws {

@@ -12,7 +12,7 @@ final class DiskBody: HTTPBodySource {
   private let state: Lock<State>
   private let onDamage: @Sendable () -> Void
 
-  /// Takes ownership of an open file.
+  /// Takes ownership of an open file descriptor.
   init(_ file: Int32, _ layout: DiskLayout, _ range: Range<Int>, onDamage: @escaping @Sendable () -> Void) {
     self.layout = layout
     self.range = range
@@ -39,7 +39,7 @@ final class DiskBody: HTTPBodySource {
     }
   }
 
-  /// Reads a frame. Throws if its checksum does not match.
+  /// Reads a frame. Throws an error if the frame's checksum does not match.
   static func frame(_ number: Int, of file: Int32, _ layout: DiskLayout) throws -> Data {
     let length = layout.length(ofFrame: number)
     guard let frame = DiskFolder.readFile(file, at: layout.offset(ofFrame: number), count: length + 8),

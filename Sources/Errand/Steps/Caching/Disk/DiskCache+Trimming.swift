@@ -8,7 +8,7 @@ extension DiskCache {
     var added = 0
     var isUnderWay = false
 
-    /// Whether the files may exceed the limit. Other processes can add files too.
+    /// Whether the cache may have exceeded the limit. Other processes can add files too.
     func isDue(_ limit: Int) -> Bool { counted.map { $0 + added > limit || added > limit / 8 } ?? true }
   }
 
@@ -18,10 +18,10 @@ extension DiskCache {
     let used: Int
   }
 
-  // Counting reads 4,096 folders, so don't block a call or a thread of the Swift concurrency pool.
+  // Counting reads 4,096 folders, so it must not block a call or a thread of the Swift concurrency pool.
   private static let queue = DispatchQueue(label: "errand.disk-cache", qos: .utility)
 
-  /// Records the size of a new file and starts a count if the files may exceed the limit.
+  /// Records the size of a new file, and starts a recount if the cache may have exceeded its limit.
   func noteAdded(_ size: Int) {
     let begins = trimming.withLock { state in
       state.added += DiskFolder.inBlocks(size)
@@ -32,7 +32,7 @@ extension DiskCache {
     if begins { Self.queue.async { [self] in countWhileDue() } }
   }
 
-  /// Counts the files, and counts them again if enough was added in the meantime.
+  /// Counts the files, and counts them again if the cache may have exceeded its limit in the meantime.
   private func countWhileDue() {
     var hasCounted = false
     repeat {
@@ -43,8 +43,8 @@ extension DiskCache {
     }
   }
 
-  /// Removes responses beyond the limits immediately rather than shortly after the next response is stored. Returns the
-  /// remaining size in bytes.
+  /// Immediately removes responses that exceed the limits, instead of shortly after the next response is stored.
+  /// Returns the remaining size in bytes.
   @discardableResult
   public func trim() async -> Int {
     await answer { waiter in
@@ -56,7 +56,8 @@ extension DiskCache {
     }
   }
 
-  /// Counts all files and removes those beyond a limit. Returns `false` if another process is already doing that.
+  /// Counts all files and removes responses that exceed a limit. Returns `false` if another process is already
+  /// counting.
   private func count() -> Bool {
     folder.alone {
       trimming.withLock { $0.added = 0 }
@@ -95,7 +96,7 @@ extension DiskCache {
     var total = found.reduce(0) { $0 + $1.size }
     var freed = 0
     let oldest = now().addingTimeInterval(-ageLimit.inSeconds).nanoseconds
-    // Remove a little more than necessary: otherwise each new response would trigger a count.
+    // Remove a little more than necessary. Otherwise, each new response would trigger a recount.
     let goal = total > sizeLimit ? sizeLimit - sizeLimit / 10 : sizeLimit
     for file in found.sorted(by: { $0.used < $1.used }) where file.name.kind == .entry {
       guard total > goal || file.used < oldest else { break }

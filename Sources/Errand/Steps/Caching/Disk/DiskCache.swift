@@ -1,19 +1,20 @@
 public import ErrandFoundation
 
-/// A cache in a folder, which survives restarts and can be shared by several processes.
+/// A cache in a folder. The cache survives restarts, and several processes can share it.
 ///
 ///     let cache = try DiskCache(at: folder, sizeLimit: 1 << 30)
 ///     await shop.update { $0.cache = cache }
 ///
-/// Only this user can access the folder and its files (0700, 0600). A file gets its final name when it is complete, and
-/// every byte is verified before it is used. Incomplete, damaged and foreign files are ignored and removed. Opening the
-/// cache doesn't read any files. It stores hashes of credentials and URLs instead of their text, but responses are
-/// stored as received.
+/// Only the current user can access the folder and its files (modes 0700 and 0600). A file gets its final name when it
+/// is complete, and every byte is verified before it is used. Incomplete, damaged and foreign files are ignored and
+/// removed. Opening the cache doesn't read any files. The cache stores hashes of credentials and URLs instead of their
+/// text, but responses are stored as received.
 public final class DiskCache: CacheStore {
-  /// The maximum disk space used by the cache's files in bytes, rounded up to blocks. Above this limit, the least
-  /// recently used responses are removed. The folders, at most 4,096, are not counted.
+  /// The maximum disk space used by the cache's files, in bytes. File sizes are rounded up to disk blocks. Above this
+  /// limit, the least recently used responses are removed. The folders, of which there are at most 4,096, are not
+  /// counted.
   public let sizeLimit: Int
-  /// The time for which a response is kept after it was received or last validated.
+  /// How long a response is kept after it was received or last validated.
   public let ageLimit: Duration
   let folder: DiskFolder
   let now: @Sendable () -> Date
@@ -25,7 +26,7 @@ public final class DiskCache: CacheStore {
   ///   - folder: A folder that contains nothing else.
   ///   - sizeLimit: The maximum disk space in bytes. Defaults to 256 MiB. A body larger than an eighth of the limit is
   ///     not stored.
-  ///   - ageLimit: The time for which a response is kept after it was received or last validated. Defaults to 90 days.
+  ///   - ageLimit: How long a response is kept after it was received or last validated. Defaults to 90 days.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or belongs to another user.
   public convenience init(
     at folder: URL, sizeLimit: Int = 256 << 20, ageLimit: Duration = .seconds(90 * 86_400)
@@ -56,7 +57,7 @@ public final class DiskCache: CacheStore {
     } ?? []
   }
 
-  /// Reads an entry. Returns `nil` and removes the file if it is invalid or too old.
+  /// Reads an entry. If the entry is invalid or too old, removes its file and returns `nil`.
   private func entry(_ name: DiskName, of key: CacheKey, in shard: Int32, hasHead: Bool) -> CacheEntry? {
     guard let (file, size) = DiskFolder.openFile(name.text, in: shard) else { return nil }
     var keepsFile = false
@@ -79,7 +80,7 @@ public final class DiskCache: CacheStore {
       }
       return CacheEntry(id: name.text, response, body: body)
     }
-    // Keep the file open, so its body stays readable if the file is removed.
+    // Keep the file open, so that its body can still be read if the file is removed.
     keepsFile = true
     return CacheEntry(id: name.text, response, length: layout.bodyLength, open: reading(file, layout, name))
   }
@@ -88,10 +89,11 @@ public final class DiskCache: CacheStore {
     guard layout.bodyLength > 0 else { return Data() }
     let offset = layout.offset(ofFrame: 0)
     if start.count == layout.fileSize { return DiskLayout.checked(start.dropFirst(offset), number: 0) }
-    return try? DiskBody.frame(0, of: file, layout)  // a damaged file counts as missing
+    return try? DiskBody.frame(0, of: file, layout)  // treat a damaged file as missing
   }
 
-  /// Opens bodies from an open file. Each body has its own descriptor. The file is closed with the last descriptor.
+  /// Returns a closure that opens bodies from an open file. Each body has its own descriptor. The file is closed with
+  /// the last one.
   private func reading(
     _ file: Int32, _ layout: DiskLayout, _ name: DiskName
   ) -> @Sendable (Range<Int>) throws -> any HTTPBodySource {
@@ -103,7 +105,7 @@ public final class DiskCache: CacheStore {
     }
   }
 
-  /// The head of a file and the bytes read so far, or `nil` if it is invalid.
+  /// Returns the head of a file and the bytes read so far, or `nil` if the head is invalid.
   private static func head(of file: Int32, size: Int) -> (DiskLayout, DiskHead, Data)? {
     guard let start = DiskFolder.readFile(file, at: 0, count: min(size, 8 << 10)), let layout = DiskLayout(start) else {
       return nil
@@ -117,7 +119,7 @@ public final class DiskCache: CacheStore {
     return (layout, head, start)
   }
 
-  /// The header after the last validation. Returns `nil` and removes the file if it is damaged.
+  /// Returns the header from the last validation, if any. If the file is damaged, removes it and returns `nil`.
   private func updatedHead(_ name: DiskName, _ key: CacheKey, in shard: Int32) -> StoredResponse? {
     guard let (file, size) = DiskFolder.openFile(name.of(.head).text, in: shard) else { return nil }
     defer { close(file) }
@@ -152,14 +154,14 @@ public final class DiskCache: CacheStore {
         DiskFolder.removeFile(part, in: shard)
         throw error
       }
-      // If the response has been removed in the meantime, its header would be left behind.
+      // If the response was removed in the meantime, don't leave its header behind.
       if DiskFolder.status(of: name.text, in: shard) == nil { DiskFolder.removeFile(name.of(.head).text, in: shard) }
     }
     noteAdded(head.count)
   }
 
   /// Removes superseded responses, and the least recently used variants if there are too many. If two responses are
-  /// stored concurrently, one is kept.
+  /// stored concurrently, only one is kept.
   func removeSuperseded(by head: DiskHead, _ own: DiskName, in shard: Int32) {
     var variants: [(name: DiskName, used: Int, time: Date)] = []
     for name in DiskFolder.names(in: shard) where name.isOf(own) && name.kind == .entry && name != own {
@@ -214,7 +216,7 @@ public final class DiskCache: CacheStore {
     DiskFolder.removeFile(name.text, in: shard)
   }
 
-  /// Calls `body` with the folder of a name. Throws if the folder does not exist.
+  /// Calls `body` with the folder for a name. Throws an error if the folder does not exist.
   func withShard<Result>(of name: DiskName, making: Bool = false, _ body: (Int32) throws -> Result) throws -> Result {
     guard let result = try folder.withShard(DiskFolder.shard(name.url), making: making, body) else {
       throw TaskError(

@@ -2,11 +2,11 @@ import ErrandFoundation
 
 /// The folder of a ``DiskCache``, with its 4,096 subfolders and their files.
 ///
-/// Uses descriptors only, doesn't follow links, and reads only regular files owned by this user. Only changes files
-/// with names that it has created.
+/// Uses only descriptors, follows no links, and reads only regular files owned by the current user. Changes only files
+/// whose names have the cache's format.
 final class DiskFolder: Sendable {
   struct Status {
-    /// The disk space in bytes.
+    /// The disk space used, in bytes.
     let size: Int
     /// The time of the last use, in nanoseconds since 1970.
     let used: Int
@@ -14,8 +14,8 @@ final class DiskFolder: Sendable {
 
   private let descriptor: Int32
 
-  /// Opens a folder, or creates it with its parents.
-  /// Throws ``TaskError`` with code `.fileNotWritable` if it can't be created or belongs to another user.
+  /// Opens a folder, creating it and its parents if necessary.
+  /// Throws ``TaskError`` with code `.fileNotWritable` if the folder can't be created or belongs to another user.
   init(_ url: URL) throws {
     do {
       try PrivateFolder.make(url)
@@ -28,7 +28,7 @@ final class DiskFolder: Sendable {
     }
     var status = stat()
     var link = stat()
-    // Responses are secret: other users must not read or replace them, or redirect the folder with a link.
+    // Responses are secret. Other users must not be able to read or change them, or replace the folder with a link.
     guard
       fstat(opened, &status) == 0, lstat(url.path, &link) == 0, status.st_uid == geteuid(), link.st_uid == geteuid(),
       fchmod(opened, 0o700) == 0
@@ -60,7 +60,7 @@ final class DiskFolder: Sendable {
     return try body(shard)
   }
 
-  /// The files in a subfolder that have a valid name.
+  /// Returns the valid file names in a subfolder.
   static func names(in shard: Int32) -> [DiskName] {
     let copy = dup(shard)  // closedir closes it
     guard copy >= 0, let stream = fdopendir(copy) else {
@@ -81,7 +81,7 @@ final class DiskFolder: Sendable {
 
   // MARK: Files
 
-  /// Opens a regular file owned by this user for reading, or returns `nil`.
+  /// Opens a regular file owned by the current user for reading, or returns `nil`.
   static func openFile(_ name: String, in shard: Int32) -> (file: Int32, size: Int)? {
     let file = openat(shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return nil }
@@ -93,13 +93,13 @@ final class DiskFolder: Sendable {
     return (file, Int(status.st_size))
   }
 
-  /// Creates a file and locks it while it is open, so other processes see that it is being written.
+  /// Creates a file and locks it while it is open, so that other processes see that it is being written.
   static func create(_ name: String, in shard: Int32) throws -> Int32 {
     for _ in 0..<10 {
       let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard file >= 0 else { break }
       while flock(file, LOCK_EX) != 0, errno == EINTR {}
-      // Another process may have removed the file as abandoned before it was locked.
+      // Before the file was locked, another process may have removed it as abandoned.
       var status = stat()
       if fstat(file, &status) == 0, status.st_nlink > 0 { return file }
       close(file)
@@ -137,10 +137,11 @@ final class DiskFolder: Sendable {
     return Status(size: taken(by: status), used: time.seconds &* 1_000_000_000 &+ time.nanoseconds)
   }
 
-  /// The size of a file rounded up to blocks of 4 KiB, as on most disks.
+  /// Returns a file size rounded up to blocks of 4 KiB, which most disks use.
   static func inBlocks(_ length: Int) -> Int { (length + 4095) / 4096 * 4096 }
 
-  /// Some file systems allocate blocks later or store small files elsewhere.
+  /// Returns the disk space used by a file. Estimates the space if no blocks are reported, because some file systems
+  /// allocate blocks later or store small files elsewhere.
   private static func taken(by status: stat) -> Int {
     status.st_blocks > 0 ? Int(status.st_blocks) * 512 : inBlocks(Int(status.st_size))
   }
@@ -154,7 +155,7 @@ final class DiskFolder: Sendable {
     }
   }
 
-  /// Runs `body` under a lock. Returns `false` if another process holds the lock.
+  /// Runs `body` while holding a lock. Returns `false` if another process holds the lock.
   func alone(_ body: () -> Void) -> Bool {
     let file = openat(descriptor, "trimming", O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { return false }
@@ -166,7 +167,7 @@ final class DiskFolder: Sendable {
 
   // MARK: Reading and writing
 
-  /// Reads `count` bytes at an offset, or fewer at the end of the file. Returns `nil` if they can't be read.
+  /// Reads `count` bytes at an offset, or fewer at the end of the file. Returns `nil` if reading fails.
   static func readFile(_ file: Int32, at offset: Int, count: Int) -> Data? {
     var data = Data(count: count)
     var done = 0

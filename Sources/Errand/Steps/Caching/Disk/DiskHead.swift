@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// The serialized head of a ``DiskCache`` file: the key and the response without its body.
 struct DiskHead: Equatable {
-  /// The key, with a hash instead of the URL, which can contain a password or a token.
+  /// The key, with a hash instead of the URL, because a URL can contain a password or a token.
   let key: CacheKey
   let response: StoredResponse
 
@@ -20,7 +20,7 @@ struct DiskHead: Equatable {
     writer.add(key.url)
     writer.add(key.credential)
     writer.add(UInt64(response.status.code))
-    // Other epochs change the last bits of a date, which would make a response stale too early.
+    // Converting a date to another epoch changes its last bits, which could make a response stale too early.
     writer.add(response.requestTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.responseTime.timeIntervalSinceReferenceDate.bitPattern)
     writer.add(response.isDecompressed ? 1 : 0)
@@ -91,7 +91,7 @@ private struct ByteReader {
   }
 
   mutating func headers() -> HTTPHeaders? {
-    // A field takes at least 16 bytes, so a damaged count can't reserve too much memory.
+    // A field takes at least 16 bytes, so a damaged count can't cause a large allocation.
     guard let count = number(), count <= UInt64(rest / 16) else { return nil }
     var fields: [HTTPHeaders.Field] = []
     for _ in 0..<count {
@@ -103,7 +103,7 @@ private struct ByteReader {
 }
 
 extension Data {
-  /// The little-endian 64-bit integer at an offset from the start.
+  /// Returns the little-endian 64-bit integer at an offset from the start.
   func number(at offset: Int) -> UInt64 {
     withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
   }

@@ -52,7 +52,7 @@ struct DiskLayout: Equatable {
 
   func isSound(head: Data) -> Bool { head.count == headLength && Self.checksum(head, number: .max) == headChecksum }
 
-  /// The bytes of a frame without its checksum, or `nil` if the checksum does not match.
+  /// Returns the bytes of a frame without its checksum, or `nil` if the checksum does not match.
   static func checked(_ frame: Data, number: Int) -> Data? {
     guard frame.count >= 8 else { return nil }
     let bytes = Data(frame.dropFirst(8))  // callers expect indices that start at 0

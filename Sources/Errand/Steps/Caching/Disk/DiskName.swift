@@ -32,7 +32,7 @@ struct DiskName: Hashable {
 
   func of(_ kind: Kind) -> DiskName { DiskName(self, kind) }
 
-  /// Whether two files have the same key.
+  /// Whether two files belong to the same key.
   func isOf(_ other: DiskName) -> Bool { url == other.url && credential == other.credential }
 
   var text: String { "\(url.hexadecimal)-\(credential.hexadecimal)-\(number.hexadecimal)\(kind.rawValue)" }

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// Writes a response to a temporary file and renames it when it is complete.
+/// Writes a response to a temporary file, and renames the file when the response is complete.
 final class DiskWriter: CacheWriter {
   private struct State {
-    /// The start of the next frame.
+    /// The first bytes of the next frame.
     var rest = Data()
     var length = 0
     var frames = 0

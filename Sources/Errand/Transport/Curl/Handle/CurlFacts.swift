@@ -25,15 +25,15 @@
       }
     }
 
-    /// The timings of the transfer. `firstByte` is when the final response began, or zero if it didn't. libcurl's own
-    /// value can't be used: for a request with a body, it is when sending began.
+    /// Returns the timings of the transfer. `firstByte` is the time at which the final response began, or zero if it
+    /// has not begun. libcurl's own value is wrong for a request with a body: it is the time when sending began.
     func timings(handedOn bytes: Int64, firstByte: Duration) -> TransferTimings {
       var timings = TransferTimings.Parts()
       timings.nameLookup = duration(CCINFO_NAMELOOKUP_TIME_T)
       timings.connect = duration(CCINFO_CONNECT_TIME_T)
       timings.secureConnect = duration(CCINFO_APPCONNECT_TIME_T)
       timings.requestStart = duration(CCINFO_PRETRANSFER_TIME_T)
-      // Both clocks start in the same iteration of the loop.
+      // `firstByte` can be compared with libcurl's times, because both clocks start in the same loop iteration.
       timings.firstByte = firstByte > .zero ? max(firstByte, timings.requestStart) : .zero
       timings.lastByte = max(duration(CCINFO_TOTAL_TIME_T), timings.firstByte)
       timings.bytesSent = Int64(long(CCINFO_REQUEST_SIZE)) + off(CCINFO_SIZE_UPLOAD_T)
@@ -62,12 +62,12 @@
           isShared: isShared,
           lackOfAuthorities: authorities == .system ? CurlLibrary.lackOfAuthorities : nil,
           trustsSystem: authorities == .system))
-      // libcurl keeps the last error number in the handle, even if it is unrelated.
+      // libcurl keeps the last error number in the handle, even if it is unrelated to this failure.
       let number = phase == .connecting ? long(CCINFO_OS_ERRNO) : 0
       var reason = number != 0 ? failure.reason(String(cString: strerror(Int32(number)))) : failure.reason
-      // libcurl names the host of the URL, but the connection was to the socket.
+      // libcurl's message names the URL's host, although libcurl connected to the socket.
       if failure.code == .cannotConnect, let socketPath {
-        let words = number != 0 ? String(cString: strerror(Int32(number))) : "no connection"
+        let words = number != 0 ? String(cString: strerror(Int32(number))) : "unknown error"
         reason = "can't connect to the Unix socket at \(socketPath): \(words)"
       }
       if failure.code == .pinMismatch { reason += "; the server presented \(shownPins.joined(separator: ", "))" }
@@ -76,11 +76,11 @@
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, wasNotSent: wasNotSent)
     }
 
-    /// The error if the proxy refused the tunnel, otherwise `nil`. No part of the request was sent.
+    /// The error if the proxy refused the tunnel, in which case no part of the request was sent. Otherwise `nil`.
     private var tunnelFailure: TaskError? {
       let status = HTTPStatus(long(CCINFO_HTTP_CONNECTCODE))
       guard status.code >= 300 else { return nil }
-      // A refusal is permanent. A status that may be temporary is reported as a failure to connect.
+      // A refusal is permanent. A status that may be temporary is reported as a connection failure instead.
       let isRefused = status.code < 500 && !RetryableStatuses.standard.contains(status)
       return TaskError(
         isRefused ? .proxyRefused : .cannotConnect,

@@ -4,11 +4,11 @@
   /// A libcurl easy handle, freed with the last reference. It has one owner at a time: a transfer or the pool.
   final class CurlHandle {
     private(set) var pointer: OpaquePointer
-    /// The request for which the options are set, except the options that every request sets. `nil` if a reset is
-    /// needed.
+    /// The properties of the request that the options are set for, without those that change with every request. `nil`
+    /// if the handle must be reset first.
     var plain: Plain?
     var header: CurlHeaderList?
-    /// The last URL that was parsed.
+    /// The URL in `parsedAddress`.
     var address = ""
     var parsedAddress: OpaquePointer?
     /// libcurl's error message: at most 255 bytes and a NUL.
@@ -42,8 +42,8 @@
       let pins: Set<String>?
     }
 
-    /// Sets the URL of the next request. It is parsed here, because libcurl would parse and rewrite it for every
-    /// request. Returns `false` for an invalid URL, or an IPv6 address with a zone, which libcurl drops before 8.3.
+    /// Sets the URL of the next request. The URL is parsed here because libcurl would otherwise parse and rewrite it
+    /// for every request. Returns `false` if the URL is invalid or has an IPv6 zone, which libcurl before 8.3 drops.
     func setParsed(_ address: String) -> Bool {
       if address == self.address { return true }
       guard let parsed = parsedAddress ?? ccurl_url_init() else { return false }
@@ -51,7 +51,7 @@
       let mayHaveZone = address.utf8.contains(UInt8(ascii: "[")) && address.utf8.contains(UInt8(ascii: "%"))
       let isParsed = !mayHaveZone && ccurl_url_parse(parsed, address) == CCE_OK
       self.address = isParsed ? address : ""
-      // Otherwise the last parsed URL would override the URL option.
+      // If parsing failed, clear this option. Otherwise, the last parsed URL would override the URL option.
       return ccurl_easy_set_pointer(pointer, CCOPT_CURLU, isParsed ? UnsafeRawPointer(parsed) : nil) == CCE_OK
         && isParsed
     }
@@ -65,9 +65,9 @@
 
     /// Resets every option and sets the size of the receive buffer.
     ///
-    /// libcurl keeps the buffers of a handle whose stream ended while others were active, and can't change the size
-    /// while such a buffer exists. The next stream would read 16 KiB at a time, and overflow with a single TLS record.
-    /// In that case, the handle is replaced.
+    /// If a handle's stream ended while other streams were active, libcurl keeps the handle's buffers and can't change
+    /// their size. The next stream would read 16 KiB at a time, and a single TLS record would overflow the buffer. In
+    /// that case, the handle is replaced.
     func reset(bufferSize: Int) {
       ccurl_easy_reset(pointer)
       address = ""

@@ -1,7 +1,7 @@
 #if os(Linux)
   import CCurl
 
-  /// The unused easy handles of a transport on one loop, which cache host names and TLS sessions.
+  /// A transport's unused easy handles on one loop. They cache DNS results and TLS sessions.
   final class CurlHandlePool: Sendable {
     /// An unused handle, owned by the pool.
     private struct Idle: Sendable {
@@ -26,12 +26,13 @@
       if let idle { return idle.handle }
       guard let pointer = ccurl_easy_init() else {
         state.withLock { $0.busy -= 1 }
-        throw TaskError(.internal, "not enough memory for a libcurl handle", phase: .preparing)
+        throw TaskError(.internal, "could not create a libcurl handle: not enough memory", phase: .preparing)
       }
       return CurlHandle(pointer)
     }
 
-    /// Ends an exchange. Call this before resuming its reader, which might start the next exchange immediately.
+    /// Records the end of an exchange. Call this before resuming its reader, which might start the next exchange
+    /// immediately.
     func ended() { state.withLock { $0.busy -= 1 } }
 
     func giveBack(_ handle: CurlHandle) {

@@ -2,7 +2,7 @@
   import CCurl
   import ErrandFoundation
 
-  /// The header of a request, in libcurl's format. libcurl reads it during the request. A handle keeps its last list,
+  /// A request's header fields as a libcurl list, which libcurl reads during the request. A handle keeps its last list,
   /// because most requests to a server have the same fields.
   final class CurlHeaderList {
     struct Content {
@@ -12,8 +12,8 @@
       var sendsBody = false
       var expectsContinue = false
 
-      /// Whether both produce the same list, apart from the value of `traceparent` if `isTraced`. Names are
-      /// case-sensitive.
+      /// Whether both produce the same list, ignoring the value of `traceparent` if `isTraced`. Names are compared
+      /// case-sensitively.
       func matches(_ other: Content, butForTrace isTraced: Bool) -> Bool {
         sendsBody == other.sendsBody && expectsContinue == other.expectsContinue
           && acceptEncoding == other.acceptEncoding && trailers == other.trailers
@@ -24,7 +24,7 @@
             })
       }
 
-      /// Whether both share one array, which is the case for requests without their own header fields.
+      /// Whether both share one array. This is the case for requests without their own header fields.
       private func isCopy(of other: Content) -> Bool {
         fields.withUnsafeBufferPointer { mine in
           other.fields.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress && mine.count == $0.count }
@@ -62,11 +62,11 @@
 
     func dropExpectation() {
       var line = pointer
-      // libcurl sends no expectation for an empty "Expect:".
+      // libcurl omits the field if the list has an empty "Expect:".
       while let value = Self.value(of: "Expect:", from: &line) { value.pointee = 0 }
     }
 
-    /// The text after `start` in the next matching line. Moves `line` to the line after it.
+    /// Returns the text after `start` in the next matching line, and advances `line` past that line.
     private static func value(
       of start: String, from line: inout UnsafeMutablePointer<ccurl_slist>?
     ) -> UnsafeMutablePointer<CChar>? {
@@ -89,16 +89,16 @@
       expectsContinue = sendsBody && request.options.continueTimeout != nil && !request.body.isEmpty
     }
 
-    /// The lines, each followed by a NUL. They include lines that keep libcurl from adding its own fields.
+    /// The lines of the list, each followed by a NUL. Some lines only keep libcurl from adding its own fields.
     fileprivate var block: [UInt8] {
       var block: [UInt8] = []
       block.reserveCapacity(256)
       for field in isFirstAsByCurl ? fields.dropFirst() : fields[...] {
-        // The transport sets the framing.
+        // The transport sets the framing fields.
         if field.name == .contentLength || field.name == .transferEncoding { continue }
         if field.name == "Trailer", trailers != nil { continue }
         block.append(contentsOf: field.name.rawName.utf8)
-        // libcurl omits a field that is written as "Name:". With a semicolon, it sends the field without a value.
+        // libcurl omits a field that is written as "Name:", but sends "Name;" as a field without a value.
         let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         block.append(contentsOf: isBlank ? ";".utf8 : ": ".utf8)
         if !isBlank { block.append(contentsOf: field.value.utf8) }
@@ -124,9 +124,9 @@
       return block
     }
 
-    /// Whether the first field is the `Accept` that libcurl would write there itself. Omitting it is faster, because
-    /// libcurl compares each listed field with fourteen names. If the list has another `Accept`, libcurl doesn't add
-    /// its own.
+    /// Whether the first field is the `Accept` that libcurl would add there itself. Omitting it is faster, because
+    /// libcurl compares each field in the list with fourteen names. If the list has another `Accept`, libcurl doesn't
+    /// add its own.
     private var isFirstAsByCurl: Bool {
       guard let first = fields.first, first.name.rawName == "Accept", first.value == "*/*" else { return false }
       return !fields.dropFirst().contains { $0.name == .accept }
@@ -136,7 +136,7 @@
   }
 
   extension HTTPHeaders.Field {
-    /// Whether the value of `other` can be written over this one.
+    /// Whether the value of `other` can overwrite this value in place.
     fileprivate func isReplaceable(by other: HTTPHeaders.Field) -> Bool {
       value.utf8.count == other.value.utf8.count
         && other.value.utf8.first.map { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } ?? false

@@ -9,7 +9,7 @@
       case Int32(CCURL_LOADED): nil
       case Int32(CCURL_MISSING_LIBRARY): missing
       case Int32(CCURL_TOO_OLD): tooOld
-      case Int32(CCURL_MISSING_SYMBOL): "libcurl \(version) lacks a function that is needed"
+      case Int32(CCURL_MISSING_SYMBOL): "libcurl \(version) lacks a required function"
       default: "libcurl \(version) could not be initialized"
       }
     }()
@@ -20,8 +20,8 @@
 
     private static var tooOld: String {
       """
-      libcurl \(version) is older than 7.76, the oldest supported version: install a newer one, link one with the \
-      trait LinkedCurl, or use ErrandURLSession
+      libcurl \(version) is older than 7.76, the oldest supported version: install a newer version, link one \
+      with the LinkedCurl trait, or use ErrandURLSession
       """
     }
 
@@ -30,7 +30,7 @@
 
     static let lackOfTLS =
       offers(CC_VERSION_SSL)
-      ? nil : "the machine's libcurl \(version) was built without TLS: install one with TLS with \(packages)"
+      ? nil : "the machine's libcurl \(version) was built without TLS: install libcurl with TLS support: \(packages)"
 
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
 
@@ -40,28 +40,28 @@
     /// Whether the state of libcurl's TLS library can be read.
     package static let showsTLS = problem == nil && ccurl_shows_tls() == 1
 
-    /// Whether libcurl calls back before it sends a request: 7.80 and newer. Without the callback, nothing can check a
-    /// pooled connection before its next request, so every exchange uses HTTP/1.1 and its own connection.
+    /// Whether libcurl calls back before it sends a request: 7.80 and newer. Without the callback, a pooled connection
+    /// can't be checked before its next request, so every exchange uses HTTP/1.1 and its own connection.
     package static let hasRequestCallback = answers { ccurl_easy_set_prereq($0, nil, nil) == CCE_OK }
 
-    /// Whether authorities can be passed as data: 7.77 and newer, with most TLS libraries.
+    /// Whether authorities can be loaded from memory: 7.77 and newer, with most TLS libraries.
     package static let takesAuthorities = answers {
       ccurl_easy_set_blob($0, CCOPT_CAINFO_BLOB, "\n", 1) == CCE_OK  // 8.19 rejects empty data
     }
 
-    /// Whether protocols are limited by name: 7.85 and newer.
+    /// Whether the allowed protocols are set by name: 7.85 and newer.
     static let namesProtocols = ccurl_version_number() >= 0x075500
 
-    /// Whether libcurl appends a folded line at the start of a head to a field of the handle's last response, which was
-    /// freed: 7.83 to 8.1.1 (curl#11101).
+    /// Whether libcurl appends a folded line at the start of a head to a field of the handle's previous response, which
+    /// has been freed: 7.83 to 8.1.1 (curl#11101).
     static let losesFirstField = (0x075300..<0x080102).contains(ccurl_version_number())
 
-    /// Whether a stream can lose up to 32 KiB at its end without an error, if it ends after a GOAWAY as the last stream
-    /// of its connection. Seen with 7.88.1. 8.1 reads streams differently.
+    /// Whether the last stream on a connection can silently lose its final 32 KiB if it ends after a GOAWAY. Seen with
+    /// 7.88.1. 8.1 reads streams differently.
     static let losesLastBytes = ccurl_version_number() < 0x080100
 
-    /// Whether the end of one stream's upload can drop buffered bytes of another stream on the connection, without an
-    /// error: 7.88's `http2_data_done_send` continues reading while `pausedata` waits. 8.1 reads streams differently.
+    /// Whether finishing one stream's upload can silently drop buffered bytes of another stream on the connection:
+    /// 7.88's `http2_data_done_send` continues to read while `pausedata` is pending. 8.1 reads streams differently.
     static let mixesStreams = ccurl_version_number() < 0x080100
 
     /// Whether an exchange can get a connection with a different version of HTTP than it requested. Seen with 8.12.1,
@@ -71,8 +71,7 @@
     /// Whether a transfer waits for its timeout before it tries the next address: 7.87 to 8.3 (curl#11920).
     static let stallsAtNextAddress = (0x075700..<0x080400).contains(ccurl_version_number())
 
-    /// Whether HTTP/2 is started again on a connection without TLS that already uses it, which ends the connection:
-    /// 7.88.
+    /// Whether libcurl starts HTTP/2 again on a reused connection without TLS, which breaks the connection: 7.88.
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
 
     /// The machine's authorities file, if libcurl was built to look elsewhere, or `nil` if libcurl finds its own.
@@ -82,8 +81,8 @@
       findsAuthorities || authorities != nil
       ? nil
       : """
-      this machine has no certificates of authorities: apt-get install ca-certificates (Debian, Ubuntu), dnf install \
-      ca-certificates (Red Hat) or apk add ca-certificates (Alpine) gets them, and the transport's tls.authorities names others
+      this machine has no CA certificates: install them with apt-get install ca-certificates (Debian, Ubuntu), dnf install \
+      ca-certificates (Red Hat) or apk add ca-certificates (Alpine), or set the transport's tls.authorities
       """
 
     private static let findsAuthorities = answers { easy in
@@ -109,12 +108,12 @@
       "/etc/ssl/cert.pem",
     ]
 
-    /// Whether HTTP/3 can be used, with pins and authorities checked as over TCP by every TLS library: 8.18 and newer.
+    /// Whether HTTP/3 can be used: 8.18 and newer, in which every TLS library checks pins and authorities as over TCP.
     static let offersHTTP3 = versionNumber >= 0x081200 && offers(CC_VERSION_HTTP3)
 
     static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }
 
-    /// The monotonic clock, in nanoseconds.
+    /// The current time of the monotonic clock, in nanoseconds.
     static var now: UInt64 { ccurl_now() }
   }
 #endif

@@ -14,7 +14,7 @@
         ccurl_easy_set_long(easy, CCOPT_UPLOAD, 1)
         ccurl_easy_set_off(easy, CCOPT_INFILESIZE_LARGE, transfer.statedLength ?? -1)
         ccurl_easy_set_long(easy, CCOPT_UPLOAD_BUFFERSIZE, 128 << 10)
-        // Otherwise an early error ends the upload, and can drop bytes of another stream.
+        // Otherwise, an early error response ends the upload, which can drop bytes of another stream.
         if transfer.mayMultiplex, !transfer.isAlone, !transfer.expectsContinue, CurlLibrary.mixesStreams {
           ccurl_easy_set_long(easy, CCOPT_KEEP_SENDING_ON_ERROR, 1)
         }

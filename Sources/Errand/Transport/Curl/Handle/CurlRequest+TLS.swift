@@ -5,27 +5,28 @@
   extension CurlRequest {
     func setSecurity(_ easy: OpaquePointer) throws {
       try requireTLS()
-      // Wait for a connection that can carry several requests instead of opening one for each.
+      // Wait for a connection that can carry several requests instead of opening one per request.
       ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
       let tls = configuration.tls
-      // Otherwise the authorities in libcurl's default directory would be trusted too.
+      // Otherwise, the authorities in libcurl's default directory would be trusted too.
       if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_CAPATH, nil) }
       switch tls.authorities {
       case .system:
         if let file = CurlLibrary.authorities { ccurl_easy_set_string(easy, CCOPT_CAINFO, file) }
-      case .file(let url): try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read authorities")
+      case .file(let url):
+        try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read the certificate authorities")
       case .pem(let data):
         if let file = rules.authorities {
-          try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, file.path), "read authorities")
+          try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, file.path), "read the certificate authorities")
         } else {
-          try setBlob(easy, CCOPT_CAINFO_BLOB, data, "accept authorities as data")
+          try setBlob(easy, CCOPT_CAINFO_BLOB, data, "load certificate authorities from memory")
         }
       }
       let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
-      try require(ccurl_easy_set_long(easy, CCOPT_SSLVERSION, version), "require a TLS version")
+      try require(ccurl_easy_set_long(easy, CCOPT_SSLVERSION, version), "set the minimum TLS version")
       if let identity = tls.identity {
-        try setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate, "accept a client certificate as data")
-        try setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key, "accept a client key as data")
+        try setBlob(easy, CCOPT_SSLCERT_BLOB, identity.certificate, "load a client certificate from memory")
+        try setBlob(easy, CCOPT_SSLKEY_BLOB, identity.key, "load a client key from memory")
         if let password = identity.password { ccurl_easy_set_string(easy, CCOPT_KEYPASSWD, password) }
       }
       if let pins = request.options.pins.pins(for: origin.host) {
@@ -40,8 +41,8 @@
       }
     }
 
-    /// Sets the trust in an https proxy: the same authorities, version and checks as for servers. Pins and the client
-    /// identity apply to servers only.
+    /// Sets the TLS options for an https proxy: the same authorities, minimum version and verification as for servers.
+    /// Pins and the client identity apply only to servers.
     func setProxySecurity(_ easy: OpaquePointer) throws {
       try requireTLS()
       let tls = configuration.tls
@@ -50,16 +51,20 @@
       case .system:
         if let file = CurlLibrary.authorities { ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file) }
       case .file(let url):
-        try require(ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, url.path), "read authorities for a proxy")
+        try require(
+          ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, url.path), "read the certificate authorities for the proxy")
       case .pem(let data):
         if let file = rules.authorities {
-          try require(ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file.path), "read authorities for a proxy")
+          try require(
+            ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file.path), "read the certificate authorities for the proxy"
+          )
         } else {
-          try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "accept authorities for a proxy as data")
+          try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "load certificate authorities for the proxy from memory")
         }
       }
       let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
-      try require(ccurl_easy_set_long(easy, CCOPT_PROXY_SSLVERSION, version), "require a TLS version for a proxy")
+      try require(
+        ccurl_easy_set_long(easy, CCOPT_PROXY_SSLVERSION, version), "set the minimum TLS version for the proxy")
       if tls.verification == .dangerouslyNone {
         ccurl_easy_set_long(easy, CCOPT_PROXY_SSL_VERIFYPEER, 0)
         ccurl_easy_set_long(easy, CCOPT_PROXY_SSL_VERIFYHOST, 0)
@@ -69,7 +74,7 @@
     private func requireTLS() throws {
       guard let lack = CurlLibrary.lackOfTLS else { return }
       throw TaskError(
-        .secureConnectionFailed, "nothing is sent to \(origin): \(lack)", phase: .preparing, wasNotSent: true)
+        .secureConnectionFailed, "the request to \(origin) was not sent: \(lack)", phase: .preparing, wasNotSent: true)
     }
 
     private static func list(_ pins: Set<String>) -> String {
@@ -78,7 +83,7 @@
 
     private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data, _ purpose: String) throws {
       try data.withUnsafeBytes { bytes in
-        // Empty data must not fall back to the authorities that the library trusts by default.
+        // Reject empty data: libcurl would fall back to the authorities that it trusts by default.
         guard let start = bytes.baseAddress else { return try require(CCE_BAD_FUNCTION_ARGUMENT, purpose) }
         try require(ccurl_easy_set_blob(easy, option, start, bytes.count), purpose)
       }

@@ -17,10 +17,11 @@
 
     var configuration: CurlTransport.Configuration { rules.configuration }
 
-    /// Throws ``TaskError`` if libcurl can't set an option that the request's security depends on.
+    /// Sets the options of the transfer's handle. Throws ``TaskError`` if libcurl rejects an option that the request's
+    /// security depends on.
     func apply(to transfer: CurlTransfer) throws {
-      // Handles are reused: a reset clears the last request, but keeps TLS sessions and resolved names. Consecutive
-      // plain requests differ only in their URL, header and callback data, so they need no reset.
+      // Handles are reused. A reset clears the last request, but keeps TLS sessions and DNS results. Consecutive plain
+      // requests differ only in their URL, header fields and callback data, so they need no reset.
       let plain = isPlain ? self.plain(for: transfer) : nil
       let isReset = plain == nil || transfer.handle.plain != plain
       if isReset { transfer.handle.reset(bufferSize: request.options.isLongLived ? 256 << 10 : 64 << 10) }
@@ -53,22 +54,22 @@
 
     private func setRules(_ easy: OpaquePointer, _ transfer: CurlTransfer) throws {
       ccurl_easy_set_long(easy, CCOPT_NOSIGNAL, 1)
-      // Otherwise file:///etc/passwd could be read.
+      // Otherwise, a URL such as file:///etc/passwd could be read.
       let limit =
         CurlLibrary.namesProtocols
         ? ccurl_easy_set_string(easy, CCOPT_PROTOCOLS_STR, "http,https")
         : ccurl_easy_set_long(easy, CCOPT_PROTOCOLS, Int(CCPROTO_HTTP | CCPROTO_HTTPS))
       try require(limit, "restrict URL schemes")
       ccurl_easy_set_long(easy, CCOPT_FOLLOWLOCATION, 0)
-      // Otherwise libcurl reads the environment.
+      // Otherwise, libcurl takes its proxies from the environment.
       ccurl_easy_set_string(easy, CCOPT_PROXY, "")
       ccurl_easy_set_string(easy, CCOPT_NOPROXY, "")
       ccurl_easy_set_long(easy, CCOPT_SUPPRESS_CONNECT_HEADERS, 1)
-      // The reader decompresses bodies, because libcurl accepts truncated ones as complete.
+      // Errand decompresses bodies itself, because libcurl accepts truncated ones as complete.
       ccurl_easy_set_long(easy, CCOPT_HTTP_CONTENT_DECODING, 0)
       ccurl_easy_set_long(easy, CCOPT_PATH_AS_IS, 1)
-      // Without this RTSP option, libcurl resends a request that was not answered on a pooled connection. With it,
-      // libcurl only resends after a refused stream.
+      // Without this RTSP option, libcurl resends a request that got no response on a pooled connection. With it,
+      // libcurl resends only if the stream was refused.
       ccurl_easy_set_long(easy, CCOPT_RTSP_REQUEST, Int(CC_RTSPREQ_RECEIVE))
       transfer.handle.collectRemarks()
       if !CurlLibrary.hasRequestCallback {
@@ -77,9 +78,9 @@
       }
       // The loop has its own timers, because libcurl reports several timeouts with the same code.
       ccurl_easy_set_long(easy, CCOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-      // Otherwise cancelling a transfer during a name lookup blocks the loop until the lookup ends.
+      // Otherwise, cancelling a transfer during a name lookup blocks the loop until the lookup ends.
       ccurl_easy_set_long(easy, CCOPT_QUICK_EXIT, 1)
-      // A connection outlives its transfer, and the loop outlives both.
+      // Pass the loop, not the transfer: a connection outlives its transfer.
       ccurl_easy_set_closesocket(
         easy,
         { data, descriptor in
@@ -88,12 +89,12 @@
         }, Unmanaged.passUnretained(transfer.loop).toOpaque())
     }
 
-    /// Throws if an option could not be set, because libcurl would ignore it.
+    /// Throws if an option could not be set, because libcurl would continue without it.
     func require(_ code: Int32, _ purpose: String) throws {
       guard code != CCE_OK else { return }
       throw TaskError(
         .secureConnectionFailed,
-        "the machine's libcurl cannot \(purpose) (error \(code)), so nothing is sent to \(origin)",
+        "the machine's libcurl cannot \(purpose) (error \(code)), so the request to \(origin) was not sent",
         phase: .preparing, wasNotSent: true)
     }
 
@@ -138,7 +139,8 @@
           return CC_SOCKOPT_OK
         }, data)
       if configuration.connectionsPerOrigin > 0 {
-        // The wait ends when a connection is being made. The first step is the name lookup, if one is needed.
+        // The wait for a connection ends when libcurl starts to connect. Its first step is the name lookup, if one is
+        // needed.
         ccurl_easy_set_resolver_start(
           easy,
           { _, _, data in
@@ -152,7 +154,7 @@
         { bytes, size, count, data in
           CurlTransfer.from(data)?.fill(UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) ?? 0
         }, data)
-      // A body is resent only if the exchange allows it, and always from the beginning.
+      // A body is resent only if the request allows it, and always from the beginning.
       ccurl_easy_set_seek(
         easy,
         { data, offset, _ in

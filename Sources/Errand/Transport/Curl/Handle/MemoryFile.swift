@@ -2,7 +2,7 @@
   import CCurl
   import ErrandFoundation
 
-  /// A file in memory, deleted with the last reference.
+  /// An in-memory file, deleted with the last reference.
   final class MemoryFile: Sendable {
     private let descriptor: Int32
 

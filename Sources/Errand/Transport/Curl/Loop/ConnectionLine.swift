@@ -1,8 +1,9 @@
 #if os(Linux)
-  /// The queue of exchanges with one origin whose connections are limited. Pure.
+  /// The queue of exchanges with an origin that has a connection limit.
   ///
-  /// libcurl only receives the exchanges that it may start. Its own queue is scanned completely each time an exchange
-  /// ends (8.14), or starts the newest exchange first, so older ones wait forever under load (8.16 to 8.19).
+  /// libcurl receives only exchanges that may start now. Its own queue would be scanned completely each time an
+  /// exchange ends (8.14), or would start the newest exchange first, so that older ones wait forever under load (8.16
+  /// to 8.19).
   struct ConnectionLine<Exchange> {
     enum Place: Equatable {
       case waiting(UInt64)
@@ -18,7 +19,7 @@
     private var started = 0
     /// The number of started exchanges without a connection.
     private var searching = 0
-    /// Whether the connections carry streams. libcurl knows how many streams the server allows.
+    /// Whether the connections use HTTP/2 or later. libcurl then enforces the server's stream limit.
     var isMultiplexed = false
 
     init(limit: Int) { self.limit = limit }

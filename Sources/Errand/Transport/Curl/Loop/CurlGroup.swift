@@ -1,15 +1,15 @@
 #if os(Linux)
-  /// The multi handles of one transport on one loop. Chooses the multi for each transfer.
+  /// A transport's multi handles on one loop. The group chooses the multi for each transfer.
   ///
   /// A multi holds at most ``capacity`` transfers, because every idle transfer makes the active ones in its multi more
-  /// expensive. The first multi with room is used, which allows connections to be reused. Long-lived streams have
-  /// separate multis, as do uploads that must not share a connection. An HTTP/2 origin stays in one multi, because
-  /// connections are only shared within a multi.
+  /// expensive. The first multi with room is used, so that connections are reused. Long-lived streams have separate
+  /// multis, as do uploads that must not share a connection. An HTTP/2 origin stays in one multi, because connections
+  /// are only shared within a multi.
   final class CurlGroup {
     typealias ID = Int
     static let capacity = 128
     /// The capacity for requests that may use HTTP/2. Servers should allow at least this many streams on a connection
-    /// (RFC 9113 §6.5.2). libcurl opens a connection for each stream above the limit of the server.
+    /// (RFC 9113 §6.5.2). libcurl opens a new connection for each stream above the server's limit.
     static let secureCapacity = 100
 
     let id: ID
@@ -50,9 +50,9 @@
 
     var isIdle: Bool { lines.isEmpty && multis.allSatisfy { $0.count == 0 } }
 
-    /// The multi for a transfer, or `nil` if a new one is needed.
+    /// Returns the multi for a transfer, or `nil` if a new one is needed.
     func multi(for transfer: CurlTransfer) -> CurlMulti? {
-      // A connection limit applies within a multi, so there can only be one.
+      // Each multi enforces the connection limit separately, so a group with a limit has only one.
       if connectionsPerOrigin > 0 { return multis.first }
       let capacity = transfer.mayMultiplex ? Self.secureCapacity : Self.capacity
       let use = CurlMulti.Use(transfer)
@@ -62,7 +62,7 @@
 
     func adopt(_ multi: CurlMulti) { multis.append(multi) }
 
-    /// Keeps the transfer's origin, which uses HTTP/2, in the multi with its connection.
+    /// Assigns the transfer's origin, which uses HTTP/2, to the multi that has its connection.
     func stick(_ transfer: CurlTransfer) {
       guard let multi = transfer.lastMulti, multi.use != .alone, homes[transfer.origin] == nil else { return }
       settle(transfer.origin, in: multi)
@@ -70,7 +70,7 @@
 
     var homeCount: Int { homes.count }
 
-    /// Sets the multi of an origin. Occasionally removes origins without open connections.
+    /// Assigns an origin to a multi. Occasionally removes origins without open connections.
     func settle(_ origin: Origin, in multi: CurlMulti) {
       if homes.count >= homesSweptAt {
         let open = Set(sockets.values)
@@ -89,7 +89,8 @@
     let group: CurlGroup.ID
     let pool = CurlHandlePool()
 
-    /// The number of exchanges on a loop at which another loop is used. Below it, idle connections are reused.
+    /// The number of exchanges at which a loop counts as busy. Below it, the loop is preferred, so that its idle
+    /// connections are reused.
     static let worthwhile = 16
 
     init(_ loop: CurlLoop) {
@@ -99,9 +100,9 @@
   }
 
   extension [CurlShard] {
-    /// The shard for an exchange with `origin`.
-    /// A request that can be one of several streams stays in the shard of its origin, because loops don't share
-    /// connections. Any other request goes to the first shard with little to do, otherwise to the least busy shard.
+    /// Returns the shard for an exchange with `origin`. Requests that can share a connection use the shard of their
+    /// origin, because loops don't share connections. Any other request uses the first shard that is not busy, or the
+    /// least busy one if all are busy.
     func next(for origin: Origin, mayMultiplex: Bool) -> CurlShard {
       if count == 1 { return self[0] }
       if mayMultiplex { return self[Int(UInt(bitPattern: origin.hashValue) % UInt(count))] }

@@ -8,7 +8,7 @@
       /// The reader has room again, or there is more to send.
       case unpause(CurlTransfer)
       case count(CurlGroup.ID, @Sendable ([String: ConnectionCounts]) -> Void)
-      /// The group gets no more transfers.
+      /// The group will receive no more transfers.
       case close(CurlGroup.ID)
     }
 
@@ -40,7 +40,7 @@
       multi(for: transfer, in: group)?.add(transfer)
     }
 
-    /// The multi for a transfer, or `nil` if it couldn't be created, in which case the transfer has ended.
+    /// Returns the multi for a transfer. If it can't be created, ends the transfer and returns `nil`.
     func multi(for transfer: CurlTransfer, in group: CurlGroup) -> CurlMulti? {
       if let present = group.multi(for: transfer) { return present }
       lastMulti &+= 1

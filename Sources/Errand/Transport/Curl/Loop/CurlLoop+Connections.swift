@@ -14,7 +14,8 @@
       /// The inode of the socket, which distinguishes it from a later socket with the same descriptor.
       let inode: UInt
 
-      /// Whether a transfer can use the connection. Plain requests to any host share the connections to a proxy.
+      /// Whether a transfer can use the connection. Requests without TLS share the connections to their proxy,
+      /// regardless of the host.
       func mayCarry(_ transfer: CurlTransfer) -> Bool {
         guard group == transfer.group else { return false }
         if let proxy = route.proxy { return !transfer.origin.isSecure && proxy == transfer.proxy }
@@ -36,7 +37,7 @@
         group: transfer.group, origin: transfer.origin, route: route, call: transfer,
         inode: SocketWatch.inode(of: descriptor))
       group?.sockets[descriptor] = transfer.origin.description
-      // There is only one address to try, so this is the connection of the transfer.
+      // A Unix socket has only one address to try, so this is the transfer's connection.
       if isUnix { transfer.socket = sockets.join(descriptor, after: transfer.socket) }
     }
 
@@ -57,9 +58,9 @@
       idleCheck = min(idleCheck, now &+ transfer.rules.idleLifetime)
     }
 
-    /// Assigns the connection with this local port to a transfer. Returns `false` if it is pooled and was closed, or
+    /// Assigns the connection with this local port to a transfer. Returns `false` if a pooled connection was closed or
     /// has unread data. TLS delivers one record at a time, so an unsolicited response may be hidden behind another
-    /// record. libcurl may reassign a connection before it returns, without an event in between.
+    /// record. libcurl may reassign a connection to another transfer before it returns, with no event in between.
     func takes(_ transfer: CurlTransfer, connectionFrom port: Int32) -> Bool {
       guard port != 0 else { return takesUnnamed(transfer) }
       guard let descriptor = connection(from: port, for: transfer) else {
@@ -70,22 +71,23 @@
       // libcurl 8.12 may assign an HTTP/2 connection to an exchange that has to use HTTP/1.1.
       if !transfer.mayMultiplex, sockets.carriesStreams(descriptor) { return false }
       if descriptor == transfer.socket.descriptor, sockets.isOpen(transfer.socket) { return true }
-      // A shared connection may have data for other exchanges.
+      // A shared connection may have unread data for other exchanges.
       let isShared = transfer.mayMultiplex && !sockets.awaitsNothing(descriptor)
       guard isShared || isSilent(descriptor, for: transfer) && !transfer.hasUnread else { return false }
-      // Join now, not when libcurl asks for events: it may read a response and pause before that.
+      // Don't wait until libcurl asks for events: it may read a response and pause before that.
       transfer.socket = sockets.join(descriptor, after: transfer.socket)
       return true
     }
 
-    /// The connection with this local port, if it has carried a request. Connections to two hosts may share a port.
+    /// Returns the connection with this local port, or `nil` if none has carried a request. Connections to two hosts
+    /// may have the same local port.
     private func connection(from port: Int32, for transfer: CurlTransfer) -> Int32? {
       guard let descriptor = ports[port] else { return nil }
       if let owner = owners[descriptor], owner.mayCarry(transfer) { return descriptor }
       return sharesPorts ? owners.first { $0.value.localPort == port && $0.value.mayCarry(transfer) }?.key : nil
     }
 
-    /// Called when the connection of a transfer has been established, but before its request is written.
+    /// Called after a transfer's connection has been established and before its request is written.
     func stands(_ transfer: CurlTransfer, connectionFrom port: Int32) {
       if port == 0 {
         sockets.stands(transfer.socket)
@@ -94,11 +96,11 @@
       }
     }
 
-    /// Assigns a new connection to a transfer. libcurl doesn't ask for events of a connection that was made in a single
-    /// call. After a resend, the last socket with events may belong to the previous connection.
+    /// Assigns a new connection to a transfer. libcurl doesn't ask for events on a connection that it established in a
+    /// single call. After a resend, the last socket with events may belong to the previous connection.
     private func name(_ port: Int32, of transfer: CurlTransfer) {
       let isKnown = sockets.isOpen(transfer.socket)
-      // With HTTP/3, the last socket may be that of a slower TCP connection.
+      // With HTTP/3, the last socket may belong to a slower TCP connection.
       let mayDiffer = transfer.sendCount > 0 || transfer.rules.configuration.version == .http3
       if !isKnown || mayDiffer && Self.localPort(of: transfer.socket.descriptor) != port {
         let made = owners.first {
@@ -124,8 +126,8 @@
       return code == 0 ? Int32(UInt16(bigEndian: address.sin6_port)) : 0
     }
 
-    /// Assigns a connection over a Unix socket, which has no port, to a transfer. libcurl only shows which idle
-    /// connection it uses when it asks for events, so none of the idle connections may have unread data.
+    /// Assigns a Unix socket connection, which has no port, to a transfer. Which idle connection libcurl uses is
+    /// unknown until it asks for events, so none of them may have unread data.
     private func takesUnnamed(_ transfer: CurlTransfer) -> Bool {
       guard !sockets.isOpen(transfer.socket), let group = groups[transfer.group] else {
         sockets.stands(transfer.socket)
@@ -144,14 +146,14 @@
       return timers.elements.contains { $0.group == owner.group && $0.sendCount > 0 && !sockets.isOpen($0.socket) }
     }
 
-    /// Whether nothing was received on an idle connection. The epoll events of this iteration usually show that without
-    /// a system call, but they don't suffice for a request that must not be sent twice.
+    /// Whether an idle connection has no unread data. This iteration's epoll events usually show that without a system
+    /// call, but they are not enough for a request that must not be sent twice.
     private func isSilent(_ descriptor: Int32, for transfer: CurlTransfer) -> Bool {
       let isReported = transfer.mayRepeat && silence != 0 && sockets.isWatched(descriptor, since: silence)
       return isReported && CurlLibrary.now < silence + Self.hearing || Self.isSilent(descriptor)
     }
 
-    /// How long the events of an iteration are valid for idle connections, in nanoseconds.
+    /// How long an iteration's events are trusted for idle connections, in nanoseconds.
     private static let hearing: UInt64 = 1_000_000
 
     static func isSilent(_ descriptor: Int32) -> Bool {
@@ -159,7 +161,7 @@
       return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) < 0
     }
 
-    /// Makes libcurl try the next address immediately after one has failed: see ``CurlLibrary/stallsAtNextAddress``.
+    /// Makes libcurl try the next address immediately after a failed one. See ``CurlLibrary/stallsAtNextAddress``.
     func goOnConnecting() {
       guard !stalled.isEmpty else { return }
       for transfer in stalled where transfer.multi != nil && transfer.isConnecting { transfer.rouse() }
@@ -188,7 +190,8 @@
       return owner
     }
 
-    /// Removes connections that were dropped while they were made. libcurl 7.88 closes them without calling back.
+    /// Removes connections that were dropped while they were being established. libcurl 7.88 closes them without
+    /// calling the close callback.
     func forgetClosed(of transfer: CurlTransfer) {
       for descriptor in transfer.opened {
         guard let owner = owners[descriptor], owner.call === transfer, owner.localPort == nil,
@@ -210,7 +213,8 @@
       }
     }
 
-    /// How long polling for writing is suspended, in nanoseconds. It also resumes when the socket is readable.
+    /// How long polling for writing is suspended, in nanoseconds. Polling also resumes when the socket becomes
+    /// readable.
     private static let rest: UInt64 = 10_000_000
 
     func endRests() {
@@ -219,11 +223,11 @@
       resting.removeAll(keepingCapacity: true)
     }
 
-    /// Called when a stream is opened. Marks all streams of a shared connection.
+    /// Called when a stream is opened. If its connection has several streams, marks each one as shared.
     func joins(_ transfer: CurlTransfer) {
       guard let users = sockets.users(of: transfer.socket), users > 1 else { return }
       transfer.hasCompany = true
-      guard users == 2 else { return }  // with more, the others are marked already
+      guard users == 2 else { return }  // with more users, the others are already marked
       for other in timers.elements where other.socket == transfer.socket { other.hasCompany = true }
     }
 

@@ -24,9 +24,10 @@
       }
     }
 
-    /// Ends a transfer that libcurl has stopped reading without reporting a result.
+    /// Ends a transfer for which libcurl has stopped reading without reporting a result.
     private func judge(_ transfer: CurlTransfer) {
-      // If the response closes the connection, libcurl only reports whether it is complete when it is not paused.
+      // While a transfer is paused, libcurl doesn't report whether a response that ends with its connection is
+      // complete.
       unpause(transfer)
       pulse.enter()
       transfer.multi?.expire(at: now)
@@ -42,8 +43,9 @@
       return recv(socket.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
-    /// Makes libcurl check the other streams of a connection, until it closes the connection or nothing changes. If a
-    /// stream reads a protocol violation, libcurl 7.88 ends that stream without an error and forgets the other streams.
+    /// Makes libcurl check the other streams of a connection, until libcurl closes the connection or nothing changes.
+    /// When libcurl 7.88 reads a protocol violation on a stream, it ends that stream without an error and forgets the
+    /// other streams.
     private func wakeOthers(beside transfer: CurlTransfer) {
       var last = (settled: -1, users: Int32(-1))
       while let users = sockets.users(of: transfer.socket), users > 1, last != (settled.count, users) {
@@ -54,7 +56,7 @@
       }
     }
 
-    /// Removes a transfer from its multi and ends it with an error. Its connection is closed.
+    /// Removes a transfer from its multi and ends the transfer with an error.
     func stop(_ transfer: CurlTransfer, with error: any Error) {
       guard !transfer.isOver else { return }
       let (socket, isStream) = (transfer.socket, transfer.mayMultiplex && transfer.sendCount > 0)
@@ -69,7 +71,7 @@
     func completed(_ transfer: CurlTransfer, _ code: Int32) {
       var code = code
       if transfer.isAnswered {
-        code = CCE_OK  // regardless of the rest of the request (RFC 9113 §8.1)
+        code = CCE_OK  // even if the rest of the request was not sent (RFC 9113 §8.1)
       } else if code == CCE_OK, transfer.head.isUntouched {
         code = CCE_GOT_NOTHING  // libcurl 7.88 reports no error when an HTTP/2 connection ends
       }
@@ -83,13 +85,14 @@
       end(transfer, code)
     }
 
-    /// libcurl 7.88 reports only one stream of a broken connection. The other streams would only end with a timeout.
+    /// Shuts down a broken connection. libcurl 7.88 reports the error on only one of its streams, and the others would
+    /// end only when they time out.
     private func endOthers(beside transfer: CurlTransfer) {
       if sockets.users(of: transfer.socket) ?? 0 > 1 { shutdown(transfer.socket.descriptor, Int32(SHUT_RDWR)) }
     }
 
     private func end(_ transfer: CurlTransfer, _ code: Int32) {
-      // libcurl 8.23 keeps a connection even if a chunked request was not sent completely.
+      // libcurl 8.23 keeps a connection open even if a chunked request was not sent completely.
       let (socket, isUnsent) = (transfer.socket, transfer.sendsBody && !transfer.isSent && transfer.stream == nil)
       transfer.complete(code)
       left(transfer)

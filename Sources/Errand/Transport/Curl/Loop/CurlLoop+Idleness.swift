@@ -5,14 +5,14 @@
     struct Dying {
       let multi: UInt32
       let route: CurlSweeper.Route
-      /// Whether the socket has been replaced by a closed one.
+      /// Whether the socket has been replaced so that libcurl finds the connection closed.
       let isCondemned: Bool
     }
 
     /// Closes idle connections that have received data, were closed by the server, or have expired.
     ///
-    /// An unsolicited response would be taken for the response to the next request (RFC 9112 §9.2). libcurl reads
-    /// unsolicited HTTP/2 frames and finds out whether the connection is still open.
+    /// An unsolicited response would be taken for the response to the next request (RFC 9112 §9.2). libcurl itself
+    /// reads unsolicited HTTP/2 frames and determines whether the connection is still open.
     func closeIdle() {
       if now >= idleCheck { expireIdle() }
       if now >= sweepCheck { sweepAgain() }
@@ -60,9 +60,9 @@
 
     /// Called when a stream is cancelled. Notifies the server, or closes the connection if no other stream uses it.
     ///
-    /// libcurl 7.88 buffers the RST_STREAM until it has something else to send or to read on the connection. A slow
-    /// server would keep working until the idle connection is closed. (In its http2.c, `send_callback` buffers less
-    /// than 1 KiB, and `http2_data_done` does not flush it.)
+    /// libcurl 7.88 buffers the RST_STREAM until it has something else to send or to read on the connection. Until
+    /// then, or until the idle connection is closed, a slow server would keep processing the request. (In its http2.c,
+    /// `send_callback` buffers less than 1 KiB, and `http2_data_done` does not flush it.)
     func reset(_ socket: SocketWatch.Key) {
       guard let users = sockets.users(of: socket), let owner = owners[socket.descriptor] else { return }
       guard users == 0 else { return flush(socket) }
@@ -79,9 +79,9 @@
 
     /// Makes libcurl check the connections in `dying`.
     ///
-    /// Newer versions check the connections that a request can use, and all connections once a second (seen with 8.12.1
-    /// and later). Until then, connections with unread data are not watched, and connections with a replaced socket
-    /// carry no data.
+    /// Newer versions of libcurl check the connections that the request can use, but check all connections only once a
+    /// second (seen with 8.12.1 and later). Until that check, connections with unread data are not watched, and
+    /// connections with a replaced socket carry no data.
     private func sweep() {
       guard !dying.isEmpty else { return }
       var read: [Int32: UInt64] = [:]
@@ -99,7 +99,7 @@
       sweepCheck = dying.isEmpty ? .max : now + Self.sweepInterval
     }
 
-    /// Slightly more than a second, in nanoseconds.
+    /// The time between two sweeps, in nanoseconds. Slightly longer than the second between libcurl's checks.
     private static let sweepInterval: UInt64 = 1_010_000_000
 
     private func sweepAgain() {

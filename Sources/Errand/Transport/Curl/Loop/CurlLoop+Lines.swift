@@ -12,14 +12,14 @@
       groups[transfer.group]?.lines[transfer.lineKey]?.connected()
     }
 
-    /// Called when the connection of an exchange carries streams. More exchanges may start once libcurl has returned.
+    /// Called when an exchange's connection uses HTTP/2 or later. More exchanges may start once libcurl has returned.
     func carriesStreams(_ transfer: CurlTransfer) {
       guard transfer.place != nil else { return }
       groups[transfer.group]?.lines[transfer.lineKey]?.isMultiplexed = true
       moved.append((transfer.group, transfer.lineKey))
     }
 
-    /// Called when an exchange is over. The next exchange may start once libcurl has returned.
+    /// Called when an exchange has ended. The next exchange may start once libcurl has returned.
     func leaveLine(_ transfer: CurlTransfer) {
       guard let place = transfer.place else { return }
       transfer.place = nil

@@ -31,7 +31,7 @@
       endSettled()
     }
 
-    /// The time to wait for events, in milliseconds, rounded up, or -1 to wait indefinitely.
+    /// Returns the time to wait for events, in milliseconds, rounded up, or -1 to wait indefinitely.
     func timeout() -> Int32 {
       guard settled.isEmpty else { return 0 }
       var deadline = timers.first?.deadline ?? .max

@@ -2,20 +2,21 @@
   import CCurl
   import ErrandFoundation
 
-  /// A thread that drives libcurl transfers, with one epoll and several multi handles.
+  /// A thread that drives libcurl transfers with one epoll instance and several multi handles.
   ///
   /// `Docs/decisions/0002-the-curl-loop.md` contains the rules and the measurements. In short: only this thread touches
   /// active libcurl handles. Other threads push commands. The loop never blocks before it has reported finished
   /// transfers.
   ///
-  /// Invariant behind `@unchecked Sendable`: all variables except the command queue belong to the loop's own thread.
+  /// Safety of `@unchecked Sendable`: all variables except the command queue are only accessed on the loop's own
+  /// thread.
   final class CurlLoop: @unchecked Sendable {
     private struct Inbound {
       var commands: [Command] = []
       var lastGroup: CurlGroup.ID = 0
     }
 
-    /// The loops of the process, one per processor and at most four, or the error if they can't be created.
+    /// The loops of the process (one per processor, at most four), or the error if they can't be created.
     static let all = Result<[CurlLoop], TaskError> { () throws(TaskError) in
       if let problem = CurlLibrary.problem { throw unavailable(problem) }
       var loops: [CurlLoop] = []
@@ -42,9 +43,9 @@
     var lastMulti: UInt32 = 0
     @exclusivity(unchecked) var timers = DeadlineHeap<CurlTransfer>()
     @exclusivity(unchecked) private var ready: [CurlTransfer] = []
-    /// Groups that may be finished in this iteration.
+    /// Groups that may be freed at the end of this iteration.
     var untidy: [CurlGroup.ID] = []
-    /// Transfers whose response began before their request was sent, in this iteration.
+    /// Transfers whose response began in this iteration, before their request was sent.
     var early: [CurlTransfer] = []
     /// Transfers to end after this iteration.
     var settled: [CurlTransfer] = []
@@ -64,19 +65,18 @@
     var restEnd = UInt64.max
     /// The instant at which the next idle connection may expire.
     var idleCheck = UInt64.max
-    /// Idle connections that libcurl has yet to close or to read.
+    /// Idle connections that libcurl has yet to close or read.
     @exclusivity(unchecked) var dying: [Int32: Dying] = [:]
-    /// The instant of the next attempt to make libcurl close or read them.
+    /// The instant of the next sweep, which makes libcurl close or read the connections in ``dying``.
     var sweepCheck = UInt64.max
     let sweeper = CurlSweeper()
     private(set) var commands: [Command] = []
-    /// The instant at which all idle connections not in ``spoken`` were silent, or 0 if unknown.
+    /// The instant at which no idle connection outside ``spoken`` had unread data, or 0 if unknown.
     var silence: UInt64 = 0
     let pulse = CurlWatchdog.Pulse()
     /// A socket whose other end is closed.
     let dead: Int32
-    /// A socket that was never connected. From a socket whose other end is closed, QUIC would read empty datagrams
-    /// forever.
+    /// A socket that was never connected, for QUIC, which would read empty datagrams from ``dead`` forever.
     let unconnected: Int32
     @exclusivity(unchecked) private(set) var now = CurlLibrary.now
 
@@ -111,7 +111,7 @@
 
     // MARK: From any thread
 
-    /// The loop is woken once per batch.
+    /// Adds a command to the current batch, and wakes the loop once per batch.
     func push(_ command: Command) {
       let isFirst = inbound.withLock { inbound in
         inbound.commands.append(command)
@@ -136,8 +136,8 @@
     // MARK: The loop
 
     private func run() {
-      // libcurl does not handle signals here, and its TLS library may write to a closed connection. The threads for
-      // name lookups inherit the mask.
+      // Block SIGPIPE, which libcurl doesn't handle here: its TLS library may write to a closed connection. The threads
+      // for name lookups inherit the mask.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, SIGPIPE)
@@ -161,8 +161,8 @@
         silence = 0
         let count = max(0, Int(epoll_wait(epoll, events, Int32(capacity), timeout())))
         now = CurlLibrary.now
-        // Take the commands first. This ensures that unsolicited data that arrived before a command was pushed is among
-        // these events, unless it arrived after the wait.
+        // Take the commands before handling the events. Unsolicited data that arrived before a command was pushed is
+        // then among the events, unless it arrived after the wait.
         if (0..<count).contains(where: { events[$0].data.u64 == Self.wakeUpMark }) { takeCommands() }
         if now >= restEnd { endRests() }
         for index in 0..<count {
@@ -170,7 +170,7 @@
           // Readers can run in parallel, so don't let them wait for the last event.
           if ready.count >= 8 { wakeReaders() }
         }
-        // Do this before the commands: the next request must not find unsolicited data.
+        // Do this before carrying out the commands: the next request must not read unsolicited data.
         closeIdle()
         if count < capacity { silence = now }
       }
@@ -179,11 +179,12 @@
     private func handle(_ event: epoll_event) {
       guard event.data.u64 != Self.wakeUpMark else { return }
       let descriptor = Int32(truncatingIfNeeded: event.data.u64)
-      // The multi may be gone by now, in which case its events are dropped.
+      // If the multi has been freed, its events are dropped.
       let report = sockets.report(descriptor)
       switch report {
       case .wanted, .left:
-        // libcurl 8.21 waits for the end of a connection that it closes, but does not ask for its events.
+        // When libcurl 8.21 closes a connection, it waits for the peer to close it too, but does not ask for its
+        // events.
         pulse.enter()
         multis[UInt32(event.data.u64 >> 32)]?.socketAction(descriptor, events: event.events)
         pulse.leave()
@@ -207,8 +208,8 @@
       ready.removeAll(keepingCapacity: true)
     }
 
-    /// Frees the groups whose transport is gone and whose transfers are over. Runs only at the end of an iteration: a
-    /// multi reports the last transfer of its group, and must not be freed while it reports the next transfer.
+    /// Frees groups whose transport has been released and whose transfers have ended. Runs only at the end of an
+    /// iteration, because a multi must not be freed while it reports finished transfers.
     private func tidy() {
       for id in untidy {
         guard let group = groups[id], group.isClosed, group.isIdle else { continue }

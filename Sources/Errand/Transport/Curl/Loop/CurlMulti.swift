@@ -2,13 +2,13 @@
   import CCurl
   import ErrandFoundation
 
-  /// A multi handle with its transfers, sockets and timer. Used by the loop's thread only.
+  /// A multi handle with its transfers, sockets and timer. Only used on the loop's thread.
   final class CurlMulti {
     let id: UInt32
     private let pointer: OpaquePointer
     private unowned let loop: CurlLoop
     private(set) var count = 0
-    /// The instant at which libcurl wants to be called, or `.max`.
+    /// The instant at which libcurl asked to be called, or `.max`.
     private(set) var deadline = UInt64.max
     let use: Use
 
@@ -41,12 +41,12 @@
           Unmanaged<CurlMulti>.fromOpaque(data).takeUnretainedValue().setTimer(milliseconds)
           return 0
         }, data)
-      // Enough for the transfers of the multi, and the same number of idle connections.
+      // Enough for one connection per transfer, and the same number of idle connections.
       ccurl_multi_set_long(pointer, CCMOPT_MAXCONNECTS, 2 * CurlGroup.capacity)
       ccurl_multi_set_long(pointer, CCMOPT_MAX_HOST_CONNECTIONS, group.connectionsPerOrigin)
       ccurl_multi_set_long(pointer, CCMOPT_PIPELINING, Int(CCPIPE_MULTIPLEX))
-      // The server limits the streams of a connection. libcurl's own limit of 100 is below the capacity of a multi, and
-      // each transfer above it would open a connection.
+      // The server limits the streams on a connection. libcurl's own limit of 100 is below the capacity of a multi, and
+      // each transfer above it would open a new connection.
       ccurl_multi_set_long(pointer, CCMOPT_MAX_CONCURRENT_STREAMS, use == .alone ? 1 : 1000)
     }
 
@@ -84,8 +84,8 @@
     }
 
     func expire(at now: UInt64) {
-      // A timer of 0 that is set during the call is due immediately. The bounds keep one multi from blocking the other
-      // multis: each call may read megabytes from a peer that never stops sending.
+      // A timeout of 0 that is set during the call expires immediately. The limits keep one multi from blocking the
+      // others: each call may read megabytes from a peer that never stops sending.
       for _ in 0..<64 where deadline <= now {
         deadline = .max
         act(CC_SOCKET_TIMEOUT, 0)

@@ -3,13 +3,13 @@
 
   /// Closes dead idle connections.
   ///
-  /// libcurl only closes such connections when their host is used again, and has no function for this. The sweeper
-  /// therefore requests the host with a handle that matches no connection and can't open one.
+  /// libcurl closes such a connection only on the next request to its host, and has no function to close it earlier.
+  /// The sweeper therefore starts a request to the host with a handle that can neither reuse nor open a connection.
   final class CurlSweeper {
     struct Route: Hashable {
       let host: String
       let port: Int
-      /// The HTTP proxy that receives plain requests instead of the host.
+      /// The HTTP proxy that receives requests without TLS instead of the host.
       let proxy: String?
     }
 

@@ -7,12 +7,12 @@
   ///
   /// Over HTTP/2, libcurl 7.88 reads a socket until it is empty. A peer that sends frames such as PING or SETTINGS
   /// faster than they are handled keeps libcurl from returning. As a result, no timeout fires, and all other transfers
-  /// of the loop stall. Only another thread can detect this.
+  /// on the loop stall. Only another thread can detect this.
   ///
   /// The watchdog checks ten times a second while a loop has streams. It measures the loop's processor time, not
   /// wall-clock time, so a busy machine doesn't trigger it. It closes the connection with the highest number of bytes
-  /// read, regardless of the connection that libcurl was called for, because libcurl also reads other connections that
-  /// are due.
+  /// read. That may not be the connection that libcurl was called for, because libcurl also reads other connections
+  /// that are due.
   final class CurlWatchdog: Sendable {
     /// Written by the loop and read by the watchdog.
     final class Pulse: Sendable {
@@ -52,7 +52,7 @@
         for descriptor in open { read[descriptor] = ccurl_bytes_read(descriptor) }
       }
 
-      /// Closes the connection with the highest number of bytes read since then. The lock keeps its descriptor from
+      /// Closes the connection with the highest number of bytes read since then. The lock keeps the descriptor from
       /// being reused.
       mutating func endBusiest() {
         func growth(_ descriptor: Int32) -> UInt64 {
@@ -84,7 +84,8 @@
         defer { state.isRunning = true }
         return !state.isRunning
       }
-      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }  // otherwise no stall is detected
+      // If this fails, stalls are not detected.
+      if isNew { _ = DetachedThread.start("errand-watchdog") { [self] in run() } }
     }
 
     func leave(_ pulse: Pulse) { pulse.streams.wrappingSubtract(1, ordering: .relaxed) }

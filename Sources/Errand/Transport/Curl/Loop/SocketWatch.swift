@@ -2,10 +2,10 @@
   import CCurl
   import ErrandFoundation
 
-  /// The epoll events and the exchanges of every socket of a loop.
+  /// The epoll events and exchanges of every socket on a loop.
   ///
-  /// For each request, libcurl asks for the events of a connection, and later asks for none. The connection stays
-  /// registered in between. This saves two system calls, and detects when the server sends unsolicited data.
+  /// For each request, libcurl asks for a connection's events, and later stops asking. The connection stays registered
+  /// between requests, which saves two system calls and detects unsolicited data from the server.
   struct SocketWatch {
     /// Identifies a socket, even if its descriptor is reused.
     struct Key: Equatable {
@@ -17,9 +17,9 @@
       case wanted
       /// An idle connection has received data.
       case idle
-      /// The connection has no exchange and is not kept for another exchange. Its events are now off.
+      /// The connection has no exchange and is not kept for reuse. Its events are now off.
       case left
-      /// libcurl does not want the event. The events of the socket are now off.
+      /// libcurl does not want the event. The socket's events are now off.
       case unwanted
     }
 
@@ -30,24 +30,25 @@
       var armed: UInt32 = 0
       var generation: UInt32 = 0
       var users: Int32 = 0
-      /// Whether libcurl reports the close of the socket after it has been established. libcurl doesn't for its
-      /// internal sockets.
+      /// Whether the socket is a connection, and not one of libcurl's internal sockets. libcurl reports when it closes
+      /// an established connection.
       var isConnection = false
-      /// Whether the connection is established: a request was written to it, or libcurl has read from it.
+      /// Whether the connection is established: libcurl is about to write a request, or has asked to read.
       var stands = false
       /// Whether the connection uses HTTP/2 or later. Unsolicited data may be valid in that case.
       var isMultiplexed = false
-      /// The number of events since its last exchange.
+      /// The number of events since the last exchange.
       var remarks: UInt8 = 0
       /// The inode of the socket, which is unique while the socket is open.
       var inode: UInt = 0
       var idleSince = UInt64.max
-      /// The number of write-only events since libcurl last read bytes of a stream's body; `nil` if it hasn't read any.
+      /// The number of write-only events since libcurl last read bytes of a stream's request body, or `nil` if it
+      /// hasn't read any.
       var futileReports: UInt8?
     }
 
-    /// The number of futile write events that suspend polling. libcurl reads 128 KiB at a time, which may need many
-    /// writes.
+    /// The number of futile write events after which polling for writing is suspended. libcurl reads 128 KiB at a time,
+    /// which may need many writes.
     private static let patience: UInt8 = 64
 
     private let epoll: Int32
@@ -63,27 +64,27 @@
         multi: multi, generation: lastGeneration, isConnection: true, inode: Self.inode(of: descriptor))
     }
 
-    /// Called before the request is written. The exchange may be over before libcurl asks for events.
+    /// Called before the request is written. The exchange may end before libcurl asks for events.
     mutating func stands(_ key: Key) {
       if isOpen(key) { entries[Int(key.descriptor)].stands = true }
     }
 
     mutating func closing(_ descriptor: Int32) {
       guard isKnown(descriptor) else { return }
-      // A child process that is starting may hold the socket a moment longer, which would keep it registered.
+      // A child process that is starting may keep the socket open a moment longer, and the socket would stay
+      // registered.
       forget(descriptor)
     }
 
-    /// Sets the events that libcurl wants for a socket, or 0 for none. libcurl 7.88 may pass -1 for a connection that
-    /// has lost its socket.
+    /// Sets the events that libcurl wants for a socket, or 0 for none. libcurl 7.88 may pass the descriptor -1 for a
+    /// connection that has lost its socket.
     mutating func watch(_ descriptor: Int32, _ events: UInt32, of multi: UInt32) {
       guard reserve(descriptor) else { return }
       let entry = entries[Int(descriptor)]
       entries[Int(descriptor)].wanted = events
       if events & EPOLLIN.rawValue != 0 { entries[Int(descriptor)].stands = true }
       guard events != 0 else {
-        // libcurl reports the close of an established connection, but may silently drop a connection that is being
-        // made.
+        // libcurl reports when it closes an established connection, but may silently drop one that is still connecting.
         if !entry.isConnection || !entry.stands {
           forget(descriptor)
         } else if entry.armed != EPOLLIN.rawValue {
@@ -140,7 +141,7 @@
       return entry.stands ? entry.users > 0 ? .exchanges : .none : .making
     }
 
-    /// The number of exchanges on the same connection, or `nil` if it is closed.
+    /// Returns the number of exchanges on the connection, or `nil` if it is closed.
     func users(of key: Key) -> Int32? { isOpen(key) ? entries[Int(key.descriptor)].users : nil }
 
     mutating func report(_ descriptor: Int32) -> Report {
@@ -152,7 +153,7 @@
       return entry.isConnection && entry.users <= 0 ? .left : .unwanted
     }
 
-    /// Whether the connection is idle, and the server should not send anything on it.
+    /// Whether the connection is idle, so that any data from the server is unsolicited.
     func awaitsNothing(_ descriptor: Int32) -> Bool {
       guard isKnown(descriptor) else { return false }
       let entry = entries[Int(descriptor)]
@@ -160,13 +161,13 @@
         && !entry.isMultiplexed
     }
 
-    /// Whether everything that arrived on an idle connection before `now`, the start of an iteration, was reported.
+    /// Whether all data that arrived on an idle connection before `now`, the start of an iteration, was reported.
     func isWatched(_ descriptor: Int32, since now: UInt64) -> Bool {
       awaitsNothing(descriptor) && entries[Int(descriptor)].armed & EPOLLIN.rawValue != 0
         && entries[Int(descriptor)].idleSince < now
     }
 
-    /// Turns off the events of the socket until its next exchange.
+    /// Turns off the socket's events until its next exchange.
     mutating func unwatch(_ descriptor: Int32) { disarm(descriptor) }
 
     mutating func watch(_ descriptor: Int32) {
@@ -185,8 +186,8 @@
     /// Handles an event that only reports the socket as writable. Returns whether polling for writing is now suspended.
     ///
     /// Over HTTP/2, libcurl 7.88 polls for writing as long as there is a body to send, even if the server's
-    /// flow-control window is closed (RFC 9113 §5.2). Every wait would return immediately. A window update makes the
-    /// socket readable.
+    /// flow-control window is closed (RFC 9113 §5.2). Without a suspension, every wait would return immediately. A
+    /// window update makes the socket readable.
     mutating func restsFromWriting(_ descriptor: Int32) -> Bool {
       let entry = entries[Int(descriptor)]
       guard let reports = entry.futileReports else { return false }
@@ -196,12 +197,12 @@
       return true
     }
 
-    /// Called when libcurl reads bytes of a stream's body.
+    /// Called when libcurl reads bytes of a stream's request body.
     mutating func asked(_ descriptor: Int32) {
       if isKnown(descriptor) { entries[Int(descriptor)].futileReports = 0 }
     }
 
-    /// Resumes polling for writing. libcurl doesn't ask for it again, even if it has read bytes in the meantime.
+    /// Resumes polling for writing. libcurl doesn't ask for that again, even if it has read bytes in the meantime.
     mutating func endRest(of descriptor: Int32) {
       guard isKnown(descriptor) else { return }
       let entry = entries[Int(descriptor)]
@@ -221,7 +222,8 @@
       return (expired, next)
     }
 
-    /// Counts an event of an idle connection. Returns its multi handle, and whether the received data may be valid.
+    /// Counts an event on an idle connection. Returns the connection's multi, and whether the received data may be
+    /// valid.
     mutating func hear(_ descriptor: Int32) -> (multi: UInt32, isInOrder: Bool) {
       entries[Int(descriptor)].remarks &+= 1
       let entry = entries[Int(descriptor)]
@@ -231,7 +233,7 @@
     /// Replaces a connection with `dead`, a socket whose other end is closed. Unread data is lost, and every check by
     /// libcurl finds the connection closed.
     mutating func scheduleClose(_ descriptor: Int32, _ dead: Int32) {
-      // libcurl silently closes a socket that it abandons while connecting. The descriptor may have been reused.
+      // libcurl silently closes a socket that it abandons while connecting, so the descriptor may have been reused.
       guard entries[Int(descriptor)].inode == Self.inode(of: descriptor) else { return forget(descriptor) }
       disarm(descriptor)
       entries[Int(descriptor)].idleSince = .max
@@ -274,7 +276,7 @@
 
     private func isKnown(_ descriptor: Int32) -> Bool { descriptor >= 0 && descriptor < entries.count }
 
-    /// Makes room for the entry of a socket. Returns `false` for an invalid descriptor.
+    /// Makes room for a socket's entry. Returns `false` for an invalid descriptor.
     private mutating func reserve(_ descriptor: Int32) -> Bool {
       let missing = Int(descriptor) + 1 - entries.count
       if missing > 0 { entries.append(contentsOf: repeatElement(Entry(), count: missing)) }

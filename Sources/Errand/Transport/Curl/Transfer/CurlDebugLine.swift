@@ -1,10 +1,10 @@
 #if os(Linux)
-  /// libcurl's messages about HTTP/2, which are only available as text.
+  /// A libcurl debug message about HTTP/2. The information is only available as text.
   ///
-  /// No function of libcurl returns the stream of a request, or the last stream that a GOAWAY names. After a GOAWAY,
-  /// later streams end with one of four codes, but so do streams that the server has read. Reading the text costs less
-  /// than 1 µs per request. If a later version changes a message, it is ignored, and the request counts as possibly
-  /// read.
+  /// libcurl has no function that returns a request's stream, or the last stream in a GOAWAY. After a GOAWAY, later
+  /// streams end with one of four result codes, but so do streams that the server has read. Parsing the text takes less
+  /// than 1 µs per request. If a later version of libcurl changes a message, the message is ignored, and the server is
+  /// assumed to have read the request.
   enum CurlDebugLine: Equatable {
     case opened(stream: UInt32)
     case goingAway(last: UInt32, error: UInt32)
@@ -64,12 +64,13 @@
     }
   }
 
-  /// The HTTP/2 stream that a request was sent on.
+  /// The stream on which a request was sent.
   struct StreamFate {
     let id: UInt32
-    /// The local port, which identifies the connection among those of one origin, or 0 if it has no port.
+    /// The local port, which identifies the connection among an origin's connections, or 0 if the connection has no
+    /// port.
     let port: Int32
-    /// Whether the server announced that the connection ends gracefully after this and other streams (RFC 9113 §6.8).
+    /// Whether the server announced a graceful shutdown, but will still process this stream (RFC 9113 §6.8).
     var isLast = false
   }
 

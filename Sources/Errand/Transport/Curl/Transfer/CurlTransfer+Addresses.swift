@@ -2,9 +2,9 @@
   import CCurl
   import ErrandFoundation
 
-  /// Checks addresses against the policy, on the loop. Not called without a policy.
+  /// Checks addresses against the request's policy, on the loop. Not used without a policy.
   extension CurlTransfer {
-    /// Opens the socket for an address, unless the policy forbids it. libcurl then tries the next address.
+    /// Opens the socket for an address. If the policy forbids the address, libcurl tries the next one.
     func open(_ address: UnsafeRawPointer) -> Int32 {
       let wanted = address.load(as: ccurl_sockaddr.self)
       let peer = PeerAddress(address + MemoryLayout<ccurl_sockaddr>.size, size: Int(wanted.size))
@@ -25,7 +25,7 @@
         rules.configuration.unixSocket.map { PeerAddress(socketPath: $0) }
         ?? address.flatMap { PeerAddress(String(cString: $0), port: Int(port)) }
       if let peer, addresses.allows(peer, for: origin) { return true }
-      // A new connection may work if the host name resolves to another address by now.
+      // A new connection may work if the host name now resolves to another address.
       if hasStartedAfresh { failure = failure ?? forbidden(peer) } else { isRejected = true }
       return false
     }
@@ -35,7 +35,7 @@
     }
   }
 
-  /// A global function, because `socket` is a property of the transfer.
+  /// A global function, because in the transfer, `socket` refers to a property.
   private func makeSocket(_ wanted: ccurl_sockaddr) -> Int32 { socket(wanted.family, wanted.type, wanted.protocol) }
 
   extension TaskError {
@@ -45,20 +45,20 @@
       let purpose = peer?.specialPurpose.map { ", which is \($0)" } ?? ""
       return TaskError(
         .forbiddenAddress,
-        "addressPolicy does not allow \(peer?.description ?? "an address of an unknown kind")\(purpose), the address of \(origin.host)",
+        "addressPolicy does not allow connecting to \(origin.host) at \(peer?.description ?? "an unknown kind of address")\(purpose)",
         phase: .connecting, wasNotSent: wasNotSent)
     }
   }
 
   extension AddressPolicy {
-    /// Throws ``TaskError`` for an origin behind a proxy, unless its host is an IP address that is allowed. The proxy
-    /// resolves host names, so they can't be checked.
+    /// Throws ``TaskError`` for an origin behind a proxy, unless its host is an allowed IP address. The proxy resolves
+    /// host names, so they can't be checked.
     func checkBehindProxy(_ origin: Origin, _ proxy: Proxy) throws(TaskError) {
       guard !allowsAll else { return }
       guard let peer = PeerAddress(origin.host, port: origin.port) else {
         throw TaskError(
           .forbiddenAddress,
-          "addressPolicy cannot check \(origin.host) because the proxy \(proxy.address) resolves it, so nothing is sent",
+          "addressPolicy cannot check \(origin.host) because the proxy \(proxy.address) resolves it; the request was not sent",
           phase: .connecting, wasNotSent: true)
       }
       guard allows(peer, for: origin) else { throw .forbidden(peer, for: origin) }

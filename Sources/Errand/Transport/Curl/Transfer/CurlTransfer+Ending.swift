@@ -5,12 +5,13 @@
     /// Whether the server received no part of the request, or reported that it did not process the request.
     var wasNotSent: Bool { refusals == sendCount }
 
-    /// Records that the server does not process the stream of this send (RFC 9113 §8.7).
+    /// Records that the server won't process the stream of the last send (RFC 9113 §8.7).
     func refuseStream() {
       if stream != nil, head.isUntouched { refuse() }
     }
 
-    /// The server did not process this send, so the request may be resent once, if its body can be read again.
+    /// Records that the server did not process the last send. The request may then be resent once if its body can be
+    /// read again.
     func refuse() {
       guard !isRefused else { return }
       isRefused = true
@@ -18,8 +19,8 @@
       if !hasStartedAfresh, isReplayable { sendsLeft = max(sendsLeft, 1) }
     }
 
-    /// Prepares to resend the request, because the pooled connection was stale or the server refused the request.
-    /// Returns `false` if the request may have been read and must not be sent twice.
+    /// Prepares to resend the request if the pooled connection was stale or the server refused the request. Returns
+    /// `false` if the server may have read the request, which must not be sent twice.
     func startAfresh(after code: Int32) -> Bool {
       guard !hasStartedAfresh, failure == nil, isRejected || isRefused || isStale(code) else { return false }
       if !isRejected, !isRefused, wroteNothing {
@@ -34,7 +35,8 @@
       if isRefused { trustsRefusals = false }
       head = HeadLines()  // discard the head of a 408
       forbidReuse(false)
-      // The next pooled connection may be stale too. For streams, the shared connection is gone.
+      // Use a new connection, because the next pooled one may be stale too. For streams, the shared connection is
+      // already gone.
       if stream == nil { ccurl_easy_set_long(handle.pointer, CCOPT_FRESH_CONNECT, 1) }
       handle.clearRemark()
       interest = (true, true)
@@ -74,13 +76,14 @@
         finish(
           .failure(
             TaskError(
-              .truncatedBody, "the connection ended before the stream did, while receiving the body", phase: .receiving)
+              .truncatedBody, "the connection closed before the response stream ended, while receiving the body",
+              phase: .receiving)
           ))
       } else if code == CCE_OK, head.framing.isAmbiguous, head.framing.contentLength == 0, received == 0, mayHaveBody {
         finish(
           .failure(
             TaskError(
-              .badResponse, "the response cannot be read: Content-Length is 0, and Transfer-Encoding is 'chunked'",
+              .badResponse, "the response cannot be read: Content-Length is 0, but Transfer-Encoding is 'chunked'",
               phase: .receiving)))
       } else if code == CCE_OK, mayLackItsEnd {
         finish(.failure(CurlFailure.cutByReset))
@@ -89,13 +92,13 @@
           .failure(
             TaskError(
               .truncatedBody,
-              "the response has no length, and its connection ended without a TLS close alert: it may be truncated",
+              "the response may be truncated: it has no Content-Length, and the connection closed without a TLS close alert",
               phase: .receiving)))
       } else if code != CCE_OK, stream != nil, loop.pulse.hasEnded(socket.descriptor) {
         finish(
           .failure(
             TaskError(
-              .badResponse, "the server flooded its connection with frames that do not belong to a response",
+              .badResponse, "the server flooded the connection with frames that do not belong to a response",
               phase: timers.phase)))
       } else if code == CCE_OK, head.isComplete {
         finish(.success(timings(facts, handedOn: received)))
@@ -136,7 +139,7 @@
       let isPristine = self.isPristine
       // libcurl counts restarts in the handle.
       if !isPristine || forbidsReuse || hasStartedAfresh { handle.plain = nil }
-      if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // the receiver of the messages is gone
+      if mayMultiplex { ccurl_easy_set_long(handle.pointer, CCOPT_VERBOSE, 0) }  // it no longer reads messages
       // Don't reuse a handle that remembers a refused stream, a dropped expectation or sent trailers. Such a handle
       // would misread a lost connection, omit the next expectation, or write chunks outside their buffer.
       let mayServe = isPristine || !(mayMultiplex || hasDroppedExpectation)
@@ -152,7 +155,8 @@
       pump?.resume()
     }
 
-    // libcurl may keep data that it holds for a paused reader, and deliver it to the next reader.
+    // Whether the handle holds no data of this transfer. libcurl may keep data for a paused reader and deliver it to
+    // the next reader.
     private var isPristine: Bool {
       sendCount == 1 && pauses == 0 && incoming.withLock { $0.inbox.isWhole }
     }

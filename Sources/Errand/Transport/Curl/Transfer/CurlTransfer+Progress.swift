@@ -1,7 +1,7 @@
 #if os(Linux)
   import CCurl
 
-  /// libcurl makes its progress reports during its own calls, on the loop.
+  /// libcurl reports progress from within its own calls, on the loop.
   extension CurlTransfer {
     func followProgress() {
       ccurl_easy_set_xferinfo(
@@ -10,7 +10,7 @@
       ccurl_easy_set_long(handle.pointer, CCOPT_NOPROGRESS, 0)
     }
 
-    /// Returns `false` to end the transfer.
+    /// Handles a progress report. Returns `false` to end the transfer.
     private func mayGoOn() -> Bool {
       if let unconnectedAt, unconnectedAt != connectedAt, hasTunnel {
         self.unconnectedAt = nil
@@ -21,19 +21,19 @@
       return true
     }
 
-    // MARK: Without the callback before a request
+    // MARK: Without the request callback
 
     // libcurl reports progress after each step, including between establishing the connection and writing the request.
     // Each send has its own connection, and `opened` is called for it.
 
-    /// libcurl's time until the connection was established, in microseconds, summed over all sends.
+    /// The time that libcurl took to establish connections, in microseconds, summed over all sends.
     var connectedAt: Int64 {
       var time: Int64 = 0
       ccurl_easy_get_off(handle.pointer, origin.isSecure ? CCINFO_APPCONNECT_TIME_T : CCINFO_CONNECT_TIME_T, &time)
       return time
     }
 
-    /// Whether the request needs no tunnel, or the proxy has opened it. libcurl's TLS time may already stop at the
+    /// Whether the request needs no tunnel, or the proxy has opened the tunnel. libcurl's TLS time may refer to the
     /// handshake with the proxy. Once this is `true`, the request counts as possibly written.
     private var hasTunnel: Bool {
       guard origin.isSecure, proxy != nil else { return true }

@@ -23,9 +23,9 @@
     }
   }
 
-  /// The reader's side of a transfer, for any thread.
+  /// The reader's side of a transfer. Can be used from any thread.
   extension CurlTransfer: HTTPBodySource, Cancellable {
-    /// Called from the loop.
+    /// Called on the loop.
     func resumeReader() {
       let (first, others) = incoming.withLock { $0.takeReaders() }
       first?.resume()
@@ -55,7 +55,7 @@
 
     func next() async throws -> Data? {
       while true {
-        // A reader that never waits would not notice the cancellation.
+        // Check here, because a reader that never waits would not notice a cancellation.
         guard !Task.isCancelled else {
           cancel()
           throw CancellationError()

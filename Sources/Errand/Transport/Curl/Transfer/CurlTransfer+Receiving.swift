@@ -3,7 +3,7 @@
   import ErrandFoundation
 
   extension CurlTransfer {
-    /// Returns `false` to end the transfer.
+    /// Handles a line of the head or the trailer. Returns `false` to end the transfer.
     func receive(line: UnsafeRawBufferPointer) -> Bool {
       let rules = HeadLines.Rules(answers417: mayDropExpectation, isMultiplexed: stream != nil)
       if head.awaitsStatus { answeredAt = CurlLibrary.now }
@@ -26,9 +26,9 @@
       return true
     }
 
-    /// Whether a 408 means that the server closes an idle connection. In that case, it hasn't read a request, so any
-    /// request can be resent (RFC 9110 §15.5.9). If the server keeps the connection open, it has read the request, and
-    /// the 408 is the response.
+    /// Whether a 408 means that the server is closing an idle connection. In that case, the server hasn't read a
+    /// request, so any request can be resent (RFC 9110 §15.5.9). If the server keeps the connection open, it has read
+    /// the request, and the 408 is the response.
     private var answersIdleness: Bool {
       guard head.status == 408, stream == nil, !hasStartedAfresh, isReplayable, isOnPooledConnection else {
         return false
@@ -42,7 +42,7 @@
       return connections == 0
     }
 
-    /// Makes libcurl report the line after the status line before it stores it.
+    /// Makes libcurl report the line after the status line before storing it.
     private func guardFirstField() {
       guard !mayMultiplex, head.awaitsFirstField != isGuarded else { return }
       isGuarded = head.awaitsFirstField
@@ -61,26 +61,26 @@
       settleIfStuck()
     }
 
-    /// Ends the exchange after this iteration of the loop if libcurl has stopped reading it.
+    /// Ends the exchange after this iteration of the loop if libcurl has stopped reading its connection.
     func settleIfStuck() {
       guard isStuck else { return }
       // If libcurl has failed, it reports that before the iteration ends.
       if interest.writes, verdict == CCE_OK { answered() } else { loop.settle(self) }
     }
 
-    /// Whether libcurl has stopped reading the connection although it is not paused: the entire response was read, or
-    /// the connection is ending. libcurl 7.88 would still wait until the request is sent, forever if the request's
-    /// source is paused.
+    /// Whether libcurl has stopped reading the connection although the transfer is not paused: the entire response was
+    /// read, or the connection is ending. libcurl 7.88 would still wait until the request is sent, which never happens
+    /// if the source of its body is paused.
     var isStuck: Bool {
       guard !interest.reads, sendsBody, !isSent, sendCount > 0, stream == nil, pauses & CCPAUSE_RECV == 0 else {
         return false
       }
-      // Before the response head, libcurl does not read while it writes the request head.
+      // Before the response head arrives, libcurl does not read while it writes the request head.
       return (head.isComplete || !interest.writes && pauses & CCPAUSE_SEND != 0) && loop.sockets.isOpen(socket)
     }
 
-    /// The result code of a stuck transfer. libcurl does not say whether it has read all chunks. If the connection has
-    /// ended, the body may be truncated.
+    /// The result code of a stuck transfer. libcurl does not say whether it has read all chunks, so if the connection
+    /// has ended, the body may be truncated.
     var verdict: Int32 {
       guard head.isComplete else { return CCE_GOT_NOTHING }
       if !mayHaveBody { return CCE_OK }
@@ -89,7 +89,8 @@
       return isWhole ? CCE_OK : CCE_PARTIAL_FILE
     }
 
-    /// After a 417, libcurl resends the request without its expectation if no part of the body was sent.
+    /// Whether libcurl resends the request without its expectation after a 417, which it does if no part of the body
+    /// was sent.
     private var mayDropExpectation: Bool {
       guard expectsContinue, let outgoing else { return false }
       return outgoing.state.withLock { $0.outbox.isUntouched }
@@ -123,17 +124,17 @@
       countReports()
     }
 
-    /// Detects whether a connection whose end is the end of the body was closed without the TLS close alert. An
-    /// attacker may have closed it (RFC 9112 §9.8), but libcurl accepts the body as complete.
+    /// Detects a missing TLS close alert if the body ends with the connection. An attacker may have closed the
+    /// connection (RFC 9112 §9.8), but libcurl treats the body as complete.
     private func watchForAlert() {
       lacksAlert = ccurl_easy_tls_lacks_end(handle.pointer) == 1
       guard lacksAlert else { return }
       forbidReuse()
-      // Only a progress report comes between reading the end of the connection and closing it.
+      // Between reading the end of the connection and closing it, libcurl only reports progress.
       followProgress()
     }
 
-    /// Returns the size of the part, or the code that pauses the transfer.
+    /// Handles a part of the body. Returns the size of the part, or the code that pauses the transfer.
     func receive(body: UnsafeRawBufferPointer) -> Int {
       timers.moved(at: loop.now)
       let isTaken = incoming.withLock { $0.inbox.receive(body) }
@@ -155,7 +156,7 @@
       answered()
     }
 
-    /// Whether the TLS library holds unread bytes of the connection, or can't tell.
+    /// Whether the TLS library holds unread bytes from the connection, or can't tell.
     var hasUnread: Bool { origin.isSecure && ccurl_easy_tls_pending(handle.pointer) != 0 }
 
     /// Makes libcurl close the connection after this exchange. A connection that carried no request would delay the
@@ -166,8 +167,8 @@
       ccurl_easy_set_long(handle.pointer, CCOPT_FORBID_REUSE, isForbidden ? 1 : 0)
     }
 
-    /// Ends the exchange, because the entire response has arrived. The rest of the request is not sent: no server has
-    /// to read it (RFC 9113 §8.1), but libcurl would wait until it was sent.
+    /// Ends the exchange because the entire response has arrived. The rest of the request is not sent: the server
+    /// doesn't have to read it (RFC 9113 §8.1), but libcurl would wait until it is sent.
     func answered() {
       guard sendsBody, !isSent, !isAnswered else { return }
       isAnswered = true

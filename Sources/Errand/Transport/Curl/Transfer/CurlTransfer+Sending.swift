@@ -15,7 +15,7 @@
       }
 
       let state: Lock<State>
-      /// The body, if it is read while it is sent.
+      /// The body, if it is read as it is sent.
       let source: HTTPBody?
 
       init(_ outbox: TransferOutbox, of body: HTTPBody) {
@@ -25,9 +25,9 @@
     }
   }
 
-  /// The sender's side of a transfer, for any thread.
+  /// The sender's side of a transfer. Can be used from any thread.
   extension CurlTransfer {
-    /// Starts to read a body that is not in memory. The reader runs until the transfer is over.
+    /// Starts to read a body that is not in memory. The reader runs until the transfer has ended.
     func startReading() {
       guard let outgoing, let body = outgoing.source else { return }
       let number = outgoing.state.withLock { $0.readings }
@@ -47,7 +47,8 @@
       outgoing.state.withLock { $0.reader = reader }
     }
 
-    /// Waits for the connection, so a body that can only be read once is not consumed if the request is never sent.
+    /// Waits for the connection, so that a body that can only be read once is not consumed if the request is never
+    /// sent.
     private func sending() async throws {
       guard let outgoing else { return }
       await answer { waiter in
@@ -95,7 +96,7 @@
       try Task.checkCancellation()
       update(of: number) { $0.outbox.put(piece) }
       if let failure = outgoing.state.withLock({ $0.outbox.failure }) { throw failure }
-      // The transfer cancels and resumes this task when it ends or restarts the body.
+      // This task is cancelled and resumed when the transfer ends or restarts the body.
       await answer { waiter in
         outgoing.state.withLock { outgoing -> Void? in
           guard outgoing.readings == number, outgoing.outbox.isFull, outgoing.outbox.failure == nil else { return () }
@@ -103,18 +104,18 @@
           return nil
         }
       }
-      // Stop if the body was restarted, but not if the transfer is over: the entire body may have been sent.
+      // Stop if the body was restarted, but not if the transfer has ended: the entire body may have been sent.
       if outgoing.state.withLock({ $0.readings != number }) { throw CancellationError() }
     }
 
-    /// Changes the outbox for a reader, unless a later reader has replaced it.
+    /// Updates the outbox for a reader, unless a later reader has replaced that reader.
     private func update(of number: Int, _ change: (inout Outgoing.State) -> Bool) {
       let resumes = outgoing?.state.withLock { $0.readings == number ? change(&$0) : false } ?? false
       unpauseIf(resumes)
     }
 
-    /// Passes the trailer fields to libcurl. Returns `false` if memory runs out. The handle must not send another body:
-    /// see ``release()``.
+    /// Passes the trailer fields to libcurl. Returns `false` if memory runs out. The handle must not send another body.
+    /// See ``release()``.
     func appendTrailers(to list: inout UnsafeMutablePointer<ccurl_slist>?) -> Bool {
       sendsLeft = 0
       for field in outgoing?.state.withLock({ $0.trailers }) ?? HTTPHeaders() {

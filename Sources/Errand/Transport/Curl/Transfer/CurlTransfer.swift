@@ -2,10 +2,10 @@
   import CCurl
   import ErrandFoundation
 
-  /// A request in flight in libcurl.
+  /// A request that libcurl is processing.
   ///
-  /// Invariant behind `@unchecked Sendable`: the caller's thread sets up the transfer and passes it to the loop. From
-  /// then on, the handle and all variables belong to the loop. Locks protect the state that both sides use.
+  /// Safety of `@unchecked Sendable`: the caller's thread sets up the transfer and passes it to the loop. From then on,
+  /// only the loop uses the handle and the variables. Locks protect the state that both sides use.
   final class CurlTransfer: @unchecked Sendable, Timed {
     let handle: CurlHandle
     let shard: CurlShard
@@ -27,10 +27,10 @@
     let incoming = Lock(Incoming())
     let outgoing: Outgoing?
 
-    // The variables below belong to the loop. Variables that every line and socket event uses are not checked for
-    // exclusive access: only one thread uses them, and no code called during an access uses them again.
+    // Only the loop uses the variables below. Exclusivity checks are disabled for variables that every line and socket
+    // event uses: only one thread uses them, and no code called during an access uses them again.
     var resolveList: UnsafeMutablePointer<ccurl_slist>?
-    /// Whether the transfer can be one of several streams. If so, libcurl's debug messages are read.
+    /// Whether the transfer can share a connection with other streams. If so, libcurl's debug messages are read.
     let mayMultiplex: Bool
     var stream: StreamFate?
     private(set) var localPort: Int32 = 0
@@ -45,7 +45,7 @@
     var isMultiplexed = false
     private(set) var sendCount = 0
     var sendsLeft: Int
-    /// The number of sends without effect, because the server refused them or nothing was written.
+    /// The number of sends that had no effect because the server refused them or nothing was written.
     var refusals = 0
     var isRefused = false
     /// When libcurl received the transfer, and when the final response began, or 0 before then.
@@ -55,11 +55,11 @@
     @exclusivity(unchecked) var head = HeadLines()
     var socket = SocketWatch.Key()
     var proxy: String?
-    /// Whether libcurl reports each line before it stores it: see ``CurlLibrary/losesFirstField``.
+    /// Whether libcurl reports each line before storing it: see ``CurlLibrary/losesFirstField``.
     var isGuarded = false
     var beginsFolded = false
-    /// Whether libcurl's message about a refused stream concerns the last send. libcurl may keep the flag of an earlier
-    /// send.
+    /// Whether libcurl's message about a refused stream refers to the last send. libcurl may keep the flag from an
+    /// earlier send.
     var trustsRefusals = true
     /// Whether the transfer's connection also carried another stream, which may have ended the connection.
     var hasCompany = false
@@ -78,12 +78,12 @@
     private(set) var isSent = false
     /// The number of libcurl's progress reports since the request was sent, or `nil` if they are not counted.
     var reportsSinceSent: Int?
-    /// The value of ``connectedAt`` from before the current connection was established; `nil` unless the request waits
-    /// for it. Only used without ``CurlLibrary/hasRequestCallback``.
+    /// The value of ``connectedAt`` before the current connection was established, or `nil` if the request is not
+    /// waiting for the connection. Only used without ``CurlLibrary/hasRequestCallback``.
     var unconnectedAt: Int64?
     var pauses: Int32 = 0
     var interest = (reads: true, writes: true)
-    /// The number of bytes of the body.
+    /// The number of body bytes received.
     var received: Int64 = 0
     var failure: TaskError?
 
@@ -106,7 +106,7 @@
       notesPhases = request.options.onHead != nil
       asksForBody = request.method != .head
       statedLength = outbox?.statedLength
-      // A connection limit applies within a multi, so limited transfers have to share one.
+      // Each multi enforces the connection limit separately, so limited transfers have to share one.
       let isLimited = rules.configuration.connectionsPerOrigin > 0
       let isBrief = outbox.map { $0.statedLength.map { $0 <= Self.firstWindow } ?? false } ?? true
       isAlone = mayMultiplex && CurlLibrary.mixesStreams && !isLimited && (!isBrief || expectsContinue)
@@ -121,8 +121,8 @@
     var loop: CurlLoop { shard.loop }
     /// Whether the transfer's connection must not carry other exchanges: see ``CurlLibrary/restartsHTTP2``.
     var isOnlyOne: Bool { CurlLibrary.restartsHTTP2 && mayMultiplex && !origin.isSecure }
-    /// The queue in which the transfer waits for a connection. libcurl counts connections to an HTTP proxy per proxy,
-    /// not per origin.
+    /// The key of the queue in which the transfer waits for a connection. libcurl counts connections to an HTTP proxy
+    /// per proxy, not per origin.
     var lineKey: String { proxy.flatMap { origin.isSecure ? nil : $0 } ?? origin.description }
     var group: CurlGroup.ID { shard.group }
 
@@ -137,7 +137,7 @@
       handle.clearRemark()
     }
 
-    /// The error of a timer that has fired, or `nil` if the deadline has moved.
+    /// Returns the error of a timer that has fired, or `nil` if the deadline has moved.
     func expired(at now: UInt64) -> TaskError? {
       guard let next = timers.next else {
         deadline = .max
@@ -149,7 +149,7 @@
         next.timer, after: .nanoseconds(Int64(clamping: next.limit)), phase: timers.phase,
         wasNotSent: wasNotSent)
       if timers.phase == .sending, pauses & CCPAUSE_SEND != 0 {
-        error.reason += ": the source of its body provided no data"
+        error.reason += ": the source of the request body provided no data"
         error.awaitedSource = true
       }
       return error
@@ -159,7 +159,7 @@
     /// that.
     func maySend(from port: Int32) -> Bool {
       guard sendsLeft > 0, !head.isComplete else {
-        // libcurl keeps a connection that can carry streams.
+        // Mark the connection as established, because libcurl keeps a connection that can carry streams.
         loop.stands(self, connectionFrom: port)
         forbidReuse()
         return refuseSend()
@@ -186,11 +186,11 @@
       return true
     }
 
-    /// Prevents another send. If a head was received, it belongs to the response, but libcurl has discarded the body.
+    /// Prevents another send. If a head was received, it is that of the response, whose body libcurl has discarded.
     private func refuseSend() -> Bool {
       if head.isComplete {
         failure = TaskError(
-          .truncatedBody, "the body of the response was discarded because libcurl was about to resend the request",
+          .truncatedBody, "libcurl discarded the response body because it was about to resend the request",
           phase: .receiving)
       }
       return false
@@ -209,7 +209,7 @@
       switch step {
       case .send(let count):
         timers.moved(at: loop.now)
-        // libcurl does not ask again if it knows the length.
+        // If libcurl knows the length, it does not ask again after the last byte.
         if isDrained, statedLength != nil { sent() }
         return count
       case .abort: return Int(CC_READFUNC_ABORT)
@@ -246,7 +246,7 @@
     }
 
     func opened(_ descriptor: Int32) {
-      // Otherwise child processes inherit the socket, and the server never sees the connection close.
+      // Otherwise, child processes inherit the socket, and the server never sees the connection close.
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       loop.opened(descriptor, by: self)
       opened.append(descriptor)
@@ -262,8 +262,8 @@
       ccurl_easy_pause(handle.pointer, CCPAUSE_CONT)
     }
 
-    /// Resumes the connection in both directions. libcurl may call back before this returns: it delivers the data that
-    /// it held during the pause. Only the returned code reports a failure to deliver it.
+    /// Resumes the transfer in both directions. libcurl may call back before this returns, because it delivers the data
+    /// that it buffered during the pause. Only the returned code reports a failure to deliver that data.
     func unpause(at now: UInt64) -> Int32 {
       guard pauses != 0 else { return CCE_OK }
       pauses = 0
@@ -276,7 +276,7 @@
 
     func rescheduled() {
       let instant = timers.next?.instant ?? .max
-      guard instant < deadline else { return }  // a later deadline is noticed when the earlier one fires
+      guard instant < deadline else { return }  // a later deadline is set when the earlier one fires
       deadline = instant
       loop.reschedule(self)
     }

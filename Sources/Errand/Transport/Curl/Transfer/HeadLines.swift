@@ -1,8 +1,8 @@
 #if os(Linux)
-  /// Checks the lines of a response head. Skips interim responses, and a 417 if the request is resent. Pure.
+  /// Checks the lines of a response head. Skips interim responses, and a 417 if the request is resent.
   ///
-  /// libcurl lets through lines that RFC 9112 forbids: folded lines (as separate fields), names containing whitespace,
-  /// and bare CRs. If a value can be read in two ways, a peer can smuggle a field, so the head is rejected. Folded
+  /// libcurl accepts lines that RFC 9112 forbids: folded lines (as separate fields), names containing whitespace, and
+  /// bare CRs. If a line can be interpreted in two ways, a peer can smuggle in a field, so the head is rejected. Folded
   /// lines are joined.
   struct HeadLines {
     /// The maximum size of a head in bytes, including interim responses.
@@ -13,7 +13,7 @@
       case more
       case complete
       case trailer
-      /// The head has ended, and the request is resent.
+      /// The head has ended, and libcurl resends the request.
       case answered
       case refused(String)
     }
@@ -21,7 +21,7 @@
     struct Rules {
       /// Whether a 417 is not final, because the request is resent without its expectation.
       var answers417 = false
-      /// Whether the response came over HTTP/2 or later, in which case libcurl generated its lines.
+      /// Whether the response arrived over HTTP/2 or later, in which case libcurl generated its lines.
       var isMultiplexed = false
     }
 
@@ -33,7 +33,7 @@
     private var size = 0
     private var trailerSize = 0
     private var isBetween = true
-    /// Whether the last head is the response if nothing follows.
+    /// Whether the last head belongs to the response if no other head follows.
     private var mayStand = false
     private var isVersion1_0 = false
     private var lastIsFraming = false
@@ -59,7 +59,7 @@
       return .more
     }
 
-    /// Makes a skipped 417 the response, because nothing followed it. Returns `false` if no 417 was skipped.
+    /// Treats a skipped 417 as the response, because no other head followed. Returns `false` if no 417 was skipped.
     mutating func completeAsItIs() -> Bool {
       guard !isComplete, isBetween, mayStand else { return false }
       isComplete = true
@@ -85,8 +85,8 @@
 
     private mutating func takeEnd(_ rules: Rules) -> Verdict {
       appendLineEnd()
-      if status == 101 { return .refused("it switches protocols, but the request did not ask for it") }
-      if framing.isChunked, isVersion1_0 { return .refused("it is HTTP/1.0, but has a Transfer-Encoding") }
+      if status == 101 { return .refused("it switches protocols, but the request did not ask for that") }
+      if framing.isChunked, isVersion1_0 { return .refused("it uses HTTP/1.0, but has a Transfer-Encoding") }
       guard status < 200 || (status == 417 && rules.answers417) else {
         isComplete = true
         return .complete
@@ -98,10 +98,10 @@
 
     private mutating func takeField(_ line: Bytes) -> String? {
       guard !line.has(0x0D), !line.has(0) else {
-        return "a line of its head has a bare CR or a NUL: '\(Self.excerpt(line))'"
+        return "a line in its head contains a bare CR or a NUL: '\(Self.excerpt(line))'"
       }
       if UnsafeRawBufferPointer.isBlank(line[0]) { return unfold(line) }
-      // RFC 9112 §5.1: a token, with no whitespace before the colon.
+      // RFC 9112 §5.1: the name is a token, with no whitespace before the colon.
       let colon = Self.lengthOfToken(line)
       guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
         return "its head contains an invalid line: '\(Self.excerpt(line))'"
@@ -116,7 +116,7 @@
     /// Joins a folded line to the previous one, with a space instead of the line break (RFC 9112 §5.2).
     private mutating func unfold(_ line: Bytes) -> String? {
       guard hasFields else { return "its head begins with a folded line" }
-      guard !lastIsFraming else { return "the line that says where its body ends is folded" }
+      guard !lastIsFraming else { return "its Content-Length or Transfer-Encoding field is folded" }
       bytes.removeLast(2)
       bytes.append(UInt8(ascii: " "))
       append(line.trimmed)
@@ -147,8 +147,8 @@
 
     // MARK: Status lines
 
-    /// The status in a status line, or `nil` if the line is invalid. RFC 9112 §4: HTTP-version SP 3DIGIT SP [reason].
-    /// Without a reason, the second space is often missing.
+    /// Returns the status code in a status line, or `nil` if the line is invalid. RFC 9112 §4: HTTP-version SP 3DIGIT
+    /// SP [reason]. Without a reason phrase, the second space is often missing.
     private static func status(of line: Bytes, _ rules: Rules) -> Int? {
       let isKnown =
         rules.isMultiplexed
@@ -170,7 +170,7 @@
 
     // MARK: Bytes
 
-    /// The line without its line break: CR LF, or LF alone (RFC 9112 §2.2).
+    /// Returns the line without its line break, which is CR LF or LF alone (RFC 9112 §2.2).
     private static func content(_ line: Bytes) -> Bytes {
       var count = line.count
       if count > 0, line[count - 1] == 0x0A { count -= 1 }
@@ -178,7 +178,7 @@
       return line.part(0..<count)
     }
 
-    /// An excerpt for error messages, with question marks for unprintable bytes.
+    /// Returns an excerpt for error messages, with question marks for unprintable bytes.
     static func excerpt(_ bytes: Bytes) -> String {
       let text = bytes.trimmed.prefix(60).map { $0 >= 0x20 && $0 < 0x7F ? $0 : UInt8(ascii: "?") }
       return String(decoding: text, as: UTF8.self) + (bytes.count > 60 ? "…" : "")
@@ -186,7 +186,7 @@
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    /// The length of the token at the start of `bytes` (RFC 9110 §5.6.2).
+    /// Returns the length of the token at the start of `bytes` (RFC 9110 §5.6.2).
     private static func lengthOfToken(_ bytes: Bytes) -> Int {
       var length = 0
       while length < bytes.count, isTokenByte(bytes[length]) { length += 1 }

@@ -2,12 +2,13 @@
   /// The header fields that determine the end of a response body (RFC 9112 §6).
   ///
   /// libcurl reads numbers up to the first invalid byte, uses the last of several lengths, and ignores unknown codings.
-  /// Two readers of a message must agree on its end, so ambiguous fields are rejected here.
+  /// All readers of a message must agree on where it ends, so ambiguous fields are rejected here.
   struct ResponseFraming: Equatable {
     private(set) var contentLength: Int64?
     private(set) var isChunked = false
 
-    /// Whether both fields are present. The coding takes precedence, and the connection is not reused (RFC 9112 §6.1).
+    /// Whether both fields are present. `Transfer-Encoding` takes precedence, and the connection is not reused (RFC
+    /// 9112 §6.1).
     var isAmbiguous: Bool { isChunked && contentLength != nil }
 
     var isOpenEnded: Bool { !isChunked && contentLength == nil }
@@ -30,7 +31,7 @@
       }
     }
 
-    /// Returns the reason if the value is rejected.
+    /// Records a field's value. Returns the reason if the value is rejected, otherwise `nil`.
     mutating func take(_ field: Field, _ value: Bytes) -> String? {
       switch field {
       case .contentLength: takeLength(value)
@@ -44,9 +45,9 @@
       while true {
         let end = rest.position(of: UInt8(ascii: ",")) ?? rest.count
         guard let length = Self.number(rest.part(0..<end).trimmed) else {
-          return "Content-Length is '\(HeadLines.excerpt(value))', which is not a length"
+          return "Content-Length is '\(HeadLines.excerpt(value))', which is not a valid length"
         }
-        if let contentLength, contentLength != length { return "Content-Length is \(contentLength) and \(length)" }
+        if let contentLength, contentLength != length { return "Content-Length is both \(contentLength) and \(length)" }
         contentLength = length
         guard end < rest.count else { return nil }
         rest = rest.part((end + 1)..<rest.count)
@@ -56,13 +57,13 @@
     private mutating func takeCoding(_ value: Bytes) -> String? {
       guard !isChunked else { return "Transfer-Encoding is present twice" }
       guard matches(value.trimmed, "chunked") else {
-        return "Transfer-Encoding is '\(HeadLines.excerpt(value))'; only 'chunked' can be read"
+        return "Transfer-Encoding is '\(HeadLines.excerpt(value))'; only 'chunked' is supported"
       }
       isChunked = true
       return nil
     }
 
-    /// Accepts only digits, and only numbers below 2^63.
+    /// Parses a number. Accepts only digits, and only numbers below 2^63.
     private static func number(_ digits: Bytes) -> Int64? {
       guard !digits.isEmpty else { return nil }
       var number: Int64 = 0

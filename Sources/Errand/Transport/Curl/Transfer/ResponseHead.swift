@@ -73,11 +73,11 @@
       return headers
     }
 
-    /// Decodes UTF-8, or Latin-1 if the bytes are not valid UTF-8, without surrounding whitespace.
+    /// Decodes bytes as UTF-8, or as Latin-1 if they are not valid UTF-8, and trims whitespace.
     ///
-    /// Latin-1 would be sent back as different bytes. In `ETag` and `Set-Cookie`, invalid bytes become replacement
-    /// characters instead, which prevents the value from being sent back. In URIs, they are percent-encoded (RFC 9110
-    /// §5.5).
+    /// A value that is decoded as Latin-1 would be sent back as different bytes. In `ETag` and `Set-Cookie`, invalid
+    /// bytes become replacement characters instead, which prevents the value from being sent back. In URIs, they are
+    /// percent-encoded (RFC 9110 §5.5).
     private static func text(_ bytes: Bytes, of name: HTTPHeaderName? = nil) -> String {
       var (start, end) = (0, bytes.count)
       while start < end, isSpace(bytes[start]) { start += 1 }
@@ -93,7 +93,7 @@
       }
     }
 
-    /// Percent-encodes bytes beyond ASCII, optionally only inside angle brackets.
+    /// Percent-encodes non-ASCII bytes, optionally only inside angle brackets.
     private static func escaped(_ bytes: Bytes, onlyInAngles: Bool = false) -> String {
       var text = ""
       var isInURI = !onlyInAngles
@@ -104,7 +104,7 @@
       return text
     }
 
-    /// Checks eight bytes at a time, because this runs for every field of every response.
+    /// Whether all bytes are ASCII. Checks eight bytes at a time, because this runs for every field of every response.
     private static func isASCII(_ bytes: Bytes) -> Bool {
       var (seen, index): (UInt64, Int) = (0, 0)
       while index + 8 <= bytes.count {

@@ -1,10 +1,10 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The unread part of a response, which the loop fills and a single reader empties. Pure bookkeeping.
+  /// The unread part of a response, which the loop fills and a single reader empties.
   ///
-  /// It holds at most ``highWater`` bytes plus one chunk. When it is full, the connection is paused until the reader
-  /// has reduced it to ``lowWater`` bytes. This limits the memory of a stream.
+  /// It holds at most ``highWater`` bytes plus one chunk. When it is full, the connection is paused until at most
+  /// ``lowWater`` bytes are left. This limits the memory used by a stream.
   struct TransferInbox {
     static let highWater = 512 << 10
     static let lowWater = 128 << 10
@@ -30,7 +30,7 @@
 
     mutating func receive(head: [UInt8]) { self.head = head }
 
-    /// Adds a part of the body. Returns `false` if libcurl must wait and deliver it again.
+    /// Adds a part of the body. Returns `false` if libcurl must wait and deliver the part again.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
       guard buffered < Self.highWater else {
         isPaused = true
@@ -54,7 +54,7 @@
 
     mutating func receive(trailer: UnsafeRawBufferPointer) { trailers.append(contentsOf: trailer) }
 
-    /// Only the first call has an effect.
+    /// Ends the transfer. Only the first call has an effect.
     mutating func finish(_ outcome: Result<TransferTimings, any Error>) {
       if self.outcome == nil { self.outcome = outcome }
     }
@@ -78,7 +78,7 @@
       return .wait
     }
 
-    /// The next chunk, or `nil` at the end. `resumes` is whether the connection was paused and should continue.
+    /// Returns the next chunk, or `nil` at the end. `resumes` is `true` if the connection was paused and should resume.
     mutating func read() -> (step: Reading<Data?>, resumes: Bool) {
       if firstPiece < pieces.count {
         let piece = pieces[firstPiece]
@@ -100,7 +100,8 @@
       }
     }
 
-    /// The entire body, if it is complete and consists of at most one chunk, as in a small response. Otherwise `nil`.
+    /// Returns the entire body if it is complete and consists of at most one chunk, as in a small response, otherwise
+    /// `nil`.
     mutating func readWhole() -> Data? {
       guard case .success = outcome, pieces.count - firstPiece <= 1 else { return nil }
       guard case .take(let piece) = read().step else { return nil }

@@ -1,7 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// The part of a request body that libcurl has not read yet. Pure bookkeeping.
+  /// The part of a request body that libcurl has not read yet.
   struct TransferOutbox {
     static let highWater = 256 << 10
 
@@ -14,7 +14,7 @@
 
     let statedLength: Int64?
     private var pieces: [Data] = []
-    /// The first chunk that has not been fully read, and the number of bytes read from it.
+    /// The index of the first chunk that has not been fully read, and the number of bytes read from it.
     private var first = 0
     private var offset = 0
     private var buffered = 0
@@ -36,14 +36,14 @@
       isFinished = true
     }
 
-    /// Whether the entire body has been read. Its source may not have reported its end yet.
+    /// Whether the entire body has been read. The source may not have reported the end yet.
     var isDrained: Bool { (isFinished || received == statedLength) && buffered == 0 && failure == nil }
 
     var isUntouched: Bool { received - Int64(buffered) == 0 }
 
     var isFull: Bool { buffered >= Self.highWater }
 
-    /// Adds a chunk. Returns whether the loop was paused and should continue.
+    /// Adds a chunk. Returns whether the transfer was paused and should resume.
     mutating func put(_ piece: Data) -> Bool {
       guard !piece.isEmpty else { return false }
       received += Int64(piece.count)
@@ -84,7 +84,7 @@
       return .pause
     }
 
-    /// Removes chunks that have been read, in batches, when they are the majority.
+    /// Moves to the next chunk. Chunks that have been read are removed in batches, once they are the majority.
     private mutating func passPiece() {
       pieces[first] = Data()
       first += 1
@@ -94,7 +94,7 @@
       first = 0
     }
 
-    /// Returns `false` if the beginning of the body is gone.
+    /// Goes back to the beginning of the body. Returns `false` if the beginning is no longer in memory.
     mutating func rewind() -> Bool {
       guard let whole else {
         guard received == 0, !isFinished else { return false }
@@ -117,7 +117,7 @@
     private func mismatch(_ actual: String) -> TaskError {
       TaskError(
         .bodyLengthMismatch,
-        "the body was declared to have \(statedLength ?? 0) bytes, but its file or stream has \(actual)",
+        "the declared length of the body is \(statedLength ?? 0) bytes, but its file or stream has \(actual)",
         phase: .sending)
     }
   }

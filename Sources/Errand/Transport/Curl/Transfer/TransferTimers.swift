@@ -1,5 +1,5 @@
 #if os(Linux)
-  /// The time limits of a transfer, in nanoseconds of the monotonic clock. Pure: the current instant is an argument.
+  /// The time limits of a transfer, in nanoseconds of the monotonic clock. Callers pass in the current instant.
   struct TransferTimers {
     private enum Stage {
       /// Waiting for a connection, because the connection limit has been reached.
@@ -29,11 +29,12 @@
     private let limits: Limits
     private var start: UInt64
     private var stage: Stage
-    /// The start of the attempt timeout. It excludes the wait for a connection if that has its own timeout.
+    /// The start of the attempt timeout. It excludes the wait for a connection if the wait has its own timeout.
     private var attemptStart: UInt64
     private var stageStart: UInt64
     private var lastActivity: UInt64
-    /// Whether a slow reader has paused the transfer, so the peer can't continue. A slow source doesn't count.
+    /// Whether a slow reader has paused the transfer, so the peer can't continue. A slow source of the request body
+    /// doesn't count.
     var isHeld = false
 
     /// `waits` is whether the transfer may have to wait for a connection first.
@@ -53,12 +54,12 @@
       lastActivity = start
     }
 
-    /// Ends the wait for a connection, because a connection is being made.
+    /// Ends the wait for a connection, because libcurl has started to connect.
     mutating func connecting(at now: UInt64) {
       if case .waiting = stage { enter(.connecting, at: now) }
     }
 
-    /// Starts the connect timeout again, because the connection was lost before it was used.
+    /// Restarts the connect timeout, because the connection was lost before it was used.
     mutating func connectingAgain(at now: UInt64) { enter(.connecting, at: now) }
 
     mutating func connected(at now: UInt64, sendsBody: Bool) {
@@ -114,7 +115,7 @@
   }
 
   extension Duration {
-    /// Whole nanoseconds, between 0 and about a century.
+    /// The number of whole nanoseconds, clamped to a range from 0 to about a century.
     var nanoseconds: UInt64 {
       let (seconds, attoseconds) = components
       guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -3,7 +3,7 @@
 
   /// Byte operations on the lines of a head. The generic collection methods are several times slower.
   extension UnsafeRawBufferPointer {
-    /// The bytes in `range`, with indices that start at 0.
+    /// Returns the bytes in `range`, with indices that start at 0.
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
     var trimmed: UnsafeRawBufferPointer {
