@@ -143,11 +143,15 @@ extension Call {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
   }
 
-  /// Returns the request. If a step created it from scratch, sets which of its parts may be recorded.
-  func showing(_ request: HTTPRequest) -> HTTPRequest {
+  /// Returns the request. If a step or a redirect policy created it from scratch, adds the call's options, such as the
+  /// address policy, unless the request has its own.
+  func withOptions(_ request: HTTPRequest) -> HTTPRequest {
     guard request.options.showing == nil else { return request }
+    let (own, shared) = (request.options, options(for: request.method, request.headers, request.body))
     var request = request
-    request.options.showing = ShownParts(snapshot.configuration.redaction, plan.recordingStyle)
+    request.options = shared.applying(changesFrom: TransferOptions(), to: own)
+    if own.addressPolicy.allowsAll { request.options.addressPolicy = shared.addressPolicy }
+    if own.context.isEmpty { request.options.context = shared.context }
     return request
   }
 

@@ -66,7 +66,7 @@ extension Call {
     // A followed redirect's body is read only so that its connection can be reused.
     let isLeft = response.status.isRedirect && redirectPolicy.kind == .follow && response.headers.contains(.location)
     let data = isLeft ? await beginning(of: response, to: method) : await excerpt(of: body)
-    response.body = HTTPResponseBody(data, trailers: body.trailers, timings: body.timings)
+    response.body = Excerpt.body(data, of: body)
   }
 
   /// The size and time limits for reading a redirect's body, so that its connection can be reused (RFC 9112 §9.3). Most
@@ -90,6 +90,37 @@ extension Call {
     }
     return data.withLock { $0 }
   }
+}
+
+/// The beginning of a body whose rest was not read. Reading on throws, so it can't be mistaken for the entire body.
+final class Excerpt: HTTPBodySource {
+  private let data: Lock<Data>
+  private let failure: any Error
+  let trailers: HTTPHeaders
+  let timings: TransferTimings?
+
+  private init(_ data: Data, of body: HTTPResponseBody) {
+    self.data = Lock(data)
+    failure = body.failure ?? HTTPBodyLimitError(limit: data.count)
+    (trailers, timings) = (body.trailers, body.timings)
+  }
+
+  /// Returns a body of the data that was read from `body`.
+  static func body(_ data: Data, of body: HTTPResponseBody) -> HTTPResponseBody {
+    guard !body.isComplete else { return HTTPResponseBody(data, trailers: body.trailers, timings: body.timings) }
+    return HTTPResponseBody(Excerpt(data, of: body))
+  }
+
+  func next() async throws -> Data? {
+    let data = data.withLock { data in
+      defer { data = Data() }
+      return data
+    }
+    if data.isEmpty { throw failure }
+    return data
+  }
+
+  func cancel() {}
 }
 
 final class DiscardedBody: HTTPBodySource {

@@ -91,7 +91,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   public func next() async throws -> Data? {
     do {
       let chunk: Data?
-      if let source { chunk = try await source.next() } else { chunk = try takeBuffered() }
+      if let source = try readable() { chunk = try await source.next() } else { chunk = try takeBuffered() }
       if let chunk { count(chunk) } else { end(.complete) }
       return chunk
     } catch {
@@ -105,7 +105,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   public func collect(upTo limit: Int = .max) async throws -> Data {
     do {
       let data: Data
-      if let source { data = try await source.collect(upTo: limit) } else { data = try takeBuffered() ?? Data() }
+      if let source = try readable() {
+        data = try await source.collect(upTo: limit)
+      } else {
+        data = try takeBuffered() ?? Data()
+      }
       count(data)
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
       end(.complete)
@@ -143,6 +147,17 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     source?.cancel()
     end(.failed(error))
   }
+
+  /// Returns the source to read. Throws again if the body has failed, because the rest of a failed body is not the body.
+  private func readable() throws -> (any HTTPBodySource)? {
+    try state.withLock { state in
+      if let error = state.ending?.error { throw error }
+      return state.source
+    }
+  }
+
+  /// Whether the body has been read to its end.
+  var isComplete: Bool { if case .complete? = state.withLock({ $0.ending }) { true } else { false } }
 
   private func failed(_ error: any Error) -> any Error {
     let (cause, explain, isReleased) = state.withLock { ($0.cause, $0.explain, $0.isReleased) }

@@ -70,7 +70,10 @@ final class Attempt: Sendable {
   /// This is the only code that holds a slot. An exchange whose response is streamed also holds a stream permit. If the
   /// app produces the request's body, the exchange holds a stream permit instead of a slot.
   func exchange(_ request: HTTPRequest, _ digest: DigestExchange? = nil) async throws -> HTTPResponse {
-    try await request.renewingProxyCredential { try await exchangeOnce($0, digest) }
+    let response = try await request.renewingProxyCredential { try await exchangeOnce($0, digest) }
+    // Here, because a step may return another response. Not in the slot, because the store may make calls.
+    if let sent = response.request { await call.forget(response, to: sent) }
+    return response
   }
 
   private func exchangeOnce(_ request: HTTPRequest, _ digest: DigestExchange?) async throws -> HTTPResponse {
@@ -118,7 +121,12 @@ final class Attempt: Sendable {
     try await call.manager.clock.limiting(limit, .queue, phase: .waiting, wait)
   }
 
-  private func begin(at host: Origin, after queued: Duration?) {
+  private func begin(at host: Origin, after queued: Duration?) throws {
+    if let queued {
+      call.noteWait(of: number, queued)
+      call.trace.note(.admitted(after: queued))
+    }
+    try call.checkCancellation()  // after the last code of the app that may cancel the call
     let gateChanges = call.plan.control?.gate.changes ?? 0
     let start = call.trace.elapsed
     let isFirstHop = state.withLock { state in
@@ -133,9 +141,6 @@ final class Attempt: Sendable {
     }
     onSent?()
     if number == 1, isFirstHop, !call.plan.isRepetition { call.manager.retries.earn(for: host) }
-    guard let queued else { return }
-    call.noteWait(of: number, queued)
-    call.trace.note(.admitted(after: queued))
   }
 
   // MARK: In the slot
@@ -145,7 +150,7 @@ final class Attempt: Sendable {
   private func send(
     _ request: HTTPRequest, to host: Origin, _ digest: DigestExchange?, _ permit: StreamPermit?, after queued: Duration?
   ) async throws -> HTTPResponse {
-    begin(at: host, after: queued)
+    try begin(at: host, after: queued)
     var request = request
     var circuit: CircuitPermit?
     var response: HTTPResponse

@@ -51,7 +51,7 @@ extension Call {
     }
     // Release a stream's connection while waiting for a token.
     if !response.body.isInMemory {
-      response.body = HTTPResponseBody(await excerpt(of: response.body), trailers: response.body.trailers)
+      response.body = Excerpt.body(await excerpt(of: response.body), of: response.body)
     }
     guard let again = try await sign(request, refused: signed.version, source, attempt) else { return response }
     if let obstacle = spendReplay(of: again.request, with: source, version: again.version) {

@@ -11,7 +11,7 @@ extension Call {
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     attempt.beginChain()
-    let request = strippingServerHeaders(showing(request))
+    let request = strippingServerHeaders(withOptions(request))
     let response = try await next(request)
     guard response.status.isRedirect else { return response }
     return try await following(response, to: request, attempt, next)
@@ -25,7 +25,6 @@ extension Call {
     var chain = RedirectChain(request, policy, snapshot.configuration.redaction)
     var response = first
     while response.status.isRedirect {
-      await forget(response, to: chain.request)  // even if the next hop fails
       do {
         guard let next = try await next(after: response, chain, policy, attempt) else { break }
         try chain.follow(response, with: next)
@@ -59,7 +58,7 @@ extension Call {
     var head = response
     head.body = HTTPResponseBody()
     let changed = try await decision(head, proposal)
-    return changed.map { strippingCredentials(chain.allowed($0, for: proposal), after: proposal) }
+    return changed.map { strippingCredentials(chain.allowed(withOptions($0), for: proposal), after: proposal) }
   }
 
   private func strippingCredentials(_ request: HTTPRequest, after previous: HTTPRequest) -> HTTPRequest {

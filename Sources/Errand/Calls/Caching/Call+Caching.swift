@@ -29,7 +29,6 @@ extension Call {
     var response = response
     (response.isVerified, response.isStored) = (false, false)  // a step may return another call's response
     guard let sent = response.request else { return response }  // a step answered the request
-    await forget(response, to: sent)
     guard let run = state.withLock({ $0.cacheRun }) else { return response }
     let underway = trace.elapsed - attempt.startTime
     return await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))

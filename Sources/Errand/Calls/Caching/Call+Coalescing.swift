@@ -12,6 +12,7 @@ extension Call {
   }
 
   private func sharedOutcome(of request: HTTPRequest, built: HTTPRequest) async throws -> Answer {
+    try checkCancellation()
     let key = FlightKey(request, of: self)
     let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
     let joined = trace.note(.joined(call: flight.call.number))

@@ -40,10 +40,12 @@ final class FlightRegistry: Sendable {
 
 /// Identifies a request. Concurrent calls with equal keys share a flight.
 struct FlightKey: Hashable, Sendable {
-  private let server: ObjectIdentifier
+  /// The settings, because a call must not join a request that was sent with older ones.
+  private let snapshot: ObjectIdentifier
   private let method: String
   let url: String
   private let target: CacheKey.Target
+  private let range: ByteRange?
   private let headers: HTTPHeaders
   private let decompresses: Bool
   private let account: String?
@@ -60,7 +62,8 @@ struct FlightKey: Hashable, Sendable {
 
   init(_ request: HTTPRequest, of call: Call) {
     let plan = call.plan
-    server = ObjectIdentifier(plan.server)
+    snapshot = ObjectIdentifier(call.snapshot)
+    range = plan.range
     method = request.method.rawValue
     url = CacheKey.text(of: request.url.absoluteString)
     target = CacheKey.Target(request)
