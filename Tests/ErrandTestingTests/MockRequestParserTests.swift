@@ -59,7 +59,7 @@ import Testing
     parser.append(Array(text.utf8))
     #expect(Self.isMalformed(&parser))
     parser.append(Array("GET / HTTP/1.1\r\n\r\n".utf8))
-    #expect(Self.isMalformed(&parser), "nothing after it is understood either")
+    #expect(Self.isMalformed(&parser), "a malformed request also invalidates everything after it")
   }
 
   @Test func `rejects an endless head`() {

@@ -45,7 +45,7 @@ import Testing
     let head = try client.hear(head: "\(method) / HTTP/1.1\r\n\r\n")
     #expect(head.contains("Content-Length: 4\r\n") == (status != 204))
     let next = try client.get("/")
-    #expect(next.head.hasPrefix("HTTP/1.1 200 OK\r\n"), "the connection goes on right after the head")
+    #expect(next.head.hasPrefix("HTTP/1.1 200 OK\r\n"), "the next response follows directly after the head")
     #expect(next.body == "next")
   }
 

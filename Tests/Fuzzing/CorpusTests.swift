@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Runs the fuzzing corpus as tests: the seeds and what the fuzzer has found.
+/// Runs the fuzzing corpus as tests: the seeds and the inputs that the fuzzer has found.
 @Suite(.timeLimit(.minutes(1)))
 struct CorpusTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(

@@ -13,8 +13,8 @@
     }
   }
 
-  /// The first mutated responses of a seed, from `errand-bench fuzz`. It runs in its own process because a finding
-  /// would crash this one.
+  /// The first mutated responses for a seed, from `errand-bench fuzz`. The program runs in its own process, because a
+  /// crash would also end the tests.
   @Suite(.enabled(if: FuzzPeer.isExpected), .timeLimit(.minutes(3)))
   struct FuzzTests {
     /// Mutations that are not handled yet. Remove a mutation when it is handled.
@@ -28,7 +28,7 @@
       #expect(status == 0, "\(text)")
     }
 
-    /// The exit status and output of the benchmark program.
+    /// Runs the benchmark program and returns its exit status and output.
     private func run(_ words: String) async throws -> (Int32, String) {
       let program = try #require(
         Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("errand-bench"))
@@ -45,8 +45,8 @@
       return (status, String(decoding: try Data(contentsOf: output), as: UTF8.self))
     }
 
-    /// Doesn't use `Process`, which detects the end with a socket. If a server started by another test inherits that
-    /// socket, the end is missed.
+    /// Doesn't use `Process`, which detects the child's exit through a socket. If a server started by another test
+    /// inherits that socket, `Process` misses the exit.
     private func start(_ script: String) throws -> pid_t {
       let words: [String] = ["/bin/sh", "-c", script]
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

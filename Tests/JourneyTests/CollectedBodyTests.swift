@@ -29,7 +29,7 @@
     }
   }
 
-  /// A body collected in memory exists only once. The transport, the call and its record keep no copies.
+  /// A body collected in memory is held only once. The transport, the call and its record keep no copies.
   @Suite(.balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(3)))
   struct CollectedBodyTests {
     private static let size = 96 << 20
@@ -50,7 +50,7 @@
       }
     }
 
-    /// The additional peak memory of a download, in multiples of the body size.
+    /// Returns the additional peak memory of a download, in multiples of the body size.
     private static func bodiesHeld(isChunked: Bool, isEchoed: Bool) async throws -> Double {
       let peer = try peer(isChunked: isChunked)
       var configuration = ServerConfiguration()
@@ -65,7 +65,7 @@
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 
-    /// A body that is discarded while it is echoed.
+    /// Returns the additional peak memory of an echoed body that the call discards, in multiples of the body size.
     private static func bodiesHeldOfDropped() async throws -> Double {
       let peer = try peer(isChunked: true)
       let echo = Shared("")
@@ -80,7 +80,7 @@
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 
-    // Exit tests, because the memory of other tests would be counted.
+    // These are exit tests, because the peak memory would include other tests.
 
     @Test func `holds only one copy of a body of known length`() async {
       await #expect(processExitsWith: .success) {
@@ -96,14 +96,14 @@
       }
     }
 
-    @Test func `an echo keeps no further copy`() async {
+    @Test func `an echo keeps no additional copy`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: true)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `an echo of a discarded body holds only the part that it shows`() async {
+    @Test func `an echo of a discarded body keeps only the part that it logs`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeldOfDropped()
         #expect(held < 0.5, "\(held)")

@@ -31,7 +31,7 @@ import Testing
     #expect(shop.mock.requests.map { $0.headers[.cookie] } == [nil, "session=abc", "session=abc", "session=abc", nil])
   }
 
-  @Test func `a file-backed jar shares its cookies with another jar of the same file`() async throws {
+  @Test func `two jars that use the same file share their cookies`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let first = try CookieJar(file: file)
@@ -46,7 +46,7 @@ import Testing
       try await jar.synchronize()
       try await first.synchronize()
       let error = await #expect(throws: TaskError.self) { try await URLTask(shop.url("account")).on(shop.server).run() }
-      #expect(error?.status == 403, "signing out counts for both")
+      #expect(error?.status == 403, "signing out through one jar affects the other")
     }
   }
 
@@ -61,7 +61,7 @@ import Testing
     #expect(other.mock.requests.map { $0.headers[.cookie] } == [nil, "a=1"])
   }
 
-  @Test func `ignores cookies of an informational response`() async throws {
+  @Test func `ignores cookies in an informational response`() async throws {
     let shop = try shop()
     let early = "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=1\r\n\r\n"
     shop.mock.enqueue(.raw(Data((early + "HTTP/1.1 200 OK\r\nSet-Cookie: late=1\r\nContent-Length: 0\r\n\r\n").utf8)))
@@ -90,7 +90,7 @@ import Testing
     func didStart(_ request: HTTPRequest) async { cookies.withLock { $0.append(request.headers[.cookie]) } }
   }
 
-  @Test(arguments: [true, false]) func `didStart receives the jar's cookies with any configuration`(waits: Bool)
+  @Test(arguments: [true, false]) func `didStart receives a request with the jar's cookies`(waits: Bool)
     async throws
   {
     let shop = try Shop { $0.waitsForConnectivity = waits }

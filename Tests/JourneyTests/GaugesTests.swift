@@ -7,7 +7,7 @@
   import Testing
 
   @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GaugesTests {
-    /// A server whose idle connections are kept for `idleLifetime`.
+    /// Returns a server that keeps idle connections for `idleLifetime`.
     private func server(_ peer: WirePeer, idleLifetime: Duration) throws -> Server {
       var configuration = CurlTransport.Configuration()
       configuration.idleLifetime = idleLifetime

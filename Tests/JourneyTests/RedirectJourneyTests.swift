@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Redirects on real sockets between two ports, which are two origins.
+/// Redirects on real sockets between two ports, which count as two origins.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RedirectJourneyTests {
   private func address(_ mock: MockServer, _ path: String) -> String {
     mock.url.appendingPathComponent(path).absoluteString
@@ -26,7 +26,7 @@ import Testing
     #expect(shop.mock.requests.map(\.indexOnConnection) == (keepsConnections ? [0, 1, 2] : [0, 0, 0]) && shop.isQuiet)
   }
 
-  // RFC 9110 §5.5: bytes beyond ASCII are opaque, so the same bytes are requested, UTF-8 or not.
+  // RFC 9110 §5.5: non-ASCII bytes are opaque, so the same bytes are requested, whether or not they are UTF-8.
   @Test(
     arguments: [
       ([0xE9], "%E9"), ([0xC3, 0xA9], "%C3%A9"), ([0xE9, 0x2F, 0xC3, 0xA9, 0x3F, 0xFC], "%E9/%C3%A9?%FC"),
@@ -71,7 +71,7 @@ import Testing
     #expect(shop.mock.requests.map(\.target) == ["/files", "/files/caf%E9", "/files", "/files/caf%E9"])
   }
 
-  @Test func `discards an endless redirect body`() async throws {
+  @Test func `discards the endless body of a redirect`() async throws {
     let shop = try Shop()
     let chunk = String(repeating: "x", count: 1024)
     let head = "HTTP/1.1 302 Found\r\nLocation: /widgets/7\r\n\r\n"
@@ -81,7 +81,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `waits one second for a redirect body that does not arrive`() async throws {
+  @Test func `waits at most one second for the body of a redirect`() async throws {
     let (shop, clock) = (try Shop(), ManualClock())
     shop.mock.route("/slow") { _ in
       MockAnswer.status(302, headers: ["Location": "/widgets/7"], body: "moved").bodyAfter(.seconds(3600))
@@ -93,7 +93,7 @@ import Testing
     #expect(try await call.value.isEmpty == false)
   }
 
-  @Test(arguments: [307, 308]) func `resends a body from its file or closure after a redirect`(code: Int) async throws {
+  @Test(arguments: [307, 308]) func `resends a body from a file or closure after a redirect`(code: Int) async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(HTTPStatus(code), headers: ["Location": "/echo/x"]))
     let data = Data((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -129,7 +129,7 @@ import Testing
     #expect(error?.code == .bodyNotReplayable && error?.status == 307 && shop.mock.requestCount == 1)
   }
 
-  @Test func `follows a redirect that arrives during the upload with the complete body`() async throws {
+  @Test func `sends the complete body again after a redirect that arrives during the upload`() async throws {
     let shop = try Shop()
     shop.mock.route("/early", answer: .status(307, headers: ["Location": "/echo/x"]).earlyAnswer())
     let data = Data(count: 8 << 20)

@@ -69,7 +69,7 @@
         }), length: 4)
     }
 
-    @Test func `keeps a one-shot body until a connection succeeds`() async throws {
+    @Test func `does not read a one-shot body until a connection succeeds`() async throws {
       let port = Port()
       defer { close(port.descriptor) }
       let server = try server(Opening(port: port))
@@ -91,7 +91,7 @@
         })
       #expect(error.code == .cannotConnect && error.wasNotSent, "\(error)")
       #expect(error.reason.contains("Connection refused") && error.reason.contains("connectivityTimeout"), "\(error)")
-      #expect(!error.reason.contains("network"), "the port is refused, and the network is there: \(error)")
+      #expect(!error.reason.contains("network"), "the port refuses connections, but the network is available: \(error)")
       #expect(!isRead.withLock { $0 })
     }
   }

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `Google's chunks are multiples of the granularity`() async throws {
+  @Test func `chunks for Google are multiples of the granularity`() async throws {
     try await withUpload(199_000) { file, data in
       let store = try UploadShop()
       store.upload.withLock { $0.beginning["X-Goog-Upload-Chunk-Granularity"] = "66666" }
@@ -55,7 +55,7 @@ import Testing
       #expect(shop.mock.requests.allSatisfy { $0.headers[.contentLength] == nil })
     }
 
-    @Test func `a file shorter than its size fails the call`() async throws {
+    @Test func `a file that is shorter than its stated size fails the call`() async throws {
       let file = URL(fileURLWithPath: "/sys/kernel/mm/transparent_hugepage/enabled")
       guard FileManager.default.fileExists(atPath: file.path) else { return }
       let shop = try Shop { $0.retryPolicy = .never }
@@ -120,7 +120,7 @@ import Testing
       let other = RangeShop.bytes(199_000, seed: 2)
       try other.write(to: file)
       try await upload(file, store, by: .tus).run()
-      #expect(store.upload.withLock { $0.data } == other, "it began again")
+      #expect(store.upload.withLock { $0.data } == other, "the upload started over")
     }
   }
 
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `a permanently rejected or cancelled upload throws an error`() async throws {
+  @Test func `throws if the upload is permanently rejected or cancelled`() async throws {
     for answer in [
       MockAnswer.status(413), .status(.ok, headers: ["X-Goog-Upload-Status": "cancelled"]),
     ] {
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `discard terminates the upload at the server`() async throws {
+  @Test func `discard deletes the upload from the server`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop(retry: .never)
       store.upload.withLock { $0.script = [nil] }

@@ -29,7 +29,7 @@ import Testing
     #expect(failures == offered)
     let most = Int(Double(offered) * 1.2) + RetryBudget.standard.capacity
     #expect(shop.mock.requestCount <= most, "\(shop.mock.requestCount) requests for \(offered) calls")
-    #expect(shop.mock.requestCount > offered, "nothing was tried again")
-    #expect(explained > offered / 2, "\(explained) errors say that the budget was used up")
+    #expect(shop.mock.requestCount > offered, "no call was retried")
+    #expect(explained > offered / 2, "\(explained) errors say that the retry budget was exhausted")
   }
 }

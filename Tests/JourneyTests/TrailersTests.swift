@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `computes trailers when the body has ended, and again for a retry`() async throws {
+  @Test func `computes trailers after the body was sent, and again for a retry`() async throws {
     let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
     let sum = Shared(0)
     let asked = Shared<[Int]>([])
@@ -89,7 +89,7 @@ import Testing
 
   private struct NoSum: Error {}
 
-  @Test func `an unannounced, invalid or failing trailer fails the call`() async throws {
+  @Test func `a trailer that is unannounced, invalid or can't be computed fails the call`() async throws {
     let shop = try Shop { $0.retryPolicy = .never }
     for (fields, words) in [
       (["X-Other": "1"] as HTTPHeaders, "was not announced"), (["X-Sum": "1\r\nHost: x"], "has a line break"),

@@ -16,14 +16,14 @@ extension FuzzTarget {
       let links = links(String(bytes))
       for link in links {
         try holds(link.url.scheme?.isEmpty == false, "\(link.url) is relative")
-        try holds(Set(link.relations).count == link.relations.count, "\(link.relations) has one twice")
+        try holds(Set(link.relations).count == link.relations.count, "\(link.relations) contains a duplicate")
         for relation in link.relations {
-          try holds(!relation.isEmpty && !relation.utf8.contains(0x20), "\(relation.debugDescription) is no relation")
+          try holds(!relation.isEmpty && !relation.utf8.contains(0x20), "\(relation.debugDescription) is not a valid relation")
         }
         try holds(link.parameters["rel"] == nil && link.parameters["anchor"] == nil, "\(link.parameters)")
       }
       let again = Self.links(links.map(written).joined(separator: ", "))
-      try holds(again == links, "written again, \(links) becomes \(again)")
+      try holds(again == links, "\(links), written again, becomes \(again)")
     })
 
   private static func links(_ text: String) -> [Link] {
