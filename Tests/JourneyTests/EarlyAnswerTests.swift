@@ -41,7 +41,7 @@
         let response = try await transport.send(request(peer.url(), body))
         #expect(try await response.body.collect() == Data("ok".utf8))
       }
-      #expect(await eventually { await transport.connections().isEmpty }, "the connection is closed, because the rest of the request was not sent")
+      #expect(await eventually { await transport.connections().isEmpty }, "the connection is not reused")
     }
 
     // libcurl may also stop writing to a connection that is about to close.

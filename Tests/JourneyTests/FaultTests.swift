@@ -4,9 +4,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Faults measured in URLSession on Linux, and Errand's behavior. The numbers refer to the survey that led to the choice
-/// of libcurl. Covered elsewhere: 4–6 (redirects) in `RedirectJourneyTests`, 7 (cookies) and 13 (cache) in the tests of
-/// those steps, 16 (speed) in the benchmark, and 17 and the TLS part of 11 in the tests with real servers. Not
+/// Faults measured in URLSession on Linux, and Errand's behavior. The numbers refer to the survey that led to the
+/// choice of libcurl. Covered elsewhere: 4–6 (redirects) in `RedirectJourneyTests`, 7 (cookies) and 13 (cache) in the
+/// tests of those steps, 16 (speed) in the benchmark, and 17 and the TLS part of 11 in the tests with real servers. Not
 /// supported: 15 (WebSocket).
 @Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct FaultTests {
@@ -239,7 +239,7 @@ struct FaultTests {
       // Every function named with a sentence must be marked as a test, and none may be commented out.
       let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
       let (names, marks) = (text.components(separatedBy: "func `").count, text.components(separatedBy: "@Test").count)
-      #expect(names == marks, "\(source.lastPathComponent) has \(names - 1) test names, but \(marks - 1) @Test attributes")
+      #expect(names == marks, "\(source.lastPathComponent) has \(names - 1) names, but \(marks - 1) @Test attributes")
       #expect(!lines.contains { $0.hasPrefix("//") && $0.contains("@Test") }, "\(source.lastPathComponent)")
     }
   }

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `chunks are multiples of the granularity, and a small remainder is added to the last one`() async throws {
+  @Test func `chunks are multiples of the granularity, and the last adds a small remainder`() async throws {
     for (granularity, lines) in [
       ("66666", ["upload 0 66666", "upload 66666 66666", "upload, finalize 133332 65668"]),
       ("100000", ["upload 0 100000", "upload, finalize 100000 99000"]),

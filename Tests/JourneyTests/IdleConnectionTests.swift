@@ -113,7 +113,7 @@
         let index = try #require(Int(try await get(peer.url(), mayRepeat: true)))
         doomed.withLock { $0 = index }
         _ = try? await get(peer.url())  // fails if it is written before the connection ends
-        let next = try await get(peer.url(), mayRepeat: true)  // finds the connection closed if the previous request succeeded
+        let next = try await get(peer.url(), mayRepeat: true)  // may use a closed connection
         #expect(try await get(peer.url(), mayRepeat: true) == next)
       }
     }

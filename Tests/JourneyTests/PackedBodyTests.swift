@@ -264,7 +264,7 @@
       request.options.decodesBody = true
       let body = try await transport.send(request).body
       #expect(try await body.next()?.count == 64 << 10)
-      // Other exchanges serve as a clock. Without backpressure, the server would have sent hundreds of megabytes by now.
+      // Other exchanges serve as a clock. Without backpressure, the server would send hundreds of megabytes meanwhile.
       for _ in 0..<500 {
         _ = try await transport.send(HTTPRequest(.get, server.url.appendingPathComponent("tick"))).body.collect()
       }

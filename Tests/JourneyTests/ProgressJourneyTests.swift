@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["aws-chunked", "identity"]) func `the total for a body with an unknown encoding is its Content-Length`(
+  @Test(arguments: ["aws-chunked", "identity"]) func `the total for a body with an unknown encoding is its length`(
     coding: String
   ) async throws {
     let shop = try Shop()

@@ -31,7 +31,7 @@ import Testing
 
   #if os(Linux)
     @Test(.keepsConnections)
-    func `a request resent within an attempt appears in the record, the recording and the error`() async throws {
+    func `the record, the recording and the error show a request resent within an attempt`() async throws {
       try await withFolder { folder in
         let shop = try await shopWithDeadConnection()
         try await shop.server.recordTaskPath(to: folder)

@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// Rebuilds the response, like ``RebuildingEachAttempt``, but once per call.
+  /// Rebuilds the response once per call.
   private struct RebuildingOnce: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// Rebuilds the response, as a decrypting step does.
+  /// Rebuilds the response of each attempt, as a decrypting step does.
   private struct Rebuilding: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -195,7 +195,8 @@ import Testing
     #expect(shop.mock.requestCount == 4)
     for _ in 0..<3 { shop.mock.enqueue(.status(503, body: "busy")) }
     let refused = try await task.stream()
-    #expect(refused.status == 503 && refused.record.attempts.count == 1, "the attempt whose body is being read is not recorded yet")
+    #expect(
+      refused.status == 503 && refused.record.attempts.count == 1, "the second attempt is recorded after its body")
     #expect(try await refused.body.collect() == Data("busy".utf8))
     #expect(shop.mock.requestCount == 6, "a returned 503 counts as an attempt")
     #expect(refused.record.attempts.map(\.status) == [503, 503])

@@ -249,7 +249,8 @@ import Testing
       let run = Task { try await sending.run() }
       #expect(await eventually { upload.mock.requestCount == 2 })
       #expect(await upload.server.manager.cancel(type: RangeShop.GetFile.self) == 0)
-      #expect(await upload.server.manager.cancel(type: UploadShop.AddFile.self) == 1, "the transfer has the type of its task, although its calls have another type")
+      #expect(
+        await upload.server.manager.cancel(type: UploadShop.AddFile.self) == 1, "the transfer has its task's type")
       await #expect(throws: CancellationError.self) { try await run.value }
     }
     let stalled = try stalled()

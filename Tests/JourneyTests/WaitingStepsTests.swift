@@ -63,7 +63,9 @@ import Testing
     #expect(shop.isQuiet)
   }
 
-  @Test(arguments: [401, 200]) func `a step can make a call while it holds the response of a stream`(status: HTTPStatus) async throws {
+  @Test(arguments: [401, 200]) func `a step can make a call while it holds the response of a stream`(status: HTTPStatus)
+    async throws
+  {
     let shop = try shop { _ = try await PlainTask(path: "token").on($0).downloadData() }
     shop.mock.enqueue(.status(status, body: "first"))
     shop.mock.route("/plain", answer: .text("second"))

@@ -64,7 +64,7 @@
         _ = poll(&interest, 1, 20_000)
       }
 
-      /// Reads and discards until the client closes the connection.
+      /// Reads and discards data until the client closes the connection.
       func waitForEnd() {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         while recv(descriptor, &bytes, bytes.count, 0) > 0 {}

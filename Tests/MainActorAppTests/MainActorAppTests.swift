@@ -8,7 +8,7 @@ import Testing
     #expect(try await GetWidget(id: 7).download() == Widget(id: 7, name: "Cog"))
   }
 
-  @Test func `a hook changes main-actor state, and a handle can live there`() async throws {
+  @Test func `a hook can change main-actor state, and the state can hold a task handle`() async throws {
     let handle = Server.shop.manager.start(ShowWidget(id: 7).context(Shelf.self, 3))
     #expect(try await handle.value.status == .ok)
     #expect(Shown.widgets == [7])
@@ -22,7 +22,7 @@ import Testing
     #expect(try await FindWidget(name: "Lever").download() == nil)
   }
 
-  @Test func `uploads one payload and downloads another`() async throws {
+  @Test func `uploads one payload type and downloads another`() async throws {
     let answer = try await AddWidget(uploadPayload: Widget(id: 0, name: "Sprocket")).response()
     #expect(answer.status == .created)
     #expect(answer.payload == Widget(id: 9, name: "Sprocket"))
@@ -42,7 +42,7 @@ import Testing
     #expect(error?.attempts.count == 1)
   }
 
-  @Test func `a server can be a static let in an extension`() {
+  @Test func `a server can be a static constant in an extension`() {
     #expect(Server.shop.remote == "https://shop.test")
   }
 
@@ -98,7 +98,7 @@ import Testing
   @Test func `results of many tasks can be read on the main actor`() async {
     let basket = Basket()
     for await (task, result) in Server.shop.manager.results(of: [7, 7, 8].map { GetWidget(id: $0) }, limit: 2) {
-      basket.add(task, found: (try? result.get()) != nil)  // number 8 is missing
+      basket.add(task, found: (try? result.get()) != nil)  // widget 8 doesn't exist
     }
     #expect(basket.found == [7, 7])
     #expect(basket.missing == [8])

@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// A private Apache that requires Digest credentials and accepts files. It stops when it is released.
+/// A private Apache server that requires Digest credentials and accepts uploads. It stops when it is released.
 final class Apache: Sendable {
   static let credential = Credential(user: "somebody", password: "open sesame")
   static let isExpected = LocalServer.isExpected("apache2")
@@ -21,7 +21,7 @@ final class Apache: Sendable {
     url = try server.url("http")
   }
 
-  /// An uploaded file.
+  /// Returns the content of an uploaded file.
   func file(_ name: String) -> Data? {
     FileManager.default.contents(atPath: server.folder.appendingPathComponent("root/\(name)").path)
   }

@@ -11,8 +11,8 @@
     static let isExpected = interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true"
   }
 
-  /// Reads a HAR with two parsers from PyPI, haralyzer and harparser. The latter lists the required and optional fields
-  /// of every part.
+  /// Reads a HAR file with two parsers from PyPI, haralyzer and harparser. harparser checks the required and optional
+  /// fields of every object.
   @Suite(.timeLimit(.minutes(3)), .enabled(if: Haralyzer.isExpected))
   struct ArchiveReaderTests {
     @Test func `haralyzer reads the requests and responses`() async throws {

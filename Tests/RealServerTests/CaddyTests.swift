@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Runs the same tests with another HTTP/2 implementation.
+  /// Tests the transport with another HTTP/2 implementation.
   @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct CaddyTests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })

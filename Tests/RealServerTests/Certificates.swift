@@ -11,9 +11,9 @@ struct Certificates: Sendable {
   let authority: Data
   let server: Pair
   let client: Pair
-  /// Like the server's certificate, but expired.
+  /// A copy of the server's certificate that has expired.
   let expired: Pair
-  /// Like the server's certificate, but self-signed.
+  /// A copy of the server's certificate that is self-signed.
   let selfSigned: Pair
   /// The hash of the server's key as computed by `openssl`.
   let serverPin: String
@@ -25,7 +25,7 @@ struct Certificates: Sendable {
 
   private static let made = Result { try Certificates() }
 
-  /// Creates certificates with an authority of this name.
+  /// Creates certificates signed by an authority with this name.
   init(authorityNamed subject: String = "/CN=Errand tests") throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -67,7 +67,7 @@ struct Certificates: Sendable {
     let status = Shell.run("cd '\(folder.path)' && exec 2> errors\n\(script)")
     guard status == 0 else {
       let output = try Data(contentsOf: errors)
-      throw LocalServer.Failure(reason: "no certificates: \(String(decoding: output, as: UTF8.self))")
+      throw LocalServer.Failure(reason: "can't create certificates: \(String(decoding: output, as: UTF8.self))")
     }
   }
 }

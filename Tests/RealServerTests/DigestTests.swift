@@ -29,7 +29,7 @@
 
     private func send(_ task: Fetch) async throws -> HTTPResponse { try await task.on(server).run() }
 
-    @Test func `without a credential, returns the 401`() async throws {
+    @Test func `returns the 401 if there is no credential`() async throws {
       let response = try await send(Fetch(credential: nil))
       #expect(response.status == .unauthorized)
       #expect(response.headers["WWW-Authenticate"]?.hasPrefix("Digest realm=\"errand\"") == true)
@@ -49,9 +49,9 @@
       #expect(try await send(Fetch(credential: wrong)).status == .unauthorized)
     }
 
-    @Test func `does not use a credential for the next request`() async throws {
+    @Test func `does not use a credential for the next request on the same connection`() async throws {
       #expect(try await send(Fetch()).status == .ok)
-      // Reuses the connection without the credential.
+      // The next request reuses the connection without the credential.
       #expect(try await send(Fetch(credential: nil)).status == .unauthorized)
     }
 
@@ -78,7 +78,7 @@
 
     @Test func `concurrent calls receive their own responses`() async throws {
       try await withThrowingTaskGroup { group in
-        // Fewer than Apache's threads: beyond that it closes idle connections.
+        // Use fewer calls than Apache has threads, because otherwise Apache closes idle connections.
         for _ in 0..<20 {
           group.addTask {
             let body = try await Fetch().on(server).downloadData()

@@ -23,7 +23,7 @@
     func `reads the names in curl's forms`(option: String) async throws {
       let mock = try MockServer()
       mock.route("/*", answer: .text("answer"))
-      // curl splits at the first equals sign.
+      // curl splits a field at its first equals sign.
       let names = (Self.names + (option.isEmpty ? Self.backslashes : [])).filter { !$0.contains("=") }
       let fields = names.map { "-F '\($0)=1'" }.joined(separator: " ")
       try #require(Shell.run("NO_PROXY='*' curl -s -o /dev/null \(option) \(fields) '\(mock.url)'") == 0)

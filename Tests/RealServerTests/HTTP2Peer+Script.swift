@@ -1,6 +1,6 @@
 #if os(Linux)
   extension HTTP2Peer {
-    /// The Python program. The first word of a path is the method that is called.
+    /// The Python program. The first component of a path is the name of the method that handles it.
     static let script = #"""
       import select, socket, ssl, struct, threading, time
 

@@ -37,7 +37,7 @@
     }
 
     @Test(arguments: Version.allCases, lengths)
-    func `a peer that is silent or stops partway triggers the idle timeout`(version: Version, length: Int64?)
+    func `a peer that sends nothing or stops partway triggers the idle timeout`(version: Version, length: Int64?)
       async throws
     {
       for act in ["nothing", "stop"] {

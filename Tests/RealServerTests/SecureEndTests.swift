@@ -18,7 +18,7 @@
     @Test(.hidesTLS, arguments: ["none/open", "none/empty"])
     func `a response with neither a length nor a close alert is truncated`(path: String) async throws {
       let error = await #expect(throws: TaskError.self) { try await peer.get(path) }
-      // Newer libcurl versions report this in the words of the TLS library.
+      // Newer libcurl versions report the message of the TLS library.
       #expect(error?.code == .truncatedBody, "\(error.map { "\($0)" } ?? "")")
     }
 

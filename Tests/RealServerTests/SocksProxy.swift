@@ -2,7 +2,7 @@
   import Errand
   import Foundation
 
-  /// A SOCKS5 proxy (RFC 1928, passwords by RFC 1929) that resolves every name to 127.0.0.1, written in Python.
+  /// A SOCKS5 proxy in Python (RFC 1928, with passwords as in RFC 1929) that resolves every name to 127.0.0.1.
   final class SocksProxy: Sendable {
     static let isExpected = LocalServer.isExpected("python3")
     static let credential = Credential(user: "somebody", password: "open sesame")

@@ -29,7 +29,7 @@ extension FuzzTarget {
       var written = read.type
       for (name, value) in read.parameters { written += "; \(name)=\(value.quoted)" }
       try holds(ContentDisposition(written) == read, "\(read), written again, becomes \(written.debugDescription)")
-      try holds(read.type.isEmpty || HTTPHeaderName(read.type).isValid, "\(read.type.debugDescription) is not a valid type")
+      try holds(read.type.isEmpty || HTTPHeaderName(read.type).isValid, "\(read.type.debugDescription) is not a type")
       let names = read.parameters.keys
       try holds(names.allSatisfy { HTTPHeaderName($0).isValid }, "\(names) are not all valid names")
     })
@@ -44,7 +44,9 @@ extension FuzzTarget {
   private static func checkName(_ name: String) throws {
     let scalars = Array(name.unicodeScalars)
     try holds(!scalars.isEmpty && name.utf8.count <= 200, "\(name.debugDescription) has \(name.utf8.count) bytes")
-    try holds(!scalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 }, "\(name.debugDescription) contains a separator or control character")
+    try holds(
+      !scalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 },
+      "\(name.debugDescription) contains a separator or control character")
     for end in [scalars.first, scalars.last] {
       try holds(end != "." && end != " ", "\(name.debugDescription) ends in a period or a space")
     }

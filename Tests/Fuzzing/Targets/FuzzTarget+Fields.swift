@@ -36,7 +36,8 @@ extension FuzzTarget {
   private static func checkMembers(_ text: String) throws {
     let members = FieldScanner.members(of: [text])
     for member in members {
-      try holds(!member.isEmpty && member[...].trimmingSpaces() == member, "\(member.debugDescription) is not a list member")
+      try holds(
+        !member.isEmpty && member[...].trimmingSpaces() == member, "\(member.debugDescription) is not a list member")
     }
     let again = FieldScanner.members(of: [members.joined(separator: ", ")])
     try holds(again == members, "\(members) becomes \(again)")
@@ -48,11 +49,13 @@ extension FuzzTarget {
       try holds(HTTPHeaderName(challenge.scheme).isValid, "\(challenge.scheme) is not a valid scheme")
       let again = ([.wwwAuthenticate: challenge.description] as HTTPHeaders).challenges
       try holds(again == [challenge], "\(challenge.description.debugDescription) becomes \(again)")
-      try holds(challenge.parameters.allSatisfy { challenge[$0.name] == $0.value }, "\(challenge) has different parameters")
+      try holds(
+        challenge.parameters.allSatisfy { challenge[$0.name] == $0.value },
+        "\(challenge) looks up different parameter values")
     }
     let all = challenges.map(\.description).joined(separator: ", ")
     try holds(
-      ([.wwwAuthenticate: all] as HTTPHeaders).challenges == challenges, "\(all.debugDescription) is parsed as another list")
+      ([.wwwAuthenticate: all] as HTTPHeaders).challenges == challenges, "\(all.debugDescription) changes when parsed")
   }
 
   private static func checkDirectives(_ text: String) throws {
@@ -67,7 +70,8 @@ extension FuzzTarget {
     let sound = control.directives.filter(\.isSound)
     let written = sound.map { one in one.argument.map { "\(one.name)=\($0.quoted)" } ?? one.name }.joined(
       separator: ",")
-    try holds(CacheControl([.cacheControl: written]).directives == sound, "\(written.debugDescription) is parsed as another list")
+    try holds(
+      CacheControl([.cacheControl: written]).directives == sound, "\(written.debugDescription) changes when parsed")
     // A cache that misses `no-store` would store a response that it must not store.
     let words = text.split { ",;\" \t".contains($0) }
     if words.contains("no-store"), text.utf8.allSatisfy({ HTTPHeaderName.isTokenByte($0) || ", ".utf8.contains($0) }) {
@@ -77,7 +81,7 @@ extension FuzzTarget {
 
   private static func checkTags(_ text: String) throws {
     guard let tag = EntityTag(text) else { return }
-    try holds(EntityTag(tag.text) == tag && tag.matchesWeakly(tag), "\(tag.text.debugDescription) is parsed as another tag")
+    try holds(EntityTag(tag.text) == tag && tag.matchesWeakly(tag), "\(tag.text.debugDescription) changes when parsed")
     try holds(tag.matchesStrongly(tag) != tag.isWeak, "\(tag.text.debugDescription) is both weak and strong")
   }
 

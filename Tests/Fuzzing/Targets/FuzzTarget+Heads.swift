@@ -40,12 +40,13 @@
       var head = HeadLines()
       for line in lines(of: bytes) {
         guard case .refused(let reason) = line.withUnsafeBytes({ head.take($0, rules) }) else { continue }
-        try holds(reason.utf8.count < 300 && !reason.breaksLine, "the reason is too long or has a line break: \(reason)")
+        try holds(reason.utf8.count < 300 && !reason.breaksLine, "the reason is not a short line: \(reason)")
         return
       }
       guard head.isComplete || head.completeAsItIs() else { return }
-      guard let read = ResponseHead(head.bytes) else { throw FuzzFinding(description: "an accepted head can't be parsed") }
-      try holds(read.status.code == head.status && read.status.code >= 200, "the status \(read.status) differs from \(head.status)")
+      guard let read = ResponseHead(head.bytes) else { throw FuzzFinding(description: "can't parse an accepted head") }
+      try holds(
+        read.status.code == head.status && read.status.code >= 200, "\(read.status) differs from \(head.status)")
       for field in read.headers {
         try holds(field.name.isValid && !field.value.breaksLine, "\(field.name): \(field.value.debugDescription)")
       }
@@ -65,7 +66,7 @@
       let lengths = headers.values(for: .contentLength).flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces() }
       try holds(lengths.allSatisfy { Int64($0) == framing.contentLength }, "\(lengths) does not match \(framing)")
       try holds(lengths.isEmpty == (framing.contentLength == nil), "\(lengths) does not match \(framing)")
-      try holds(framing.isChunked == headers.contains(.transferEncoding), "\(framing) does not match the Transfer-Encoding")
+      try holds(framing.isChunked == headers.contains(.transferEncoding), "\(framing) has a different coding")
     }
   }
 #else

@@ -18,7 +18,8 @@ extension FuzzTarget {
         try holds(link.url.scheme?.isEmpty == false, "\(link.url) is relative")
         try holds(Set(link.relations).count == link.relations.count, "\(link.relations) contains a duplicate")
         for relation in link.relations {
-          try holds(!relation.isEmpty && !relation.utf8.contains(0x20), "\(relation.debugDescription) is not a valid relation")
+          try holds(
+            !relation.isEmpty && !relation.utf8.contains(0x20), "\(relation.debugDescription) is not a relation")
         }
         try holds(link.parameters["rel"] == nil && link.parameters["anchor"] == nil, "\(link.parameters)")
       }

@@ -31,7 +31,9 @@ extension FuzzTarget {
           try holds(normalized.parameter(name) == value, "\(normalized) has another \(name)")
         }
         let twice = MediaType.extracted(from: "\(normalized), \(normalized)")
-        try holds(essence == "*/*" ? twice == nil : twice == normalized, "\(normalized) normalized twice is \(twice as Any)")
+        try holds(
+          essence == "*/*" ? twice == nil : twice == normalized,
+          "\(normalized) normalized again becomes \(twice as Any)")
       }
       try holds(again.essence == essence, "\(text.debugDescription) is parsed as another type")
       for (name, _) in parameters {
@@ -40,7 +42,9 @@ extension FuzzTarget {
         try holds(again.parameter(name) == type.parameter(name), "\(text.debugDescription) has another \(name)")
       }
       if let known = type.preferredExtension {
-        try holds(MediaType(fileExtension: known)?.preferredExtension == known, "\(known) is not the preferred extension of its type")
+        try holds(
+          MediaType(fileExtension: known)?.preferredExtension == known,
+          "\(known) is not the preferred extension of its type")
       }
     })
 }
