@@ -4,14 +4,14 @@
   import Testing
 
   @Suite(.timeLimit(.minutes(1))) struct CurlHeaderTests {
-    @Test(.enabled(if: Header.isExpected, "no <curl/curl.h> of 7.85 or later when CCurl was compiled"))
+    @Test(.enabled(if: Header.isExpected, "<curl/curl.h> 7.85 or later was not installed when CCurl was compiled"))
     func `the constants match libcurl's header`() {
       let header = Header.check()
       #expect(header.compared > 0, "curl's header is not installed, or CurlHeaderCheck.c was compiled before it was")
       #expect(header.firstDifference == nil)
     }
 
-    @Test(.enabled(if: Decoders.isExpected, "no header of zlib, brotli or zstd when CCurl was compiled"))
+    @Test(.enabled(if: Decoders.isExpected, "no header of zlib, brotli or zstd was installed when CCurl was compiled"))
     func `the decoder constants match their headers`() {
       let header = Decoders.check()
       #expect(header.compared > 0, "no decoder header is installed, or DecoderHeaderCheck.c was compiled before it was")

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MockServerConnectionsTests {
-  @Test func `a connection can be reused for many requests`() throws {
+  @Test func `many requests can reuse a connection`() throws {
     let server = try MockServer()
     server.route("/*", answer: .text("ok"))
     let first = try PlainClient(server)
@@ -60,7 +60,7 @@ import Testing
     #expect(server.requestCount == 1, "received requests are still available")
   }
 
-  @Test func `stops when released`() throws {
+  @Test func `a server stops when it is released`() throws {
     var server = try Optional(MockServer())
     let client = try PlainClient(#require(server))
     _ = try client.get("/")

@@ -76,7 +76,7 @@ import Testing
     .hang,
     .endless(chunk: Data(repeating: 0x61, count: 10_000)),
   ])
-  func `stopping ends any pending answer`(answer: MockAnswer) async throws {
+  func `stopping the server ends any pending answer`(answer: MockAnswer) async throws {
     server.enqueue(answer)
     client.say("GET / HTTP/1.1\r\n\r\n")
     _ = try await server.nextRequest()

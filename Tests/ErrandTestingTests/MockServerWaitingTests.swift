@@ -46,7 +46,7 @@ import Testing
     #expect(try await server.nextRequest().path == "/first")
   }
 
-  @Test func `stopping ends the wait for a request`() async throws {
+  @Test func `stopping the server ends the wait for a request`() async throws {
     let server = try MockServer()
     let task = Task { try await server.nextRequest() }
     await giveWay()

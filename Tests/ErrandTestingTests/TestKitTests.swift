@@ -116,7 +116,7 @@ import Testing
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
   }
 
-  @Test func `waiting for a condition that never becomes true ends after the limit`() async {
+  @Test func `waiting for a condition that is never true ends after the limit`() async {
     let start = ContinuousClock.now
     #expect(await eventually(within: .milliseconds(20)) { false } == false)
     #expect(ContinuousClock.now - start >= .milliseconds(20))

@@ -17,7 +17,7 @@
   /// crash would also end the tests.
   @Suite(.enabled(if: FuzzPeer.isExpected), .timeLimit(.minutes(3)))
   struct FuzzTests {
-    /// Mutations that are not handled yet. Remove a mutation when it is handled.
+    /// Mutations that the library doesn't handle yet. Remove a mutation once it does.
     private static let missing = "tls,h2-bytes,h2-frames,h2-control"
 
     @Test func `mutated responses never cause a crash, hang or mix-up, or count as complete`()
@@ -33,7 +33,7 @@
       let program = try #require(
         Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("errand-bench"))
       let output = FileManager.default.temporaryDirectory.appendingPathComponent("errand-fuzz-\(UUID().uuidString).log")
-      defer { try? FileManager.default.removeItem(at: output) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: output) }  // leftovers are harmless
       let process = try start("exec timeout 120 '\(program.path)' \(words) >'\(output.path)' 2>&1")
       let status = await withCheckedContinuation { continuation in
         Thread.detachNewThread {

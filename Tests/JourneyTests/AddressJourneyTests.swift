@@ -127,7 +127,7 @@
       }
     }
 
-    @Test func `a Unix socket is not a public address`() async throws {
+    @Test func `a Unix socket does not count as a public address`() async throws {
       let server = try server(.publicOnly) { $0.unixSocket = "/nowhere/at/all.socket" }
       let error = try #require(await error(URLTask(url("93.184.215.14")).on(server)))
       #expect(error.code == .forbiddenAddress && error.reason.contains("/nowhere/at/all.socket"), "\(error)")
@@ -164,7 +164,7 @@
       #expect(try await URLTask(url("127.0.0.1")).on(server).run().status == .ok)
     }
 
-    @Test func `blocks thousands of concurrent calls of all types`() async throws {
+    @Test func `blocks thousands of concurrent calls of every kind`() async throws {
       let hosts = ["127.0.0.1", "0x7f.1", "localhost", "[::1]", "shop.test", "[::ffff:127.0.0.1]", "0", "127.9.9.9"]
       let server = try server(.publicOnly) {
         $0.addresses = ["shop.test:\(port)": "10.0.0.1,127.0.0.1,169.254.169.254"]

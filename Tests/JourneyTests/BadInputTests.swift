@@ -18,7 +18,7 @@ import Testing
   private func check(_ error: TaskError, _ code: TaskError.Code, _ words: [String]) {
     #expect(error.code == code, "\(error)")
     #expect(!error.description.contains("\n"))
-    for word in words { #expect(error.description.contains(word), "\(error) does not name \(word)") }
+    for word in words { #expect(error.description.contains(word), "\(error) does not contain '\(word)'") }
   }
 
   @Test func `an unknown host throws .cannotResolveHost`() async throws {
@@ -93,7 +93,8 @@ import Testing
     #expect(shop.mock.requestCount == 0)
   }
 
-  @Test(arguments: ["missing", "folder"]) func `an unreadable upload throws .unreadableBody`(kind: String) async throws
+  @Test(arguments: ["missing", "folder"]) func `an unreadable upload file throws .unreadableBody`(kind: String)
+    async throws
   {
     try await withFolder { folder in
       let shop = try Shop()

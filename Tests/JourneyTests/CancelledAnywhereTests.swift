@@ -8,7 +8,9 @@ import Testing
   enum Ending: CaseIterable { case cancelAll, caller, deadline }
 
   @Test(arguments: StuckCall.Moment.allCases, Ending.allCases)
-  func `a call ends at any stage and the next one succeeds`(moment: StuckCall.Moment, ending: Ending) async throws {
+  func `a call can be ended at any stage, and the next one succeeds`(moment: StuckCall.Moment, ending: Ending)
+    async throws
+  {
     // A delay that would exceed the deadline never starts.
     guard ending != .deadline || (moment != .delay && moment != .retryAfter) else { return }
     let stuck = try StuckCall(moment)

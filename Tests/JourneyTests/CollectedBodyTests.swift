@@ -9,7 +9,7 @@
   private enum PeakMemory {
     private struct NotTold: Error {}
 
-    /// Whether the system reports memory use and no sanitizer distorts it.
+    /// Whether the system reports memory use without the overhead of a sanitizer.
     static let isMeasurable: Bool = {
       let process = dlopen(nil, RTLD_NOW)
       let isSanitized = dlsym(process, "__asan_init") != nil || dlsym(process, "__tsan_init") != nil
@@ -30,7 +30,8 @@
   }
 
   /// A body collected in memory is held only once. The transport, the call and its record keep no copies.
-  @Suite(.balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(3)))
+  @Suite(
+    .balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory use can't be measured"), .timeLimit(.minutes(3)))
   struct CollectedBodyTests {
     private static let size = 96 << 20
 

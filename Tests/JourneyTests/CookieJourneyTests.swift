@@ -46,11 +46,11 @@ import Testing
       try await jar.synchronize()
       try await first.synchronize()
       let error = await #expect(throws: TaskError.self) { try await URLTask(shop.url("account")).on(shop.server).run() }
-      #expect(error?.status == 403, "signing out through one jar affects the other")
+      #expect(error?.status == 403, "signing out with one jar also signs out the other")
     }
   }
 
-  @Test func `host cookies are shared between ports, but not between 127.0.0.1 and localhost`() async throws {
+  @Test func `ports share a host's cookies, but 127.0.0.1 and localhost don't`() async throws {
     let (shop, other) = (try shop(), try Shop())
     let moved = "http://localhost:\(other.mock.url.port ?? 0)/widgets/7"
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": moved, "Set-Cookie": "a=1; Path=/"]))

@@ -112,7 +112,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
   }
 
-  @Test(arguments: [0o600, 0o640, 0o755]) func `a replaced file keeps its mode`(mode: Int) async throws {
+  @Test(arguments: [0o600, 0o640, 0o755]) func `replacing a file keeps its permissions`(mode: Int) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let file = folder.appendingPathComponent("file")

@@ -41,7 +41,7 @@
         let response = try await transport.send(request(peer.url(), body))
         #expect(try await response.body.collect() == Data("ok".utf8))
       }
-      #expect(await eventually { await transport.connections().isEmpty }, "the connection is not reused")
+      #expect(await eventually { await transport.connections().isEmpty }, "both connections are closed")
     }
 
     // libcurl may also stop writing to a connection that is about to close.
@@ -150,7 +150,7 @@
       }
     }
 
-    @Test func `resends without Expect after a 417 if the task set the header itself`() async throws {
+    @Test func `resends without Expect after a 417, even if the task set the header`() async throws {
       let heads = Shared<[Bool]>([])
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
@@ -218,7 +218,9 @@
       #expect(heads.withLock { $0 } == 1)
     }
 
-    @Test(arguments: [0, 2]) func `an early response with a length and chunks ends with its chunks`(length: Int)
+    @Test(arguments: [0, 2]) func `an early response with both a length and chunks ends with its last chunk`(
+      length: Int
+    )
       async throws
     {
       let peer = try WirePeer { connection, _ in

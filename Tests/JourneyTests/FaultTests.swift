@@ -54,7 +54,7 @@ struct FaultTests {
     #expect(shop.isQuiet)
   }
 
-  @Test func `3: returns hundreds of concurrent redirects from one host as responses`() async throws {
+  @Test func `3: returns hundreds of concurrent redirects of one host as responses`() async throws {
     let shop = try shop()
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": "/now"]))
     let transport = PlatformTransport()
@@ -89,7 +89,7 @@ struct FaultTests {
 
   // MARK: Wrong timeouts
 
-  @Test func `8: timeouts below one second are exact`() async throws {
+  @Test func `8: timeouts of less than one second are exact`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.text("in time").after(.milliseconds(20)))
     let task = URLTask(shop.url("now")).on(shop.server).retry(.never).timeout(.milliseconds(950))
@@ -101,7 +101,7 @@ struct FaultTests {
     #expect(error?.timer == .attempt && error?.limit == .milliseconds(100))
   }
 
-  @Test func `8: the attempt timeout ends a slowly dripping body`() async throws {
+  @Test func `8: the attempt timeout ends a body that arrives too slowly`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.data(Data(count: 10_000)).throttled(bytes: 1, every: .milliseconds(5)))
     let error = await #expect(throws: TaskError.self) {
@@ -236,7 +236,7 @@ struct FaultTests {
     for source in sources {
       let text = try String(contentsOf: source, encoding: .utf8)
       for word in switches { #expect(!text.contains(word), "\(source.lastPathComponent): \(word)") }
-      // Every function named with a sentence must be marked as a test, and none may be commented out.
+      // Every function whose name is a sentence must have `@Test`, and no test may be commented out.
       let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
       let (names, marks) = (text.components(separatedBy: "func `").count, text.components(separatedBy: "@Test").count)
       #expect(names == marks, "\(source.lastPathComponent) has \(names - 1) names, but \(marks - 1) @Test attributes")

@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `chunks are multiples of the granularity, and the last adds a small remainder`() async throws {
+  @Test func `chunks are multiples of the granularity, plus a small remainder in the last`() async throws {
     for (granularity, lines) in [
       ("66666", ["upload 0 66666", "upload 66666 66666", "upload, finalize 133332 65668"]),
       ("100000", ["upload 0 100000", "upload, finalize 100000 99000"]),
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  @Test func `progress resets the back-off`() async throws {
+  @Test func `progress resets the retry delay`() async throws {
     try await withUpload(199_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))

@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a query detects completion after the response was lost`() async throws {
+  @Test func `a query detects a complete upload if the response was lost`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop()
       shop.mock.route(.patch, "/files/1") { _ in
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `throws if the server does not start an upload, and discard cancels one`() async throws {
+  @Test func `throws if the server starts no upload, and discard cancels an upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.mock.route(.post, "/none") { _ in .status(.ok) }

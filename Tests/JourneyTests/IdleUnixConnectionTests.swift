@@ -122,7 +122,7 @@
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 
-    @Test func `closes idle connections immediately while other connections are busy`() async throws {
+    @Test func `closes idle connections immediately, even while others are busy`() async throws {
       let (isTimeToAnswer, isTimeToClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isTimeToEnd = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, index in

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Malformed responses are rejected with a reason or read as RFC 9112 requires.
+  /// Malformed responses are rejected with a reason, or parsed as RFC 9112 requires.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct MalformedAnswerTests {
     private let transport: CurlTransport

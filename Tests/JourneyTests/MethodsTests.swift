@@ -42,7 +42,7 @@ import Testing
   private static let megabyte = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
   @Test(arguments: ["bytes", "file", "stream", "stream of known length", "once", "no bytes"])
-  func `a body of any type arrives completely`(kind: String) async throws {
+  func `sends a body of any kind completely`(kind: String) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let expected = kind == "no bytes" ? Data() : Self.megabyte

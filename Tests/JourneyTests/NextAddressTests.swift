@@ -36,7 +36,7 @@
         "127.0.0.9,127.0.0.1", "127.0.0.9,127.0.0.8,127.0.0.7,127.0.0.1", "255.255.255.255,127.0.0.1",
         "255.255.255.255,127.0.0.9,255.255.255.255,127.0.0.1", "[::1],127.0.0.9,127.0.0.1", "127.0.0.9,[::1],127.0.0.1",
       ], [0, 1])
-    func `tries the next address immediately if an address fails`(addresses: String, connections: Int) async throws {
+    func `tries the next address immediately if one fails`(addresses: String, connections: Int) async throws {
       #expect(try await outcome(addresses, connections: connections).get() == Data("found".utf8))
       #expect(mock.connectionCount == 1)
     }

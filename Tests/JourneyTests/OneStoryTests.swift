@@ -49,7 +49,7 @@ import Testing
             ? .status(304, headers: ["ETag": "\"v1\"", "X-Session-Token": secrets[9]]) : .status(418)
         }
       }
-      // Redirects back to its origin, like a consent page.
+      // Redirects back to the origin of the call, like a consent page.
       mock.route("/bounce") { _ in
         .status(302, headers: ["Location": target.withLock { $0 }, "X-Refresh-Token": secrets[10]])
       }
@@ -181,7 +181,7 @@ import Testing
     #expect(attempts.map { $0["http.response.status_code"] } == statuses && attempts.count == ends.count)
     #expect(attempts.map { $0["http.request.resend_count"] } == [nil, .number(1), .number(2)])
     #expect(Set(attempts.map(\.traceID)) == [whole.traceID])
-    // A span's events and times match the record.
+    // The events and times of a span must match the record.
     func story(_ kinds: Set<String>) -> [String] { call.moments.filter { kinds.contains($0.kind) }.map(\.text) }
     let own: Set = [
       "delayStarted", "retryRefused", "refreshStarted", "refreshEnded", "cacheAnswered", "cacheMissed",

@@ -125,7 +125,7 @@ import Testing
     #expect(try await PlainTask().on(shop.server).accepting(.all).run().record.attempts.map(\.status) == [404])
   }
 
-  @Test func `a failed attempt has timings`() async throws {
+  @Test func `the error of a failed attempt has timings`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.drop)
     shop.mock.enqueue(.hang)

@@ -7,7 +7,7 @@
   /// Compressed bodies on real sockets: complete, truncated and too large.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct PackedBodyTests {
-    /// How the end of a body is marked.
+    /// How a response marks the end of its body.
     enum Framing: CaseIterable {
       case length
       case chunks
@@ -167,7 +167,7 @@
       }
     }
 
-    @Test func `a decompression bomb fails early`() async throws {
+    @Test func `rejects a decompression bomb early`() async throws {
       let shop = try Shop()
       var bomb = Data()
       for _ in 0..<130 { bomb += CompressedSample.zeros }
@@ -268,7 +268,7 @@
       for _ in 0..<500 {
         _ = try await transport.send(HTTPRequest(.get, server.url.appendingPathComponent("tick"))).body.collect()
       }
-      #expect(server.bytesSent < 16 << 20, "the server sent more than the kernel's buffers and 768 KiB hold")
+      #expect(server.bytesSent < 16 << 20, "the kernel's buffers and the transport's 768 KiB don't hold more")
       body.cancel()
     }
   }

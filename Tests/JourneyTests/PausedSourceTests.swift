@@ -117,7 +117,7 @@
         let queues = SocketQueues(port: Int(peer.port))
         return isSaid.withLock { $0 } && queues.unsent == 0 && queues.unread == 0
       }
-      #expect(isRead, "libcurl did not read the rest of the response")
+      #expect(isRead, "libcurl must read the rest although the reader waits")
       let whole = try await answer.collect()
       #expect(whole.count == size)
     }

@@ -49,7 +49,7 @@ import Testing
       #expect(zip(recorder.events, recorder.events.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
-    @Test func `reports each hop of a redirect and the reached phases of a failed exchange`() async throws {
+    @Test func `reports each hop of a redirect, and the phases that a failed exchange reached`() async throws {
       let shop = try Shop { $0.observers = [recorder] }
       shop.mock.route("/plain", answer: .status(302, headers: ["Location": "/widgets/7"]))
       try await PlainTask().on(shop.server).run()
@@ -82,7 +82,7 @@ import Testing
       }
     }
 
-    @Test func `reports throttled progress to interested observers, and the final progress`() async throws {
+    @Test func `reports throttled progress and the final progress to interested observers`() async throws {
       let bytes = Bytes()
       let shop = try Shop { $0.observers = [recorder, bytes] }
       let body = Data(count: 3 << 20)

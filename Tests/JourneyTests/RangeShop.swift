@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A remote with one file that serves ranges. Its answers can be truncated.
+/// A mock server with one file that serves ranges and can truncate its answers.
 final class RangeShop: Sendable {
   struct GetFile: ServerGETTask {
     var server: Server
@@ -12,7 +12,7 @@ final class RangeShop: Sendable {
   struct File: Sendable {
     var data: Data
     var tag: String?
-    /// Headers of every response.
+    /// The additional headers of every response.
     var extra: HTTPHeaders = [:]
     var takesRanges = true
     /// The number of bytes after which the next answers are truncated, in order.
@@ -25,7 +25,7 @@ final class RangeShop: Sendable {
     var firstAt: [Int: [MockAnswer]] = [:]
     /// Answers sent first to requests for the entire file.
     var wholes: [MockAnswer] = []
-    /// Changes applied when a position is requested.
+    /// The changes to make when a range that starts at a position is requested.
     var changes: [Int: @Sendable (inout File) -> Void] = [:]
   }
 

@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a server without ranges sends one stream, which resumes after a lost connection`() async throws {
+  @Test func `downloads one stream from a server without ranges, even after a lost connection`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.takesRanges, $0.cuts) = (false, [60_000]) }
     try await inFolder(shop) { place in
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [4, 1]) func `a later run resumes each range with the given concurrency`(ranges: Int)
+  @Test(arguments: [4, 1]) func `a later run resumes each range with its own concurrency`(ranges: Int)
     async throws
   {
     let shop = try RangeShop(retry: .never)
@@ -194,7 +194,7 @@ import Testing
 
   private static func start(_ range: String) -> Int { Int(range.dropFirst(6).split(separator: "-")[0]) ?? -1 }
 
-  @Test func `a file that changes between two runs starts over`() async throws {
+  @Test func `a later run starts over if the file has changed`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cutsAt = [32_500: 5000] }
     try await inFolder(shop) { place in
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func `reduces concurrency for a server that limits connections`() async throws {
+  @Test func `reduces its concurrency if the server limits connections`() async throws {
     let shop = try RangeShop(retry: .patient)
     let refusal = RangeShop.raw("429 Too Many Requests", [:], Data(), sent: 0)
     shop.file.withLock { $0.firstAt = [32_500: [refusal], 55_000: [refusal], 77_500: [refusal]] }
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403]) func `re-signs the URL of a range when it has expired`(status: Int) async throws {
+  @Test(arguments: [401, 403]) func `re-signs the expired URL of a range`(status: Int) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.firstAt = [55_000: [.status(HTTPStatus(status)), .status(HTTPStatus(status))]] }
     try await inFolder(shop) { place in
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled download keeps its ranges, and a discarded download keeps nothing`() async throws {
+  @Test func `cancelling a download keeps its ranges, and discarding it deletes them`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -344,7 +344,7 @@ import Testing
     }
   }
 
-  // MARK: The size
+  // MARK: Size limits
 
   @Test(arguments: [1, 4]) func `rejects a file whose headers state that it is too large, without fetching it`(
     ranges: Int
@@ -383,7 +383,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 4]) func `bytes beyond the requested range are not kept`(ranges: Int)
+  @Test(arguments: [1, 4]) func `does not keep bytes beyond the requested range`(ranges: Int)
     async throws
   {
     let shop = try RangeShop(RangeShop.bytes(3_000_000), retry: .never)

@@ -9,7 +9,7 @@ import Testing
     mock.url.appendingPathComponent(path).absoluteString
   }
 
-  @Test func `credentials are not sent to another origin, and a redirect reuses the connection`() async throws {
+  @Test func `a redirect drops credentials at another origin and reuses connections`() async throws {
     let (shop, other) = (try Shop { $0.standardHeaders["Authorization"] = "s3cret" }, try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": "/b"], body: String(repeating: "x", count: 4096)))
     shop.mock.route("/b", answer: .status(307, headers: ["Location": address(other.mock, "c")], body: "moved"))
@@ -160,7 +160,7 @@ import Testing
     #expect(shop.mock.connectionCount == 1 || !keepsConnections)
   }
 
-  @Test func `downloads and streams come from the final URL`() async throws {
+  @Test func `downloads and streams follow a redirect to the final URL`() async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(301, headers: ["Location": "widgets/7"]))
     let task = URLTask(shop.url("moved")).on(shop.server)
@@ -194,7 +194,7 @@ import Testing
     #expect(shop.mock.requests.last?.target == "/a/Zo%C3%AB's%20a%5B0%5D/%C3%BC?q=x%20y")
   }
 
-  @Test func `hundreds of concurrent redirected calls complete with only a few slots`() async throws {
+  @Test func `hundreds of concurrent redirected calls complete with a few slots`() async throws {
     let (shop, other) = (try Shop(limits: ThrottleLimits(perHost: 2)), try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")], body: "moved"))
     other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "widgets/7")], body: "moved"))

@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `10,000 calls with an expired token cause one refresh and all succeed`() async throws {
+  @Test func `10,000 calls with an expired token cause one refresh, and all succeed`() async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     for call in tokens.calls(10_000) { #expect(try await call.value == .ok) }

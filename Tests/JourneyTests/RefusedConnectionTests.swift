@@ -25,7 +25,7 @@
         number = UInt16(bigEndian: address.sin_port)
       }
 
-      /// Listens and answers one request.
+      /// Starts to listen and answers one request.
       func serve() {
         listen(descriptor, 1)
         Thread.detachNewThread { [descriptor] in

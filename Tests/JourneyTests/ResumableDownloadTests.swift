@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `a changed file starts over`() async throws {
+  @Test func `starts over if the file has changed`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     try await inFolder(shop) { place in
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `another URL with the same destination starts over`() async throws {
+  @Test func `starts over if another URL has the same destination`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     try await inFolder(shop) { place in
@@ -240,7 +240,7 @@ import Testing
   }
 
   @Test(arguments: [[:], [.ifNoneMatch: #""one""#]] as [HTTPHeaders])
-  func `a 304 throws the same error as in an ordinary download`(headers: HTTPHeaders) async throws {
+  func `a 304 throws the same error as for an ordinary download`(headers: HTTPHeaders) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = [.status(304), .status(304)] }
     try await withFolder { folder in
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `rejects a method that does not support ranges before sending`() async throws {
+  @Test func `rejects a method without range support before sending`() async throws {
     struct Post: ServerPOSTTask { let server: Server }
     let shop = try RangeShop()
     try await withFolder { folder in

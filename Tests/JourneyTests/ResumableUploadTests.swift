@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Uploads in chunks over lost connections and to servers that forget uploads.
+/// Uploads in chunks, with lost connections and servers that forget uploads.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ResumableUploadTests {
   private func upload(_ file: URL, _ store: UploadShop, by dialect: some UploadDialect) -> ResumableUpload {
     store.upload(file, by: dialect)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func `a later run resumes, unless the file has changed`()
+  @Test func `a later run resumes unless the file has changed`()
     async throws
   {
     try await withUpload(199_000) { file, data in

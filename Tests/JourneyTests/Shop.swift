@@ -21,7 +21,7 @@ struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
 
 struct PlainTask: ServerTask { var path = "plain" }
 
-/// A server of the library with its default transport, connected to a mock server.
+/// A server with the default transport, connected to a mock server.
 struct Shop {
   let mock: MockServer
   let server: Server
@@ -52,7 +52,7 @@ struct Shop {
 func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-journeys-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }  // a leftover folder is harmless
+  defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
   return try await body(folder)
 }
 

@@ -34,7 +34,7 @@ import Testing
     #expect(try await task.downloadData().count == 200)
   }
 
-  @Test func `a file upload has stream timeouts, and an in-memory upload an attempt timeout`() async throws {
+  @Test func `a file upload has stream timeouts, an in-memory upload has an attempt timeout`() async throws {
     try await withFolder { folder in
       let seen = Shared<[Timeouts]>([])
       let transport = StubTransport { request in
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a file that replaces the body has stream timeouts`(isStep: Bool) async throws {
+  func `a request whose body is replaced with a file has stream timeouts`(isStep: Bool) async throws {
     try await withFolder { folder in
       let seen = Shared<[Timeouts]>([])
       let transport = StubTransport { request in

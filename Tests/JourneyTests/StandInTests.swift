@@ -162,7 +162,7 @@ import Testing
     }
   }
 
-  @Test func `an error page does not replace a file even if a bad status is not an error`()
+  @Test func `an error page does not replace a file, even if bad statuses are not errors`()
     async throws
   {
     try await keepingFile(.status(500, body: "sorry"), configure: { $0.reportBadHTTPStatusAsError = false }) {
@@ -423,7 +423,7 @@ import Testing
       ("bytes=0-4", [.contentType: "multipart/byteranges; boundary=x"]), ("bytes=-5", [.contentRange: "bytes 0-4/10"]),
       ("bytes=0-4", [.contentRange: "bytes 0-4/3"]), ("bytes=0-4", [.contentRange: "bytes 0-18446744073709551616/*"]),
     ] as [(String, HTTPHeaders)])
-  func `rejects a 206 with another range`(range: String, headers: HTTPHeaders) async throws {
+  func `rejects a 206 with a range that was not requested`(range: String, headers: HTTPHeaders) async throws {
     try await keepingFile(.status(206, headers: headers, body: "01234")) { (shop, file) async throws in
       let task = PlainTask().on(shop.server).header(.range, range)
       let error = await refusal { try await task.download(to: file) }

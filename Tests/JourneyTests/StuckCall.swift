@@ -7,19 +7,19 @@ import Testing
 struct StuckCall {
   /// The stage at which a call hangs. Add a case for each new feature that can wait.
   enum Moment: CaseIterable {
-    // Closures and hooks of the app.
+    // In closures and hooks of the app.
     case willStart, computedHeaders, userAgent, uploadBody, preflight, didStart, verdict, willRetry, rebuild,
       postProcess,
       postflight
     // Between attempts.
     case slot, openStream, delay, retryAfter
-    // The exchange.
+    // During the exchange.
     case head, body, file, refusedFile, reader, sentBody
-    // Redirects.
+    // During redirects.
     case redirectDecision, redirectBody, nextHop
     // Around the attempts.
     case serialQueue, pause, cache, callStep, attemptStep, token, connectivity, hedge
-    // Many calls.
+    // With many calls.
     case window
   }
 

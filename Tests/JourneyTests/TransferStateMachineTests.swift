@@ -58,7 +58,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `a cancelled download keeps its partial file, paused or not`(isPaused: Bool)
+  @Test(arguments: [true, false]) func `a cancelled download keeps its partial file, whether or not it is paused`(
+    isPaused: Bool
+  )
     async throws
   {
     let shop = try stalled()
@@ -194,7 +196,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `cancelAll ends a transfer that waits for its next attempt`(
+  @Test(arguments: [true, false]) func `cancelAll ends a transfer that is waiting for its next attempt`(
     isPaused: Bool
   ) async throws {
     let clock = ManualClock()

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A server for all three upload protocols, with one upload at a time.
+/// A mock server for all three upload protocols that has one upload at a time.
 final class UploadShop: Sendable {
   struct AddFile: ServerPOSTTask {
     var server: Server

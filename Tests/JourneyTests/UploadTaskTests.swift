@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `fails with a changed-file error if the file is truncated while a chunk is sent`() async throws {
+  @Test func `throws .unreadableBody if the file is truncated while a chunk is sent`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
       let task = AddSecret(server: store.server) { request in
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `an upload's requests report the task's name and the progress of the upload`() async throws {
+  @Test func `requests report the name of the upload's task and the progress of the upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let (store, events, reported) = (try UploadShop(), EventRecorder(), Shared([TransferProgress]()))
       await store.server.update { $0.observers = [events] }

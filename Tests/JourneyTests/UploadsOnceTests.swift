@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  /// A task whose setup takes an hour the first time.
+  /// A task that takes an hour to prepare its first request.
   private struct SlowFile: ServerPOSTTask {
     let server: Server
     let clock: ManualClock
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `an upload resumes only with the same metadata and type`() async throws {
+  @Test func `resumes an upload only if its metadata and type are unchanged`() async throws {
     func run(_ file: URL, _ store: UploadShop, album: String, _ type: MediaType? = nil) async throws {
       let task = UploadShop.AddFile(server: store.server)
       try await ResumableUpload(
@@ -291,7 +291,7 @@ import Testing
     }
   }
 
-  @Test func `retries the OPTIONS request, and an empty upload with a key`() async throws {
+  @Test func `retries the OPTIONS request and the creation of an empty upload with a key`() async throws {
     try await withUpload(0) { file, _ in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       store.mock.route("/files") { request in

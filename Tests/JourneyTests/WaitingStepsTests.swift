@@ -16,7 +16,7 @@ import Testing
       try await ask()
       guard response.status == 401 else { return response }
       let second = try await next(request)
-      withExtendedLifetime(response) {}  // a debug build keeps the response alive until here
+      withExtendedLifetime(response) {}  // release builds must also keep the response until here
       return second
     }
   }
@@ -99,7 +99,7 @@ import Testing
     #expect(shop.mock.requests.count { $0.path == "/token" } == 1 && shop.isQuiet)
   }
 
-  @Test func `a body can come from a call to the same host`() async throws {
+  @Test func `a request body can come from a call to the same host`() async throws {
     let shop = try Shop(limits: Self.tight) { $0.defaultTimeout = .seconds(10) }
     let server = shop.server
     let body = HTTPBody.stream {

@@ -61,7 +61,7 @@ import Testing
     #expect(name == "Cog")
   }
 
-  @Test func `tasks declare their method and payloads in the inheritance clause`() async throws {
+  @Test func `tasks can declare their method and payloads in the inheritance clause`() async throws {
     #expect(try await FetchWidget(id: 7).send().name == "Cog")
     #expect(try await FetchWidgets().send().map(\.name) == ["Cog", "Gear"])
     #expect(try await StoreWidget(uploadPayload: Widget(id: 0, name: "Sprocket")).send().id == 9)
@@ -95,7 +95,7 @@ import Testing
     #expect(try await shop.send(GetSession()).name == "Ada")
   }
 
-  @Test func `results of many tasks can be read on the main actor`() async {
+  @Test func `the main actor can read the results of many tasks`() async {
     let basket = Basket()
     for await (task, result) in Server.shop.manager.results(of: [7, 7, 8].map { GetWidget(id: $0) }, limit: 2) {
       basket.add(task, found: (try? result.get()) != nil)  // widget 8 doesn't exist
@@ -114,14 +114,14 @@ import Testing
     #expect(try await Server.shop.manager.downloads(of: stream).map(\.name) == ["Cog", "Cog", "Cog"])
   }
 
-  @Test func `an app's model downloads a response and stores it`() async throws {
+  @Test func `a model on the main actor downloads a payload and stores it`() async throws {
     let model = Model()
     try await model.load()
     #expect(model.widget?.name == "Cog")
   }
 }
 
-/// App state, on the main actor by default.
+/// The app's state, which is isolated to the main actor by default.
 final class Session {
   var name = ""
 }

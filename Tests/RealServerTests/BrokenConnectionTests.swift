@@ -25,7 +25,7 @@
       await #expect(throws: TaskError.self) { try await send(end) }
       for body in bodies {
         let error = await #expect(throws: TaskError.self) { try await body.collect() }
-        // Streams that libcurl does not end time out. libcurl 8.16 reports which rule was violated.
+        // A stream times out if libcurl does not end it. libcurl 8.16 reports the violated rule.
         let ends: [TaskError.Code?] = [.truncatedBody, .timedOut, .badResponse]
         #expect(ends.contains(error?.code), "\(error.map { "\($0)" } ?? "")")
       }

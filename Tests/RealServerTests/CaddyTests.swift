@@ -41,7 +41,7 @@
     }
 
     // The response is read before libcurl watches the socket, so the connection is not idle.
-    @Test func `immediate responses over a reused connection arrive completely`() async throws {
+    @Test func `receives immediate responses over a reused connection completely`() async throws {
       let mock = try MockServer(keeping: 0)
       mock.route("/*", answer: .data(Data(count: 1_500_000)))
       let gateway = try await Gateway.caddy(to: mock)

@@ -29,7 +29,7 @@ struct Certificates: Sendable {
   init(authorityNamed subject: String = "/CN=Errand tests") throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
     try Self.run(Self.script(subject), in: folder)
     func file(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
     authority = try file("ca.pem")

@@ -18,7 +18,7 @@
     private func run(_ command: String) async throws -> MockRequest {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-curl-\(UUID().uuidString)")
       try Data("export NO_PROXY='*' HOME=/nonexistent\n\(command) >/dev/null 2>&1\n".utf8).write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
       let status = Shell.run("exec /bin/sh '\(file.path)'")
       // Don't wait for a request if the command fails.
       try #require(status == 0, "exit status \(status) of \(command.prefix(2000))")
@@ -86,7 +86,7 @@
       try await expectSame(HTTPRequest(.post, url, body: .bytes(bytes)), "bytes")
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("it's \(UUID().uuidString)")
       try bytes.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
       try await expectSame(HTTPRequest(.post, url, body: .file(file)), "file")
     }
 

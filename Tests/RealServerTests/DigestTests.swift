@@ -35,7 +35,7 @@
       #expect(response.headers["WWW-Authenticate"]?.hasPrefix("Digest realm=\"errand\"") == true)
     }
 
-    @Test func `the correct credential works repeatedly over one connection`() async throws {
+    @Test func `the correct credential works for several requests over one connection`() async throws {
       for round in 0..<5 {
         let response = try await send(Fetch())
         #expect(response.status == .ok)
@@ -62,7 +62,7 @@
       #expect(apache.file("bytes") == bytes)
     }
 
-    @Test func `uploads a one-shot body with the second call, once the challenge is known`() async throws {
+    @Test func `uploads a one-shot body with the second call, when the challenge is known`() async throws {
       let task = Fetch(httpMethod: .put, path: "once") {
         .once(
           AsyncStream { continuation in
@@ -76,7 +76,7 @@
       #expect(apache.file("once")?.count == 100_000)
     }
 
-    @Test func `concurrent calls receive their own responses`() async throws {
+    @Test func `concurrent calls succeed`() async throws {
       try await withThrowingTaskGroup { group in
         // Use fewer calls than Apache has threads, because otherwise Apache closes idle connections.
         for _ in 0..<20 {

@@ -1,6 +1,6 @@
 #if os(Linux)
   extension HTTP2Peer {
-    /// The Python program. The first component of a path is the name of the method that handles it.
+    /// The Python program. The first component of a path names the method that handles the stream.
     static let script = #"""
       import select, socket, ssl, struct, threading, time
 

@@ -6,7 +6,7 @@
 
   /// HTTP/3 with caddy, and the fallback to TCP.
   @Suite(
-    .enabled(if: CurlTransport.offersHTTP3, "the machine's libcurl has no HTTP/3"),
+    .enabled(if: CurlTransport.offersHTTP3, "the installed libcurl does not support HTTP/3"),
     .enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct HTTP3Tests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })

@@ -52,7 +52,7 @@
       #expect(seen.data == "grüße" && seen.headers["X-Colour"] == "blue")
     }
 
-    @Test func `form fields arrive`() async throws {
+    @Test func `form fields arrive unchanged`() async throws {
       let body = HTTPBody.bytes(Data("name=a+b&note=%26%3D".utf8), type: .form)
       #expect(
         try await seen(URLTask(try url("anything"), method: .post, body: body)).form == ["name": "a b", "note": "&="])
@@ -108,13 +108,13 @@
       #expect(seen.form == ["a \"b\"": .one("1\r\n--")] && seen.files == ["f": "--errand\r\n"])
     }
 
-    @Test func `werkzeug's parsers read any endpoint body`() async throws {
+    @Test func `werkzeug parses every kind of endpoint body`() async throws {
       let form = MultipartForm([.text("a", "1"), .data("f", Data("x".utf8), fileName: "f.txt", type: .plainText)])
       let parts = try await Endpoint<HTTPBody, Told>.post("anything", form: form).on(server).download()
       #expect(parts.form == ["a": .one("1")] && parts.files == ["f": "x"])
       let fields = try await Endpoint<HTTPBody, Told>.put("anything", body: .form(["a": "b c&"])).on(server).download()
       #expect(fields.form == ["a": .one("b c&")])
-      // The body is data without a content type, inside an envelope.
+      // The response contains the JSON body inside an envelope.
       let seen = try await Endpoint<JSONValue, JSONValue>.post(
         "anything", body: ["big": 9_007_199_254_740_993, "none": nil]
       )
@@ -135,7 +135,7 @@
     // MARK: Responses
 
     @Test(arguments: ["gzip", "deflate", "brotli"])
-    func `decompresses bodies`(coding: String) async throws {
+    func `decompresses a gzip, deflate or brotli body`(coding: String) async throws {
       struct Packed: Decodable { let gzipped, deflated, brotli: Bool? }
       let data = try await URLTask(try url(coding)).on(server).downloadData()
       let compressed = try JSONDecoder().decode(Packed.self, from: data)
@@ -155,7 +155,7 @@
       #expect(part.headers[.contentRange] == "bytes 256-511/1024")
     }
 
-    @Test func `a ByteRange selects a part, and a server without ranges throws`() async throws {
+    @Test func `a ByteRange selects a part, and throws if the server does not support ranges`() async throws {
       let task = URLTask(try url("range/1024")).on(server)
       let whole = try await task.downloadData()
       for (range, part) in [
@@ -171,7 +171,7 @@
 
     @Test func `a download uses the suggested file name`() async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-into-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // a leftover folder is harmless
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let name = "attachment%3B%20filename%2A%3DUTF-8%27%27%25e2%2582%25ac%2520rates.txt"
       let named = try url("response-headers?Content-Disposition=\(name)")
       #expect(

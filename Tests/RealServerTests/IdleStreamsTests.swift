@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// HTTP/2 connections between streams, and with abandoned streams.
+  /// HTTP/2 connections without open streams or with abandoned streams.
   @Suite(
     .speaksHTTP2,
     .enabled(if: HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
@@ -39,7 +39,7 @@
     }
 
     @Test(arguments: [1, 3])
-    func `abandoning one of several streams resets it at the server`(others: Int) async throws {
+    func `abandoning one of several streams sends a reset for it`(others: Int) async throws {
       var held: [Task<Data, any Error>] = []
       for index in 0...others {
         held.append(Task { try await get("hold/\(index)") })

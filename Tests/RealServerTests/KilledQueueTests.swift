@@ -29,7 +29,7 @@
     {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let (queue, output) = (folder.appendingPathComponent("queue"), folder.appendingPathComponent("output"))
       let ledger = Shared(Ledger())
       let mock = try MockServer(keeping: 0)

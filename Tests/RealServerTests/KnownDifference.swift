@@ -46,7 +46,7 @@
       KnownDifference(reason: reason, isPresent: versions.contains(CurlLibrary.versionNumber))
     }
 
-    /// libcurl 8.12 buffers up to 64 MiB of a stream that is not read.
+    /// libcurl 8.12 to 8.15 buffers up to 64 MiB of an unread stream.
     static var readsAhead: KnownDifference {
       KnownDifference(
         reason: "a slow reader applies no backpressure to the server",

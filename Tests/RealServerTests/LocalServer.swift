@@ -82,7 +82,7 @@ final class LocalServer: Sendable {
 
   deinit {
     let folder = folder
-    Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
   }
 
   /// Returns a port that was free a moment ago.

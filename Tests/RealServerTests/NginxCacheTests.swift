@@ -61,7 +61,7 @@ struct NginxCacheTests {
   @Test func `does not download an unchanged file again`() async throws {
     let (nginx, server) = try await make()
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
     let file = folder.appendingPathComponent("large")
     let task = Fetch(path: "large").on(server).caching(.none)
     #expect(try await !task.download(to: file, when: .changed).isUnchanged)

@@ -21,7 +21,7 @@
       while data.count < 24 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
       let nginx = try await Nginx(files: ["large": data])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let place = folder.appendingPathComponent("large")
       let part = folder.appendingPathComponent(".large.errand-part")
       let url = nginx.url.appendingPathComponent("slow/large")
@@ -54,7 +54,7 @@
       while data.count < 64 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
       let nginx = try await Nginx(files: ["large": data])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let place = folder.appendingPathComponent("large")
       let part = folder.appendingPathComponent(".large.errand-part")
       let url = nginx.url.appendingPathComponent("slow/large")
@@ -95,7 +95,7 @@
       let one = try await Nginx(files: ["large": old])
       let other = try await Nginx(files: ["large": new])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let place = folder.appendingPathComponent("large")
       func download(_ nginx: Nginx) -> ResumableDownload {
         let server = Server(remote: Remote(nginx.url))

@@ -22,7 +22,7 @@ struct NginxTests {
     return (nginx, Server(remote: Remote(nginx.url)))
   }
 
-  @Test func `fetches a static file and keeps the connection`() async throws {
+  @Test func `fetches a static file and reuses the connection`() async throws {
     let (nginx, server) = try await make()
     let first = try await Fetch().on(server).response()
     let second = try await Fetch().on(server).response()
@@ -52,7 +52,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `a large file is downloaded and streamed intact`() async throws {
+  @Test func `downloads and streams a large file intact`() async throws {
     let (nginx, server) = try await make(["large": Self.large])
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }  // the file may not have been created
@@ -96,7 +96,7 @@ struct NginxTests {
     .timeLimit(.minutes(3)))
   struct NginxConnectionTests {
     @Test(.saysNothingOfGoaways, arguments: [HTTPMethod.get, .post])
-    func `no call fails when nginx closes a connection after its maximum of requests`(method: HTTPMethod) async throws {
+    func `no call fails when nginx closes a connection at its request limit`(method: HTTPMethod) async throws {
       var security = Nginx.Security(certificates: try Certificates.shared())
       security.requestsPerConnection = 50
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], security: security)

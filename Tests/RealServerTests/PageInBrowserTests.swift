@@ -15,7 +15,7 @@
       let browser = try #require(path, "chromium is not installed")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-browser-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let address = page.absoluteString + (filter.isEmpty ? "" : "#\(filter)")
       let status = Shell.run(
         """
@@ -37,7 +37,7 @@
       _ run: (Server) async throws -> Void, _ body: (HTTPLog, [RecordedCall], MockServer) async throws -> Void
     ) async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-page-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let mock = try MockServer()
       mock.route("/widgets/:id", answer: .json(#"{"id":7,"name":"Sprocket"}"#))
       mock.route("/missing", answer: .status(404))
@@ -55,7 +55,7 @@
 
     private func rows(_ document: String) -> Int { document.components(separatedBy: "class=\"row\"").count - 1 }
 
-    @Test func `shows calls, their time axis and the details of a single call`() async throws {
+    @Test func `shows the calls, a time axis and the details of a single call`() async throws {
       try await withLog { server in
         for id in 7...8 { try await Self.get("widgets/\(id)", on: server) }
         _ = try? await Self.get("missing", on: server)  // a failed call, which the page also shows

@@ -117,7 +117,7 @@
     }
 
     @Test(.saysNothingOfGoaways)
-    func `a connection that is going away carries no further requests`() async throws {
+    func `sends no further requests on a connection after a GOAWAY`() async throws {
       let transport = try peer.transport()
       let held = [
         Task { try await transport.send(request("hold/")) },
@@ -137,7 +137,7 @@
       }
     }
 
-    @Test func `the pipeline does not resend requests that may have been processed`() async throws {
+    @Test func `a call does not retry requests that may have been processed`() async throws {
       let server = Server(remote: .none, transport: try peer.transport())
       let task = URLTask(peer.url.appendingPathComponent("once/both/INTERNAL_ERROR"), body: .text("x")).on(server)
       await #expect(throws: TaskError.self) { try await task.retry(upTo: 2, after: .zero).download() }

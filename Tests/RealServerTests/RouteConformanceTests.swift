@@ -170,7 +170,7 @@
     }
 
     @Test(
-      .enabled(if: CurlTransport.offersHTTP3, "the machine's libcurl has no HTTP/3"),
+      .enabled(if: CurlTransport.offersHTTP3, "the installed libcurl does not support HTTP/3"),
       arguments: Path.caddyOverQUIC.conformance.cases)
     func `passes over caddy with HTTP/3`(_ check: TransportConformance.Case) async throws { try await check.run() }
 

@@ -196,7 +196,7 @@
     }
 
     @Test(.breaksSharedConnections)
-    func `connections that end after ten requests fail no calls`() async throws {
+    func `no call fails if each connection ends after ten requests`() async throws {
       let nginx = try await start { $0.requestsPerConnection = 10 }
       // The transport resends a request once. If the second connection also ends, the call is retried.
       let server = Server(remote: .none, transport: try trusting())

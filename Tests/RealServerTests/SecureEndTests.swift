@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// TLS responses whose connection ends with or without a close alert (RFC 9112 §9.8).
+  /// Responses over TLS connections that end with or without a close alert (RFC 9112 §9.8).
   @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(3)))
   struct SecureEndTests {
     private let peer: SecurePeer

@@ -54,7 +54,7 @@
     }
 
     /// The server opens its window step by step, so a stream never receives more than one window.
-    @Test func `an upload continues whenever the server's window opens`() async throws {
+    @Test func `an upload resumes whenever the server's window opens`() async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       let body = HTTPBody.bytes(Data(count: 1_000_000))

@@ -2,8 +2,8 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// Plausible spellings of a task, both valid and invalid. Each spelling is sent, fails the call, is reported, or does
-/// not compile. None is silently ignored.
+/// Plausible ways to write a task, both valid and invalid. Each one is sent, fails the call, is reported, or does not
+/// compile. None is silently ignored.
 enum SpellingTable {
   // MARK: Sent
 
@@ -133,7 +133,7 @@ enum SpellingTable {
     (B9(uploadPayload: nil), "POST /"), (M1(), "PATCH /"), (M2(), "DELETE /"),
   ]
 
-  // MARK: Takes effect, but not visibly for the server
+  // MARK: Takes effect without being visible to the server
 
   private struct T1: ServerTask { let timeout: Duration = .seconds(3) }
   private struct T2: ServerTask { let timeout: Duration? }

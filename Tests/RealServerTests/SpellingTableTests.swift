@@ -74,7 +74,7 @@ import Testing
         .deletingLastPathComponent().appendingPathComponent("Sources/CCurl/include")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-spelling-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // a leftover folder is harmless
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       // Put each task on its own line, so that the line of an error identifies it.
       let tasks =
         SpellingTable.refused.enumerated().map { "struct Refused\($0): ServerTask { \($1.body) }" }

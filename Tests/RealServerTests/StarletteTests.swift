@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Event streams and forms with widely used server libraries.
+  /// Event streams and forms, tested with widely used server libraries.
   @Suite(.enabled(if: StarletteServer.isExpected, "sse-starlette is not installed"), .timeLimit(.minutes(3)))
   struct StarletteTests {
     private let starlette: StarletteServer

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Transport settings with observable effects on real servers.
+  /// Transport settings whose effects real servers can observe.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))
@@ -141,7 +141,7 @@
     private func encrypted(_ key: Data, password: String) throws -> Data {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-key-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       try key.write(to: folder.appendingPathComponent("plain"))
       try Data(password.utf8).write(to: folder.appendingPathComponent("password"))
       let status = Shell.run(
@@ -196,7 +196,7 @@
     private func withAuthorityFile(_ body: (URL) async throws -> Void) async throws {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")
       try certificates.authority.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
       try await body(file)
     }
   }

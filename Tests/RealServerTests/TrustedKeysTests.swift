@@ -37,7 +37,7 @@
       for name in names.sorted() where name.hasSuffix(".0") {
         let output = FileManager.default.temporaryDirectory.appendingPathComponent(
           "errand-subject-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: output) }  // in the temporary folder anyway
+        defer { try? FileManager.default.removeItem(at: output) }  // leftovers are harmless
         guard Shell.run("openssl x509 -in '\(folder)/\(name)' -noout -subject -nameopt compat > '\(output.path)'") == 0,
           let line = try? String(contentsOf: output, encoding: .utf8), line.hasPrefix("subject=")
         else { continue }
@@ -76,7 +76,7 @@
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-trust-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       try await body(folder)
     }
   }

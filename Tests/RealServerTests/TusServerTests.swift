@@ -18,7 +18,7 @@
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let file = folder.appendingPathComponent("large.bin")
       let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
       try data.write(to: file)
@@ -34,7 +34,7 @@
       return try name.map { try Data(contentsOf: tus.folder.appendingPathComponent($0)) }
     }
 
-    @Test func `a file arrives completely, in chunks or in one request`() async throws {
+    @Test func `uploads a file completely, in chunks or in one request`() async throws {
       for chunk in [700_000, Int.max] {
         try await inFolder { tus, server, file, data in
           let upload = ResumableUpload(
@@ -73,7 +73,7 @@
       let tus = try await TusServer()
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let file = folder.appendingPathComponent("large.bin")
       var random = SeededGenerator(seed: 5)
       var data = Data(capacity: 64 << 20)
@@ -150,7 +150,7 @@
     }
   }
 
-  /// A FastAPI application with tuspyserver.
+  /// A FastAPI application that uses tuspyserver.
   final class TusServer: Sendable {
     let url: URL
     /// The folder that contains its uploads.

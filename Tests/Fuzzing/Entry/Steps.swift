@@ -1,5 +1,6 @@
 // The program built by `.ci/fuzz steps`. Every branch of the library calls `__sanitizer_cov_trace_pc_guard`, which
-// counts a step. Unlike time, steps are the same on every machine. This file and the targets are not instrumented.
+// counts a step. The number of steps is the same on every machine, unlike the time. This file and the targets are not
+// instrumented.
 
 import ErrandFoundation
 

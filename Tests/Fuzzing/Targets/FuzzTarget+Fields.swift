@@ -99,10 +99,10 @@ extension FuzzTarget {
 
   private static func checkWaits(_ text: String) throws {
     let delay = RetryAfter.delay(in: [.retryAfter: text, .date: text], now: Date())
-    try holds(delay.map { $0 >= .zero } ?? true, "a delay of \(String(describing: delay))")
+    try holds(delay.map { $0 >= .zero } ?? true, "the delay is \(String(describing: delay))")
     let age = Age.seconds(in: [.age: text])
-    try holds(age.map { (0...DeltaSeconds.largest).contains($0) } ?? true, "an age of \(String(describing: age))")
+    try holds(age.map { (0...DeltaSeconds.largest).contains($0) } ?? true, "the age is \(String(describing: age))")
     guard case .fields(let names) = Vary([.vary: text]) else { return }
-    try holds(names.allSatisfy { !$0.rawName.isEmpty && $0.rawName != "*" }, "Vary names \(names)")
+    try holds(names.allSatisfy { !$0.rawName.isEmpty && $0.rawName != "*" }, "Vary contains invalid names: \(names)")
   }
 }

@@ -35,7 +35,7 @@ extension FuzzTarget {
   private static func written(_ link: Link) -> String {
     var text = "<\(link.url.absoluteString)>; rel=\(link.relations.joined(separator: " ").quoted)"
     for (name, value) in link.parameters.sorted(by: { $0.key < $1.key }) {
-      // RFC 8187: a name with a star has a value with a charset.
+      // RFC 8187: if a name ends in an asterisk, its value contains a charset.
       let written = name.hasSuffix("*") ? "UTF-8''\(HTTPQuery.escaped(value))" : value
       text += "; \(name)=\(written.quoted)"
     }

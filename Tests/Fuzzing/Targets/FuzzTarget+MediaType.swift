@@ -25,7 +25,7 @@ extension FuzzTarget {
       for (name, value) in parameters { text += "; \(name)=\(value.quoted)" }
       let again = MediaType(text)
       if let normalized = type.normalized {
-        try holds(normalized.normalized == normalized, "\(normalized) is normalized twice with different results")
+        try holds(normalized.normalized == normalized, "\(normalized) changes when normalized again")
         try holds(normalized.essence == essence, "\(normalized) has another essence")
         for (name, value) in parameters {
           try holds(normalized.parameter(name) == value, "\(normalized) has another \(name)")

@@ -24,7 +24,7 @@ extension FuzzTarget {
       for isPushed in [true, false] {
         let all = Pieces.ways(bytes).map { reading($0, boundary: boundary, isPushed: isPushed) }
         for other in all.dropFirst() {
-          try holds(other.isRefused == all[0].isRefused, "whether it is rejected depends on how it is split")
+          try holds(other.isRefused == all[0].isRefused, "rejection depends on how the input is split")
           guard !other.isRefused else { continue }
           try holds(other == all[0], "\(other) differs from \(all[0])")
         }
@@ -85,7 +85,7 @@ extension FuzzTarget {
       let fields = part.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
       bytes += Array("--\(boundary)\r\n\(fields)\r\n".utf8) + part.body + Array("\r\n".utf8)
     }
-    // If the boundary starts with dashes, the delimiter may have been misread.
+    // A delimiter whose boundary starts with dashes may have been misread.
     guard reading.isComplete, !boundary.hasPrefix("--") else { return }
     try holds(reading.parts.allSatisfy(\.isWhole), "the body ended within a part")
     let again = Self.reading([Data(bytes + Array("--\(boundary)--\r\n".utf8))], boundary: boundary)
@@ -96,17 +96,17 @@ extension FuzzTarget {
   private static func checkForm(_ bytes: [UInt8], _ boundary: String) throws {
     let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map { String(Array($0)) }
     guard lines.count == 3 else { return }
-    // A boundary must not occur in the data. Real forms use random ones.
+    // The boundary must not occur in the data. Real forms use a random boundary.
     var own = "errand-0"
     while bytes.firstRange(of: own.utf8) != nil { own += "0" }
     let part = MultipartForm.Part.data(lines[0], Data(), fileName: lines[1], type: MediaType(lines[2]))
     let head = part.head(after: own)
     let read = reading([head + bytes + Data("\r\n--\(own)--\r\n".utf8)], boundary: own)
-    // Parsers reject a NUL in a name.
+    // Skip inputs with a NUL, which the parsers reject in a header.
     guard !lines[0].utf8.contains(0), !lines[1].utf8.contains(0), !lines[2].utf8.contains(0) else { return }
     try holds(read.isComplete && read.parts.count == 1 && read.parts[0].body == bytes, "a form is read as \(read)")
     let headers = read.parts[0].headers
-    try holds(headers.count == 2, "a part has \(headers)")
+    try holds(headers.count == 2, "a part has the wrong headers: \(headers)")
     let disposition = headers[.contentDisposition].flatMap { ContentDisposition(ofPart: $0) }
     try holds(disposition?.type == "form-data" && disposition?.parameters.count == 2, "\(headers)")
     let name = lines[0].utf8.flatMap { $0 == 0x0D ? [0x0D, 0x0A] : [$0] }

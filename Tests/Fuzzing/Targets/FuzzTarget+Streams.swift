@@ -14,7 +14,7 @@ extension FuzzTarget {
       for limit in [40, 1 << 20] {
         let all = Pieces.ways(bytes).map { events($0, limit: limit) }
         for other in all.dropFirst() {
-          try holds(other.isRefused == all[0].isRefused, "whether it is rejected depends on how it is split")
+          try holds(other.isRefused == all[0].isRefused, "rejection depends on how the input is split")
           guard !other.isRefused else { continue }
           try holds(other == all[0], "\(other) differs from \(all[0])")
         }
@@ -46,7 +46,7 @@ extension FuzzTarget {
     var text = ""
     for event in read.events {
       // The ID is sent back as a header value.
-      try holds(!event.id.breaksLine, "an ID with a line break: \(event.id.debugDescription)")
+      try holds(!event.id.breaksLine, "an ID has a line break: \(event.id.debugDescription)")
       try holds(!event.name.isEmpty && !event.name.utf8.contains { $0 == 0x0A || $0 == 0x0D }, "\(event)")
       try holds(!event.data.utf8.contains(0x0D), "\(event)")
       if event.name != "message" { text += "event: \(event.name)\n" }
@@ -56,7 +56,7 @@ extension FuzzTarget {
     // Replacement characters are longer than the invalid bytes.
     let again = events([Data(text.utf8)], limit: limit * 4)
     try holds(again.events == read.events, "\(read.events), written again, becomes \(again.events)")
-    try holds(read.retry.map { $0 >= .zero } ?? true, "a retry delay of \(String(describing: read.retry))")
+    try holds(read.retry.map { $0 >= .zero } ?? true, "the retry delay is \(String(describing: read.retry))")
   }
 
   /// Lines, each with a JSON value.
@@ -71,7 +71,7 @@ extension FuzzTarget {
         let all = Pieces.ways(bytes).map { dividing($0, ends, limit: 1 << 20) }
         for other in all.dropFirst() { try holds(other == all[0], "the lines depend on how the input is split") }
         let short = Pieces.ways(bytes).map { dividing($0, ends, limit: 9) == nil }
-        try holds(Set(short).count == 1, "whether it is rejected depends on how it is split")
+        try holds(Set(short).count == 1, "rejection depends on how the input is split")
         try checkLines(all[0] ?? [], ends)
       }
       for line in dividing([Data(bytes)], .lineFeeds, limit: 1 << 20) ?? [] {

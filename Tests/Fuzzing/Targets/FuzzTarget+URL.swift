@@ -51,10 +51,10 @@ extension FuzzTarget {
       throw FuzzFinding(description: "\(origin) is not a URL")
     }
     try holds(Origin(plain) == origin, "\(origin) becomes \(String(describing: Origin(plain)))")
-    // libcurl connects to this text.
+    // libcurl connects to the URL with this text.
     try holds(Origin(sent) == origin, "\(url) of \(origin) is sent to \(sent)")
     try holds(HostName.normal(origin.host) == origin.host, "\(origin.host) becomes \(HostName.normal(origin.host))")
-    // `Location` and the request must agree on the origin.
+    // A URL in a `Location` must have the same origin as the request to it.
     let again = (try? LinkedURL.target(in: [.location: url.absoluteString], from: plain)).flatMap { $0 }
     try holds(again == nil || again.flatMap { Origin($0) } == origin, "\(url) leads to \(String(describing: again))")
   }
@@ -71,12 +71,12 @@ extension FuzzTarget {
     let remote = "https://shop.test/v1"
     let isBelow =
       address.hasPrefix("\(remote)/") || (text.isEmpty || text.hasPrefix("?")) && address.hasPrefix("\(remote)?")
-    try holds(isBelow && Origin(url)?.host == "shop.test", "\(address) is elsewhere")
+    try holds(isBelow && Origin(url)?.host == "shop.test", "\(address) is not below the remote")
     try holds(address.hasSuffix("q=\(HTTPQuery.escaped(text))"), "\(address) has another query")
     try holds(!address.utf8.contains(UInt8(ascii: "#")), "\(address) has a fragment")
     let segments = address.utf8.prefix { $0 != UInt8(ascii: "?") }.split(separator: UInt8(ascii: "/"))
     for segment in segments.map({ String(Array($0)).lowercased() }) where segment.contains("%2e") {
-      try holds(!["%2e", "%2e%2e", ".%2e", "%2e."].contains(segment), "\(address) leaves its folder")
+      try holds(!["%2e", "%2e%2e", ".%2e", "%2e."].contains(segment), "\(address) has an encoded dot segment")
     }
   }
 

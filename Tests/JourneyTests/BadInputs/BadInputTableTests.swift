@@ -12,7 +12,7 @@ struct BadInputTableTests {
     BadInput.uploads, BadInput.downloads,
   ].flatMap { $0 }
 
-  /// The default server stays alive, so it must not be a server that the tests expect to be released.
+  /// The first server becomes the default and stays alive, so create one that no test expects to be released.
   private static let first = Server(remote: .none)
 
   init() { _ = Self.first }
@@ -42,7 +42,7 @@ struct BadInputTableTests {
     #expect(error.code == input.code, "\(error.code): \(error)")
     for word in input.words {
       let isSaid = word.split(separator: "|").contains { error.description.contains($0) }
-      #expect(isSaid, "\(error) does not say '\(word)'")
+      #expect(isSaid, "\(error) does not contain '\(word)'")
     }
     #expect(error.description.utf8.count < 1000 && !error.description.contains { $0.isNewline }, "\(error)")
     try await checkRemains(of: world)
@@ -57,7 +57,7 @@ struct BadInputTableTests {
     #if os(Linux)
       #expect(await eventually { openFiles(below: world.folder.path).isEmpty }, "a file is still open")
     #endif
-    // The server still works.
+    // Check that the server still works.
     #expect(try await GetWidget().on(world.shop.server).download() == Widget())
   }
 
