@@ -44,7 +44,7 @@ import Testing
     #expect(answer.body == "No route for GET /c. Known routes: GET /a, any /b.")
   }
 
-  @Test func `uses queued answers first and in order`() throws {
+  @Test func `uses queued answers in order, before any route`() throws {
     let server = try MockServer()
     server.route("/x", answer: .text("route"))
     server.enqueue(.status(503, headers: ["Retry-After": "1"]))

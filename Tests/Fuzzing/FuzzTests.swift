@@ -45,8 +45,8 @@
       return (status, String(decoding: try Data(contentsOf: output), as: UTF8.self))
     }
 
-    /// Doesn't use `Process`, which detects the child's exit through a socket. If a server started by another test
-    /// inherits that socket, `Process` misses the exit.
+    /// Starts a script. Doesn't use `Process`, which detects the child's exit through a socket. If a server started by
+    /// another test inherits that socket, `Process` misses the exit.
     private func start(_ script: String) throws -> pid_t {
       let words: [String] = ["/bin/sh", "-c", script]
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

@@ -1,7 +1,7 @@
 import ErrandTesting
 import Testing
 
-/// Fails each test of a suite in which a call's events are unbalanced or out of order.
+/// Fails a test if the events of a call are unbalanced or out of order. Applies to every test in a suite.
 ///
 /// Covers servers created in the test's Swift task and its child tasks.
 struct BalancedEvents: SuiteTrait, TestTrait, TestScoping {

@@ -16,7 +16,7 @@
       return !isSanitized && (try? bytes()) != nil && (try? forget()) != nil
     }()
 
-    /// The peak resident size since the last ``forget()``.
+    /// Returns the peak resident size since the last ``forget()``.
     static func bytes() throws -> Int {
       let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
       let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -35,7 +35,7 @@
   struct CollectedBodyTests {
     private static let size = 96 << 20
 
-    /// A peer that keeps no copy of what it sends.
+    /// Returns a peer that keeps no copy of the body that it sends.
     private static func peer(isChunked: Bool) throws -> WirePeer {
       let piece = String(repeating: "much of the same", count: 1 << 16)
       return try WirePeer { connection, _ in

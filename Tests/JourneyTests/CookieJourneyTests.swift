@@ -5,7 +5,7 @@ import Testing
 
 /// Cookies on real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct CookieJourneyTests {
-  /// A shop with a page that requires signing in.
+  /// Returns a shop with a page that requires signing in.
   private func shop(_ jar: CookieJar? = nil) throws -> Shop {
     let shop = try Shop { if let jar { $0.cookiePolicy = .shared(jar) } }
     shop.mock.route(.post, "/login") { _ in

@@ -87,7 +87,7 @@
     func `does not count a connection abandoned while connecting`(isCancelled: Bool) async throws {
       let listener = try FullListener()
       let server = Server(remote: Remote(listener.url), transport: try CurlTransport(), environment: [:])
-      // A call that is to be cancelled must not time out first.
+      // A call that will be cancelled must not time out first.
       let timeouts = Timeouts(connect: isCancelled ? .seconds(60) : .milliseconds(100))
       for _ in 0..<3 {
         let call = Task { try await PlainTask().on(server).timeouts(timeouts).retry(.never).run() }

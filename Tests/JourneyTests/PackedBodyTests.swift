@@ -32,7 +32,7 @@
       ("br", CompressedSample.brotli), ("zstd", CompressedSample.zstd),
     ]
 
-    /// The samples that this machine can decompress.
+    /// Returns the samples that this machine can decompress.
     private func samples() async throws -> [(coding: String, compressed: Data)] {
       let accepted = try await acceptedCodings()
       return Self.samples.filter { accepted.contains($0.coding) }
@@ -264,7 +264,7 @@
       request.options.decodesBody = true
       let body = try await transport.send(request).body
       #expect(try await body.next()?.count == 64 << 10)
-      // Other exchanges serve as a clock. Without backpressure, the server would send hundreds of megabytes meanwhile.
+      // Other exchanges serve as a clock. Without backpressure, the server would send hundreds of megabytes.
       for _ in 0..<500 {
         _ = try await transport.send(HTTPRequest(.get, server.url.appendingPathComponent("tick"))).body.collect()
       }

@@ -149,7 +149,7 @@ import Testing
     #expect(![.contentType, .contentLength, "Content-Language"].contains { last.headers.contains($0) })
   }
 
-  @Test func `RFC 3986 §5.2: resolves a relative path, keeps its escapes, and HEAD stays HEAD`() async throws {
+  @Test func `RFC 3986 §5.2: resolves a relative path, keeping its escapes and the HEAD method`() async throws {
     let shop = try Shop()
     shop.mock.route("/a/b/", answer: .status(303, headers: ["Location": "next%2Fone?q=%20"]))
     shop.mock.route("/a/b/:name", answer: .text("next"))

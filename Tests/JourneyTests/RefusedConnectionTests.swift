@@ -58,7 +58,7 @@
         remote: .none, configuration: configuration, transport: try CurlTransport(), environment: [:])
     }
 
-    /// A one-shot body that records whether it was read.
+    /// Returns a one-shot body that records whether it was read.
     private func body(isRead: Shared<Bool>) -> HTTPBody {
       .once(
         AsyncStream(unfolding: {

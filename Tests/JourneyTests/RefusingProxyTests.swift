@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Proxies that refuse a tunnel.
+  /// Proxies that refuse to open a tunnel.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RefusingProxyTests {
     /// Returns a server that sends its requests through a proxy.

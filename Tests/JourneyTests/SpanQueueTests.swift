@@ -69,7 +69,7 @@ import Testing
     #expect(Set(spans.map(\.spanID)).count == 8 && Set(spans.map(\.traceID)).count == 4)
   }
 
-  @Test func `a cancelled flush returns while the exporter hangs, and the spans are exported later`() async throws {
+  @Test func `a cancelled flush returns while the exporter hangs, and its spans are sent later`() async throws {
     let (asked, taken) = (Shared(0), Shared(0))
     let (gate, opening) = AsyncStream.makeStream(of: Void.self)
     let recorder = SpanRecorder(

@@ -12,7 +12,7 @@ import Testing
     var path: String { "parts/\(id)" }
   }
 
-  /// A mock shop with numbered parts, and a server that is limited only by the window.
+  /// Returns a mock shop with numbered parts, and a server that is limited only by the window.
   private func make() throws -> (MockServer, Server) {
     let mock = try MockServer(keeping: 0)
     mock.route(.get, "/parts/:id") { .text($0.parameters["id"] ?? "") }

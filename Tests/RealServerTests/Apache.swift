@@ -11,7 +11,7 @@ final class Apache: Sendable {
 
   /// Starts Apache.
   init() async throws {
-    // In the format of `htdigest`: the MD5 of the user name, realm and password.
+    // `htdigest` writes the MD5 hash of the user name, realm and password.
     let users = Data("somebody:errand:9c67bc998868d1420b78cb61c210a7fd\n".utf8)
     server = try await LocalServer("apache2", files: ["users": users, "root/hello": Data("hello\n".utf8)]) {
       Self.configuration($0, $1)

@@ -20,7 +20,7 @@ struct Certificates: Sendable {
 
   static let isExpected = LocalServer.isExpected("openssl")
 
-  /// The certificates shared by all tests.
+  /// Returns the certificates that all tests share.
   static func shared() throws -> Certificates { try made.get() }
 
   private static let made = Result { try Certificates() }

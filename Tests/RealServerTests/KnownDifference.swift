@@ -41,7 +41,7 @@
   }
 
   extension Trait where Self == KnownDifference {
-    /// The test may fail with these libcurl versions. `0x080100..<0x080200` is 8.1.
+    /// Returns a trait for a test that may fail with these libcurl versions. `0x080100..<0x080200` is 8.1.
     private static func differs(_ reason: Comment, with versions: Range<UInt32>) -> KnownDifference {
       KnownDifference(reason: reason, isPresent: versions.contains(CurlLibrary.versionNumber))
     }

@@ -38,10 +38,10 @@ final class LocalServer: Sendable {
   /// Starts a program.
   ///
   /// - Parameters:
-  ///   - name: The program.
-  ///   - files: The files in its folder by path.
-  ///   - configuration: The text of the file `configuration` for a port and the folder.
-  ///   - arguments: The program's arguments for the folder.
+  ///   - name: The name of the program.
+  ///   - files: The files in the program's folder, by path.
+  ///   - configuration: Returns the text of the file `configuration` for a port and the folder.
+  ///   - arguments: Returns the program's arguments for the folder.
   init(
     _ name: String, files: [String: Data] = [:], configuration: (UInt16, String) -> String,
     arguments: (String) -> [String]
@@ -72,7 +72,7 @@ final class LocalServer: Sendable {
     throw Failure(reason: "\(name) did not start: \(log)")
   }
 
-  /// The server's URL.
+  /// Returns the server's URL.
   func url(_ scheme: String) throws -> URL {
     guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)") else {
       throw Failure(reason: "can't make a URL for port \(port)")

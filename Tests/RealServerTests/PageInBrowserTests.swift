@@ -253,7 +253,7 @@
       }
     }
 
-    @Test func `renders only visible rows of ten thousand calls but searches all calls`() async throws {
+    @Test func `renders only the visible rows of ten thousand calls, but searches all of them`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, calls, _ in

@@ -32,7 +32,7 @@
     @Test(
       .saysNothingOfGoaways, .saysNothingOfRefusals,
       arguments: ["reset/REFUSED_STREAM", "goaway/0", "goaway/0/close"], [(false, false), (true, false), (true, true)])
-    func `resends a refused stream once, and marks it as not sent if it is refused again`(
+    func `resends a refused request once, and marks it as not sent if refused again`(
       path: String, isReusedMayRepeat: (Bool, Bool)
     ) async throws {
       let (isReused, mayRepeat) = isReusedMayRepeat

@@ -12,13 +12,13 @@
       if: ["nginx", "squid", "caddy", "openssl"].allSatisfy(LocalServer.isExpected),
       "nginx, squid, caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct RouteConformanceTests {
-    /// The two servers between the transport and the mock server.
+    /// The servers between the transport and the mock server.
     private struct Intermediaries: Sendable {
       let gateway: Gateway?
       let squid: Squid
     }
 
-    /// The routes by name.
+    /// A route from the transport to the mock server.
     enum Path: String, CaseIterable, CustomTestStringConvertible {
       case plainNginx = "nginx over HTTP/1.1"
       case squid = "squid"

@@ -19,7 +19,7 @@
       return try await Nginx(files: ["hello": Self.hello, "packed": Self.compressed], security: security)
     }
 
-    /// A transport that trusts the tests' authority.
+    /// Returns a transport that trusts the tests' authority.
     private func trusting(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(certificates.authority)

@@ -39,7 +39,7 @@
       let path = "form"
     }
 
-    @Test func `a form with files arrives part by part, regardless of names`() async throws {
+    @Test func `a form with files arrives part by part, regardless of the names`() async throws {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString).png")
       try Data("--\r\n--png\r\n".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }  // a leftover file is harmless
