@@ -25,7 +25,7 @@ struct FuzzTarget: Sendable {
   ]
 }
 
-/// A property that does not hold.
+/// The error for a property that does not hold for an input.
 struct FuzzFinding: Error, CustomStringConvertible {
   let description: String
 }
