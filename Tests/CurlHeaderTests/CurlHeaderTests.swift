@@ -4,28 +4,28 @@
   import Testing
 
   @Suite(.timeLimit(.minutes(1))) struct CurlHeaderTests {
-    @Test(.enabled(if: Header.isExpected, "no <curl/curl.h> of 7.85 or later when CCurl was compiled"))
+    @Test(.enabled(if: Header.isExpected, "<curl/curl.h> 7.85 or later was not installed when CCurl was compiled"))
     func `the constants match libcurl's header`() {
       let header = Header.check()
-      #expect(header.compared > 0, "no header, or CurlHeaderCheck.c was compiled before it was installed")
+      #expect(header.compared > 0, "curl's header is not installed, or CurlHeaderCheck.c was compiled before it was")
       #expect(header.firstDifference == nil)
     }
 
-    @Test(.enabled(if: Decoders.isExpected, "no header of zlib, brotli or zstd when CCurl was compiled"))
+    @Test(.enabled(if: Decoders.isExpected, "no header of zlib, brotli or zstd was installed when CCurl was compiled"))
     func `the decoder constants match their headers`() {
       let header = Decoders.check()
-      #expect(header.compared > 0, "no header, or DecoderHeaderCheck.c was compiled before it was installed")
+      #expect(header.compared > 0, "no decoder header is installed, or DecoderHeaderCheck.c was compiled before it was")
       #expect(header.firstDifference == nil)
     }
 
     @Test(arguments: [CDECODER_GZIP, CDECODER_ZLIB, CDECODER_DEFLATE, CDECODER_BROTLI, CDECODER_ZSTD, 99])
-    func `a decoder exists if its library does`(format: Int32) {
+    func `creates a decoder only if its library is available`(format: Int32) {
       let decoder = cdecoder_create(format)
       #expect((decoder != nil) == (cdecoder_is_available(format) != 0))
       if let decoder { cdecoder_free(decoder) }
     }
 
-    @Test(.enabled(if: Library.isPresent, "no libcurl.so.4 of 7.85 or later on this machine"))
+    @Test(.enabled(if: Library.isPresent, "libcurl.so.4 7.85 or later is not installed"))
     func `loads the system's libcurl`() throws {
       #expect(ccurl_load() == CCURL_LOADED)
       let version = try #require(ccurl_version())
@@ -39,8 +39,8 @@
       (block: "Accept;|X-A: 1|", lines: ["Accept;", "X-A: 1"]),
       (block: "X-A: 1|unfinished", lines: ["X-A: 1"]),
     ])
-    func `a header list contains the complete lines of its block`(block: String, lines: [String]) {
-      // A bar stands for NUL, which would truncate the test's name.
+    func `a header list contains only the complete lines of its block`(block: String, lines: [String]) {
+      // A bar stands for NUL, because a NUL would truncate the test's name.
       let bytes = block.utf8.map { $0 == UInt8(ascii: "|") ? 0 : CChar($0) }
       let list = ccurl_header_list(bytes, bytes.count)
       defer { ccurl_header_list_free(list) }

@@ -11,7 +11,7 @@ import Testing
     let (hung, continuation) = AsyncStream<Void>.makeStream()
     await #expect(throws: TransportConformance.Failure.self) {
       try await Deadline(.milliseconds(20)).run {
-        // Cancelling does not end this: it awaits another task.
+        // Cancellation does not end this work, because it awaits another task.
         await Task { for await _ in hung {} }.value
       }
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandTesting
 
 @Suite(.timeLimit(.minutes(1))) struct EventBalanceTests {
-  /// The problems of a call with these moments.
+  /// Returns the problems reported for a call with these events.
   private func problems(_ moments: CallMoment...) -> [String] {
     var balance = EventBalance()
     for moment in moments {
@@ -17,7 +17,7 @@ import Testing
   private let end = CallMoment.callEnded(.cancelled)
   private let attemptEnded = CallMoment.attemptEnded(1, AttemptRecord(number: 1))
 
-  @Test func `a call whose moments start and end once is balanced`() {
+  @Test func `a call whose events each start and end once is balanced`() {
     #expect(
       problems(
         .callStarted, .turnWaitStarted(queue: "a"), .turnWaitEnded, .attemptStarted(1), .queued,

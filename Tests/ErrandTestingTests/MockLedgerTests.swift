@@ -29,7 +29,7 @@ import Testing
     MockRequest(MockRequestHead(method: .get, target: target))
   }
 
-  /// Resumes with the ledger's arrival, or throws without one.
+  /// Resumes the continuation with the only arrival, or with an error if there is none.
   private static func resume(
     _ arrivals: [MockLedger.Arrival], or continuation: CheckedContinuation<MockRequest?, any Error>
   ) {

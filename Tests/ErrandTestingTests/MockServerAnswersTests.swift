@@ -33,7 +33,7 @@ import Testing
     #expect(head == "HTTP/1.1 200 OK\r\ncontent-type: x/y\r\ncontent-length: 0\r\n\r\n")
   }
 
-  @Test func `a header can be repeated`() throws {
+  @Test func `an answer can repeat a header`() throws {
     server.enqueue(.status(200).header("Set-Cookie", "a=1").header("Set-Cookie", "b=2"))
     #expect(try client.get("/").head.contains("Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n"))
   }
@@ -45,7 +45,7 @@ import Testing
     let head = try client.hear(head: "\(method) / HTTP/1.1\r\n\r\n")
     #expect(head.contains("Content-Length: 4\r\n") == (status != 204))
     let next = try client.get("/")
-    #expect(next.head.hasPrefix("HTTP/1.1 200 OK\r\n"), "the connection goes on right after the head")
+    #expect(next.head.hasPrefix("HTTP/1.1 200 OK\r\n"), "the next response follows directly after the head")
     #expect(next.body == "next")
   }
 
@@ -109,14 +109,14 @@ import Testing
     #expect(try client.hearAll() == "SSH-2.0-none\n")
   }
 
-  @Test func `a closing answer sends Connection: close and closes`() throws {
+  @Test func `a closing answer sends Connection: close and closes the connection`() throws {
     server.enqueue(.text("bye").closing())
     client.say("GET / HTTP/1.1\r\n\r\n")
     let all = try client.hearAll()
     #expect(all.contains("Connection: close\r\n") && all.hasSuffix("bye"))
   }
 
-  @Test func `a large body arrives completely`() throws {
+  @Test func `sends a large body completely`() throws {
     let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
     server.enqueue(.data(body))
     _ = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")

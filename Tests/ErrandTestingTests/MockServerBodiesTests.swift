@@ -17,7 +17,7 @@ import Testing
     "Content-Length: 11\r\n\r\nhello world",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n",
   ])
-  func `reads a body with either framing`(rest: String) throws {
+  func `reads a body with a Content-Length or in chunks`(rest: String) throws {
     client.say("POST /x HTTP/1.1\r\n" + rest)
     #expect(try client.hearResponse().body == "done")
     let request = try #require(server.requests.first)
@@ -41,13 +41,13 @@ import Testing
     #expect(try client.hearResponse().head.hasPrefix("HTTP/1.1 413 "))
     #expect(server.requests.map(\.isBodyComplete) == [false])
     client.say("hello")
-    #expect(try client.get("/").body == "done", "the body is skipped")
+    #expect(try client.get("/").body == "done", "the server skips the request body")
   }
 
-  @Test func `a client that is still sending sees an early closing answer`() throws {
+  @Test func `a client that is still sending receives an early answer that closes the connection`() throws {
     server.route(.post, "/big", answer: .status(.contentTooLarge).earlyAnswer().closing())
     client.say("POST /big HTTP/1.1\r\nContent-Length: 10000000\r\n\r\n")
-    #expect(client.say(Data(count: 5_000_000)), "the server reads on, for a reset might overtake the answer")
+    #expect(client.say(Data(count: 5_000_000)), "the server keeps reading, because a reset could overtake the answer")
     let all = try client.hearAll()
     #expect(all.hasPrefix("HTTP/1.1 413 ") && all.contains("Connection: close\r\n"))
   }
@@ -60,7 +60,7 @@ import Testing
     #expect(!request.isBodyComplete)
   }
 
-  @Test func `counts the end of a very long body but does not store it`() throws {
+  @Test func `stores the first 64 MiB of a longer body and counts the rest`() throws {
     let length = (64 << 20) + 1000
     client.say("POST / HTTP/1.1\r\nContent-Length: \(length)\r\n\r\n")
     client.say(Data(count: length))

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MockServerConnectionsTests {
-  @Test func `a connection can be reused for many requests`() throws {
+  @Test func `many requests can reuse a connection`() throws {
     let server = try MockServer()
     server.route("/*", answer: .text("ok"))
     let first = try PlainClient(server)
@@ -57,10 +57,10 @@ import Testing
     server.stop()
     #expect(try client.hearAll() == "")
     #expect(throws: PlainClient.Failure.refused) { try PlainClient(server) }
-    #expect(server.requestCount == 1, "what it received can still be read")
+    #expect(server.requestCount == 1, "received requests are still available")
   }
 
-  @Test func `stops when released`() throws {
+  @Test func `a server stops when it is released`() throws {
     var server = try Optional(MockServer())
     let client = try PlainClient(#require(server))
     _ = try client.get("/")
@@ -78,12 +78,12 @@ import Testing
       }
       client.say("GET /stop HTTP/1.1\r\n\r\n")
     }
-    #expect(time < .seconds(4), "it does not wait for itself")
+    #expect(time < .seconds(4), "the route does not wait for its own thread to end")
     #expect(try client.hearAll() == "")
   }
 
   #if os(Linux)
-    // An exit test, so that no other test opens descriptors.
+    // This is an exit test, so that no other test opens descriptors in the process.
     @Test func `stopping leaks no descriptors`() async {
       await #expect(processExitsWith: .success) {
         let before = try Self.socketsAndPipes()
@@ -92,10 +92,10 @@ import Testing
       }
     }
 
-    /// Open sockets and pipes. The runtime may open other descriptors at any time.
+    /// Returns the open sockets and pipes. The runtime may open other kinds of descriptors at any time.
     private static func socketsAndPipes() throws -> Set<String> {
       let folder = "/proc/self/fd/"
-      // The listing includes the descriptor used to read the folder, which has been closed by now.
+      // Some entries are already closed, such as the descriptor used to list the folder.
       let open = try FileManager.default.contentsOfDirectory(atPath: folder).compactMap { number in
         try? FileManager.default.destinationOfSymbolicLink(atPath: folder + number)
       }

@@ -35,7 +35,7 @@ import Testing
     server.enqueue(.text("0123456789").throttled(bytes: 4, every: .milliseconds(10)))
     let start = ContinuousClock.now
     #expect(try client.get("/").body == "0123456789")
-    #expect(ContinuousClock.now - start >= .milliseconds(20), "three pieces and two pauses")
+    #expect(ContinuousClock.now - start >= .milliseconds(20), "three parts with two pauses")
   }
 
   @Test func `sends the first part of a throttled body immediately`() throws {
@@ -51,7 +51,7 @@ import Testing
     #expect(try client.hear(through: "0\r\n\r\n") == "3\r\none\r\n4\r\nthre\r\n1\r\ne\r\n1\r\nx\r\n0\r\n\r\n")
   }
 
-  @Test func `a client that disconnects ends the delay`() async throws {
+  @Test func `a delay ends when the client disconnects`() async throws {
     server.enqueue(.text("never").after(.seconds(60)))
     client.say("GET / HTTP/1.1\r\n\r\n")
     _ = try await server.nextRequest()
@@ -76,12 +76,12 @@ import Testing
     .hang,
     .endless(chunk: Data(repeating: 0x61, count: 10_000)),
   ])
-  func `stopping ends any pending answer`(answer: MockAnswer) async throws {
+  func `stopping the server ends any pending answer`(answer: MockAnswer) async throws {
     server.enqueue(answer)
     client.say("GET / HTTP/1.1\r\n\r\n")
     _ = try await server.nextRequest()
     let time = ContinuousClock().measure { server.stop() }
-    #expect(time < .seconds(4), "it waits five seconds for threads that do not end")
+    #expect(time < .seconds(4), "stop() waits five seconds for threads that do not end")
     #expect(server.openConnections == 0)
   }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MockServerRoutesTests {
-  @Test func `a route answers its method and path`() throws {
+  @Test func `a route answers only its method and path`() throws {
     let server = try MockServer()
     server.route(.get, "/widgets/:id") { .text("widget \($0.parameters["id"] ?? "")") }
     let client = try PlainClient(server)
@@ -44,7 +44,7 @@ import Testing
     #expect(answer.body == "No route for GET /c. Known routes: GET /a, any /b.")
   }
 
-  @Test func `uses queued answers first and in order`() throws {
+  @Test func `uses queued answers in order, before any route`() throws {
     let server = try MockServer()
     server.route("/x", answer: .text("route"))
     server.enqueue(.status(503, headers: ["Retry-After": "1"]))
@@ -55,7 +55,7 @@ import Testing
     #expect(try client.get("/x").body == "route")
   }
 
-  @Test func `requests record target, path and query as sent`() throws {
+  @Test func `a recorded request has the raw target and the decoded path and query`() throws {
     let server = try MockServer()
     server.route("/a/:segment") { .text($0.parameters["segment"] ?? "") }
     let client = try PlainClient(server)

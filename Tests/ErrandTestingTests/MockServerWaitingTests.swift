@@ -3,14 +3,14 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MockServerWaitingTests {
-  @Test func `returns requests in order`() async throws {
+  @Test func `nextRequest returns requests in order`() async throws {
     let server = try MockServer()
     let client = try PlainClient(server)
     _ = try client.get("/0")
     _ = try client.get("/1")
     #expect(try await server.nextRequest().path == "/0")
     #expect(try await server.nextRequest().path == "/1")
-    #expect(server.requests.count == 2, "they stay in the list")
+    #expect(server.requests.count == 2, "returned requests stay in the list")
   }
 
   @Test func `nextRequest waits for a request`() async throws {
@@ -46,7 +46,7 @@ import Testing
     #expect(try await server.nextRequest().path == "/first")
   }
 
-  @Test func `stopping ends the wait for a request`() async throws {
+  @Test func `stopping the server ends the wait for a request`() async throws {
     let server = try MockServer()
     let task = Task { try await server.nextRequest() }
     await giveWay()
@@ -55,7 +55,7 @@ import Testing
     await #expect(throws: MockServerError.self) { _ = try await server.nextRequest() }
   }
 
-  @Test func `keeps only the given number of requests`() throws {
+  @Test func `keeps the first requests, up to the given number`() throws {
     let server = try MockServer(keeping: 2)
     let client = try PlainClient(server)
     for index in 0..<5 { _ = try client.get("/\(index)") }

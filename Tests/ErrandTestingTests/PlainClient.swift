@@ -15,7 +15,7 @@ import Foundation
   private let sendFlags = Int32(MSG_NOSIGNAL)
 #endif
 
-/// A connection to a mock server, byte by byte. Reads time out after five seconds.
+/// A raw connection to a mock server. Reads time out after five seconds.
 final class PlainClient {
   enum Failure: Error, Equatable {
     case refused
@@ -53,7 +53,7 @@ final class PlainClient {
     descriptor = -1
   }
 
-  /// Sends text. Returns false if the server has closed the connection.
+  /// Sends text. Returns `false` if the server has closed the connection.
   @discardableResult func say(_ text: String) -> Bool { say(Data(text.utf8)) }
 
   @discardableResult func say(_ data: Data) -> Bool {
@@ -69,7 +69,7 @@ final class PlainClient {
     }
   }
 
-  /// The next bytes, or `nil` at the end.
+  /// Returns the next bytes, or `nil` at the end.
   func hearSome() throws -> Data? {
     if !unread.isEmpty {
       defer { unread = Data() }
@@ -81,14 +81,14 @@ final class PlainClient {
     return count == 0 ? nil : Data(buffer[..<count])
   }
 
-  /// Everything until the connection ends.
+  /// Returns everything that the server sends until the connection ends.
   func hearAll() throws -> String {
     var all = Data()
     while let some = try hearSome() { all += some }
     return String(decoding: all, as: UTF8.self)
   }
 
-  /// Everything up to and including `mark`.
+  /// Returns everything up to and including `mark`.
   func hear(through mark: String) throws -> String {
     var heard = Data()
     while let some = try hearSome() {
@@ -111,7 +111,7 @@ final class PlainClient {
     return Data(heard.prefix(count))
   }
 
-  /// The head and body of a response. Without a `Content-Length`, the body is empty.
+  /// Returns the head and body of a response. Without a `Content-Length`, the body is empty.
   func hearResponse() throws -> (head: String, body: String) {
     let head = try hear(through: "\r\n\r\n")
     let length = head.lowercased().components(separatedBy: "content-length: ").dropFirst().first

@@ -16,13 +16,13 @@ import Testing
     Server("https://shop.test", transport: stub, asDefault: false) { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
   }
 
-  @Test func `gives the same answer to every request`() async throws {
+  @Test func `returns the same answer for every request`() async throws {
     let stub = StubTransport(.json(#"{"id": 7}"#))
     for _ in 0..<3 { #expect(try await shop(stub).send(GetWidget()) == Widget(id: 7)) }
     #expect(stub.requests.map(\.url.path) == ["/widgets/7", "/widgets/7", "/widgets/7"])
   }
 
-  @Test func `gives its answers in order, and a retry gets the next one`() async throws {
+  @Test func `returns its answers in order, and a retry gets the next one`() async throws {
     let stub = StubTransport([.status(503), .json(#"{"id": 7}"#)])
     #expect(try await shop(stub).send(GetWidget()) == Widget(id: 7))
     #expect(stub.requests.count == 2)
@@ -36,7 +36,7 @@ import Testing
     #expect(error?.code == .connectionLost && stub.requests.count == 2)
   }
 
-  @Test func `an answer that needs a connection says so`() async throws {
+  @Test func `an answer that needs a connection throws an error that suggests MockServer`() async throws {
     let stub = StubTransport(.raw(Data("HTTP/1.1 200".utf8)))
     let error = await #expect(throws: TaskError.self) { try await shop(stub).send(GetWidget()) }
     #expect(error?.reason.contains("use MockServer") == true)

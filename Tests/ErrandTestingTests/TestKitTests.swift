@@ -56,7 +56,7 @@ import Testing
     var c = SeededGenerator(seed: 1)
     let numbers = (0..<3).map { _ in a.next() }
     #expect(numbers == (0..<3).map { _ in b.next() })
-    #expect(numbers[0] == 0xE220_A839_7B1D_CDAF, "the first number of SplitMix64 for the seed 0")
+    #expect(numbers[0] == 0xE220_A839_7B1D_CDAF, "the first SplitMix64 number for seed 0")
     #expect(numbers[0] != c.next())
   }
 }
@@ -84,7 +84,7 @@ import Testing
     var uploadType: MediaType { .json }
   }
 
-  @Test func `an expected URL that is absolute includes the remote of the task's server`() async throws {
+  @Test func `an absolute expected URL is compared with the task's full URL`() async throws {
     struct Ask: ServerPOSTTask {}
     let api = Server("https://api.test/graphql", asDefault: false)
     try await expectTask(Ask().on(api), sends: ExpectedRequest(.post, "https://api.test/graphql"))
@@ -116,13 +116,13 @@ import Testing
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
   }
 
-  @Test func `waiting for a condition that never becomes true ends after the limit`() async {
+  @Test func `waiting for a condition that is never true ends after the limit`() async {
     let start = ContinuousClock.now
     #expect(await eventually(within: .milliseconds(20)) { false } == false)
     #expect(ContinuousClock.now - start >= .milliseconds(20))
   }
 
-  @Test func `cancelling ends a wait for balance`() async throws {
+  @Test func `cancelling ends a wait for balanced events`() async throws {
     let recorder = EventRecorder()
     let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })
     await server.update { $0.observers = [recorder] }
@@ -148,7 +148,7 @@ import Testing
     let lines = error?.description.split(separator: "\n") ?? []
     let modified = Rename().timeout(.seconds(1))
     let same = await #expect(throws: TaskExpectationError.self) { try await expectTask(modified, sends: expected) }
-    // Not compared as a whole, because dictionaries are encoded in any order.
+    // Not compared as a whole, because dictionary keys are encoded in random order.
     #expect(lines.count == 6 && same?.description.hasPrefix("Rename sends an unexpected request:") == true)
     #expect(lines.first == "Rename sends an unexpected request:")
     #expect(lines.contains(#"  method: expected "POST", got "PUT""#))

@@ -4,7 +4,7 @@ import Foundation
 
 /// A transport that turns a hang in any step into a failure, so the suite can continue.
 ///
-/// The test's own time limit would only cancel the test, and wait forever for code that ignores cancellation.
+/// A test's own time limit only cancels the test, and then waits forever for code that ignores cancellation.
 struct BoundedTransport: Transport {
   private let transport: any Transport
   private let limit: Duration

@@ -4,7 +4,7 @@ import ErrandURLSession
 import Foundation
 import Testing
 
-/// Foundation's `Progress` driven by Errand's progress.
+/// Foundation's `Progress` updated with Errand's progress.
 @Suite(.timeLimit(.minutes(1))) struct ProgressTests {
   private struct Send: ServerPUTTask, DataUploadingTask {
     let uploadData: Data
@@ -23,7 +23,7 @@ import Testing
     return all.withLock { $0 }
   }
 
-  @Test func `copies byte counts and finishes at the end`() async throws {
+  @Test func `copies the byte counts and finishes with the transfer`() async throws {
     let progress = Progress(totalUnitCount: 1)
     let up = try await reported(200_000).filter { $0.direction == .up }
     let first = try #require(up.first)
@@ -34,7 +34,7 @@ import Testing
     #expect(progress.completedUnitCount == 200_000 && progress.isFinished)
   }
 
-  @Test func `is indeterminate without a total, and an empty body is complete`()
+  @Test func `progress is indeterminate without a total, and finished for an empty body`()
     async throws
   {
     let progress = Progress(totalUnitCount: 1)
@@ -48,7 +48,7 @@ import Testing
     #expect(empty.isFinished)
   }
 
-  @Test func `follows a started task in one direction`() async throws {
+  @Test func `follows the downloads of a started task`() async throws {
     let transport = StubTransport { request in
       let headers: HTTPHeaders = [.contentLength: "500"]
       return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data(count: 500)))

@@ -5,7 +5,7 @@ import Testing
 @testable import ErrandURLSession
 
 @Suite(.timeLimit(.minutes(1))) struct TransferMomentsTests {
-  @Test func `timings count from the start, and a reused connection takes no time`() {
+  @Test func `timings are relative to the start, and a reused connection has no connect time`() {
     let start = Date(timeIntervalSinceReferenceDate: 1000)
     var moments = TransferMoments()
     moments.fetchStart = start

@@ -14,7 +14,7 @@ import Testing
     (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .offline),
     (.secureConnectionFailed, .secureConnectionFailed), (.serverCertificateUntrusted, .untrustedServer),
   ])
-  func `reports a connection failure as not sent, unless there was a sign of a connection`(
+  func `marks a connection failure as not sent, unless a connection was observed`(
     code: URLError.Code, expected: TaskError.Code
   ) throws {
     let early = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
@@ -29,7 +29,7 @@ import Testing
     (.cannotParseResponse, .badResponse), (.clientCertificateRequired, .secureConnectionFailed),
     (.unknown, .connectionLost),
   ])
-  func `reports later failures as possibly sent`(code: URLError.Code, expected: TaskError.Code) {
+  func `marks later failures as possibly sent`(code: URLError.Code, expected: TaskError.Code) {
     let error = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
     #expect(error?.code == expected)
     #expect(error?.wasNotSent == false)

@@ -8,8 +8,8 @@ struct URLSessionConformanceTests {
   #if canImport(Darwin)
     static let session = TransportConformance { URLSessionTransport() }.cases
   #else
-    /// FoundationNetworking crashes in the other checks, e.g. after a non-HTTP response (`Fatal error: Transfer
-    /// completed, but there's no response`), or may hang if an exchange is abandoned while its response arrives.
+    /// In the other checks, FoundationNetworking crashes, such as after a non-HTTP response (`Fatal error: Transfer
+    /// completed, but there's no response`), or can hang, if an exchange is abandoned while its response arrives.
     static let session = TransportConformance { URLSessionTransport() }.cases.filter { survivable.contains($0.name) }
 
     private static let survivable: Set = [

@@ -35,35 +35,35 @@ import Testing
     inbox.receive(Data(count: 4))
     inbox.finish(URLSessionInbox.short)
     guard case .take(_?) = inbox.read() else { return fail("there is a chunk") }
-    guard case .fail = inbox.read() else { return fail("then comes the failure") }
+    guard case .fail = inbox.read() else { return fail("the failure should follow the bytes") }
   }
 
-  @Test func `ending before the stated length is a failure, except after HEAD`() throws {
+  @Test func `a body that ends before its stated length fails, except after HEAD`() throws {
     var short = try make()
     short.receive(Data(count: 9))
     short.finish(nil)
     _ = short.read()
-    guard case .fail(let error) = short.read() else { return fail("it is too short") }
+    guard case .fail(let error) = short.read() else { return fail("a body that is too short should fail") }
     #expect((error as? TaskError)?.code == .truncatedBody)
     var head = try make(method: .head)
     head.finish(nil)
-    guard case .take(nil) = head.read() else { return fail("it has ended") }
+    guard case .take(nil) = head.read() else { return fail("a HEAD response should end without a body") }
   }
 
-  @Test func `abandoning discards buffered bytes, unless everything was read`() throws {
+  @Test func `abandoning discards unread bytes, but has no effect after a complete read`() throws {
     var inbox = try make(length: 4)
     inbox.receive(Data(count: 4))
     inbox.finish(nil)
     let droppedRest = inbox.abandon(CancellationError())
     #expect(droppedRest)
-    guard case .fail = inbox.read() else { return fail("it was given up") }
+    guard case .fail = inbox.read() else { return fail("an abandoned body should fail") }
     var read = try make(length: 4)
     read.receive(Data(count: 4))
     read.finish(nil)
     _ = read.read()
     let wasLate = !read.abandon(CancellationError())
     #expect(wasLate)
-    guard case .take(nil) = read.read() else { return fail("it has ended well") }
+    guard case .take(nil) = read.read() else { return fail("a body that was read completely should end") }
   }
 
   private func fail(_ comment: Comment) { Issue.record(comment) }

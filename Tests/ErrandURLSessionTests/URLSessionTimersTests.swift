@@ -15,7 +15,7 @@ import Testing
     #expect(timers.phase == .awaitingResponse)
   }
 
-  @Test func `with a body, the connect timer ends with the first bytes and firstByte starts after the last`() {
+  @Test func `with a body, connect stops at the first byte sent and firstByte starts at the last`() {
     var timers = make(hasBody: true)
     #expect(timers.next == .init(instant: .seconds(11), timer: .connect, limit: .seconds(1)))
     timers.sent(all: false, at: .seconds(20))

@@ -9,8 +9,8 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Journeys that FoundationNetworking survives. Nothing is cancelled while a response is arriving, because that can
-/// deadlock or crash it. If it deadlocks anyway, only that test fails.
+/// End-to-end tests that FoundationNetworking survives. They never cancel while a response is arriving, because that
+/// can deadlock or crash FoundationNetworking. If it deadlocks anyway, only that test fails.
 @Suite(.timeLimit(.minutes(1)))
 struct URLSessionTransportTests {
   private let server: MockServer
@@ -18,7 +18,7 @@ struct URLSessionTransportTests {
 
   init() throws { server = try MockServer() }
 
-  /// Sends the request and reads the body, because releasing it would cancel.
+  /// Sends the request and reads the body, because releasing an unread body would cancel the exchange.
   @discardableResult
   private func carry(_ request: HTTPRequest) async throws -> (response: HTTPResponse, body: Data) {
     let response = try await transport.send(request)
@@ -27,7 +27,7 @@ struct URLSessionTransportTests {
 
   private func url(_ path: String) -> URL { server.url.appending(path: path) }
 
-  @Test func `GET returns status, headers and body`() async throws {
+  @Test func `GET returns the status, headers and body`() async throws {
     server.route(.get, "/a", answer: .json(#"{"id":7}"#).header("X-Mark", "yes"))
     let response = try await transport.send(HTTPRequest(.get, url("a"), headers: ["X-Sent": "1"]))
     #expect(response.status == .ok)
@@ -152,7 +152,7 @@ struct URLSessionTransportTests {
     await #expect { try await transport.send(HTTPRequest(.get, file)) } throws: { ($0 as? TaskError)?.code == .badURL }
   }
 
-  @Test func `copies the app's configuration without cookies and cache and leaves it unchanged`() {
+  @Test func `copies the app's configuration without cookies or cache, leaving it unchanged`() {
     let mine = URLSessionConfiguration.default
     mine.timeoutIntervalForRequest = 17
     let cache = mine.urlCache
@@ -178,7 +178,7 @@ struct URLSessionTransportTests {
     #expect(server.requestCount == 1)
   }
 
-  @Test func `the firstByte timeout names its timer`() async throws {
+  @Test func `the firstByte timeout error names its timer`() async throws {
     server.route("/a", answer: .hang)
     var options = TransferOptions()
     options.timeouts = Timeouts(firstByte: .milliseconds(150))
@@ -189,7 +189,7 @@ struct URLSessionTransportTests {
     }
   }
 
-  @Test func `the idle timeout names its timer`() async throws {
+  @Test func `the idle timeout error names its timer`() async throws {
     server.route("/a", answer: .text("late").bodyAfter(.seconds(30)))
     var options = TransferOptions()
     options.timeouts = Timeouts(idle: .seconds(1))

@@ -1,13 +1,15 @@
 import Foundation
 import Testing
 
-/// Runs the fuzzing corpus as tests: the seeds and what the fuzzer has found.
+/// Runs the fuzzing corpus as tests: the seeds and the inputs that the fuzzer has found.
 @Suite(.timeLimit(.minutes(1)))
 struct CorpusTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
     "Corpus")
 
-  @Test(arguments: FuzzTarget.all.map(\.name)) func `the properties hold for the corpus`(name: String) throws {
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `every input of the corpus has the target's properties`(
+    name: String
+  ) throws {
     let target = try #require(FuzzTarget.all.first { $0.name == name })
     let folder = Self.corpus.appendingPathComponent(name)
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -18,14 +20,14 @@ struct CorpusTests {
     }
   }
 
-  @Test(arguments: FuzzTarget.all.map(\.name)) func `the properties hold for hostile inputs`(name: String) throws {
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `hostile inputs have the target's properties`(name: String) throws {
     let target = try #require(FuzzTarget.all.first { $0.name == name })
     for (index, input) in target.hostile.enumerated() {
       #expect(throws: Never.self, "\(name) \(index)") { try target.check(input(600)) }
     }
   }
 
-  @Test func `every target has a corpus and vice versa`() throws {
+  @Test func `every target has a corpus, and every corpus has a target`() throws {
     let folders = try FileManager.default.contentsOfDirectory(atPath: Self.corpus.path)
     #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
   }

@@ -13,14 +13,14 @@
     }
   }
 
-  /// The first mutated responses of a seed, from `errand-bench fuzz`. It runs in its own process because a finding
-  /// would crash this one.
+  /// The first mutated responses for a seed, from `errand-bench fuzz`. The program runs in its own process, because a
+  /// crash would also end the tests.
   @Suite(.enabled(if: FuzzPeer.isExpected), .timeLimit(.minutes(3)))
   struct FuzzTests {
-    /// Mutations that are not handled yet. Remove a mutation when it is handled.
+    /// Mutations that the library doesn't handle yet. Remove a mutation once it does.
     private static let missing = "tls,h2-bytes,h2-frames,h2-control"
 
-    @Test func `mutated responses never cause a crash, hang or mix-up, and are never reported as complete`()
+    @Test func `mutated responses never cause a crash, hang or mix-up, or count as complete`()
       async throws
     {
       let (status, text) = try await run(
@@ -28,12 +28,12 @@
       #expect(status == 0, "\(text)")
     }
 
-    /// The exit status and output of the benchmark program.
+    /// Runs the benchmark program and returns its exit status and output.
     private func run(_ words: String) async throws -> (Int32, String) {
       let program = try #require(
         Bundle.main.executableURL?.deletingLastPathComponent().appendingPathComponent("errand-bench"))
       let output = FileManager.default.temporaryDirectory.appendingPathComponent("errand-fuzz-\(UUID().uuidString).log")
-      defer { try? FileManager.default.removeItem(at: output) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: output) }  // leftovers are harmless
       let process = try start("exec timeout 120 '\(program.path)' \(words) >'\(output.path)' 2>&1")
       let status = await withCheckedContinuation { continuation in
         Thread.detachNewThread {
@@ -45,8 +45,8 @@
       return (status, String(decoding: try Data(contentsOf: output), as: UTF8.self))
     }
 
-    /// Doesn't use `Process`, which detects the end with a socket. If a server started by another test inherits that
-    /// socket, the end is missed.
+    /// Starts a script. Doesn't use `Process`, which detects the child's exit through a socket. If a server started by
+    /// another test inherits that socket, `Process` misses the exit.
     private func start(_ script: String) throws -> pid_t {
       let words: [String] = ["/bin/sh", "-c", script]
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]

@@ -4,8 +4,8 @@
   import Foundation
   import Testing
 
-  /// Address policies on real sockets. Blocked targets are servers that count connections, because the kernel connects
-  /// before the server notices.
+  /// Address policies on real sockets. Each blocked target is a server that counts its connections, because the kernel
+  /// completes a connection before the server accepts it.
   @Suite(.balancedEvents, .timeLimit(.minutes(3))) struct AddressJourneyTests {
     private let mock: MockServer
     private var port: Int { mock.url.port ?? 0 }
@@ -90,7 +90,7 @@
       #expect(mock.requestCount == 1 && inner.connectionCount == 0)
     }
 
-    @Test(.keepsConnections) func `does not use a pooled connection to a forbidden address, but other calls can`()
+    @Test(.keepsConnections) func `only calls whose policy allows its address use a pooled connection`()
       async throws
     {
       let server = try server(.any)
@@ -112,7 +112,7 @@
       let server = try server(.allowing { _, _ in isAllowed.withLock { $0 } })
       let task = URLTask(try url("127.0.0.1"), body: .text("once")).on(server)
       #expect(try await task.run().isConnectionReused == false)
-      #expect(try await task.run().isConnectionReused, "an allowed connection is used again")
+      #expect(try await task.run().isConnectionReused, "a connection to an allowed address is reused")
       isAllowed.withLock { $0 = false }
       #expect(await error(task)?.wasNotSent == true)
       #expect(mock.requestCount == 2)
@@ -127,7 +127,7 @@
       }
     }
 
-    @Test func `a Unix socket is not a public address`() async throws {
+    @Test func `a Unix socket does not count as a public address`() async throws {
       let server = try server(.publicOnly) { $0.unixSocket = "/nowhere/at/all.socket" }
       let error = try #require(await error(URLTask(url("93.184.215.14")).on(server)))
       #expect(error.code == .forbiddenAddress && error.reason.contains("/nowhere/at/all.socket"), "\(error)")
@@ -148,23 +148,23 @@
       let near = try #require(await error(URLTask(url("10.0.0.1")).on(server)))
       #expect(near.code == .forbiddenAddress && near.wasNotSent && near.reason.contains("RFC 1918"))
       #expect(mock.connectionCount == 0)
-      guard kind == .http else { return }  // the mock does not speak SOCKS
+      guard kind == .http else { return }  // the mock does not support SOCKS
       _ = try? await URLTask(url("93.184.215.14")).retry(.never).on(server).run()
-      #expect(mock.connectionCount == 1, "a public literal goes to the proxy")
+      #expect(mock.connectionCount == 1, "a request to a public IP literal goes to the proxy")
     }
 
     private struct Unknowing: Transport {
       func send(_ request: HTTPRequest) async throws -> HTTPResponse { .status(.ok, for: request) }
     }
 
-    @Test func `does not send a request through a transport that can't check addresses`() async throws {
+    @Test func `does not send a request through a transport that can't enforce a policy`() async throws {
       let server = Server(remote: Remote(mock.url), transport: Unknowing())
       let error = try #require(await error(URLTask(url("127.0.0.1")).addresses(.publicOnly).on(server)))
       #expect(error.code == .transportUnavailable && error.wasNotSent)
       #expect(try await URLTask(url("127.0.0.1")).on(server).run().status == .ok)
     }
 
-    @Test func `blocks thousands of concurrent calls of all types`() async throws {
+    @Test func `blocks thousands of concurrent calls of every kind`() async throws {
       let hosts = ["127.0.0.1", "0x7f.1", "localhost", "[::1]", "shop.test", "[::ffff:127.0.0.1]", "0", "127.9.9.9"]
       let server = try server(.publicOnly) {
         $0.addresses = ["shop.test:\(port)": "10.0.0.1,127.0.0.1,169.254.169.254"]

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct BadInputTests {
-  /// The error of a call that must fail. Its description must be a single line that contains `words`.
+  /// Returns the error of a call that must fail. Its description must be a single line that contains `words`.
   private func failure(
     of task: some ServerTask, on shop: Shop, _ code: TaskError.Code, naming words: String...
   ) async throws -> TaskError {
@@ -18,7 +18,7 @@ import Testing
   private func check(_ error: TaskError, _ code: TaskError.Code, _ words: [String]) {
     #expect(error.code == code, "\(error)")
     #expect(!error.description.contains("\n"))
-    for word in words { #expect(error.description.contains(word), "\(error) does not name \(word)") }
+    for word in words { #expect(error.description.contains(word), "\(error) does not contain '\(word)'") }
   }
 
   @Test func `an unknown host throws .cannotResolveHost`() async throws {
@@ -59,7 +59,7 @@ import Testing
     #expect(error.headers[.contentType] == "application/json")
   }
 
-  @Test func `decodes the server's problem document`() async throws {
+  @Test func `decodes the server's problem details`() async throws {
     let shop = try Shop()
     let problem = Data(#"{"title":"Out of stock","status":409,"detail":"none left"}"#.utf8)
     shop.mock.enqueue(.data(problem, type: .problem, status: 409))
@@ -93,7 +93,8 @@ import Testing
     #expect(shop.mock.requestCount == 0)
   }
 
-  @Test(arguments: ["missing", "folder"]) func `an unreadable upload throws .unreadableBody`(kind: String) async throws
+  @Test(arguments: ["missing", "folder"]) func `an unreadable upload file throws .unreadableBody`(kind: String)
+    async throws
   {
     try await withFolder { folder in
       let shop = try Shop()

@@ -1,9 +1,9 @@
 import ErrandTesting
 import Testing
 
-/// Fails a test if events of a call are unbalanced or out of order. Applies to each test of a suite.
+/// Fails a test if the events of a call are unbalanced or out of order. Applies to every test in a suite.
 ///
-/// Applies to servers created in the test's Swift task and its child tasks.
+/// Covers servers created in the test's Swift task and its child tasks.
 struct BalancedEvents: SuiteTrait, TestTrait, TestScoping {
   var isRecursive: Bool { true }
 
@@ -13,7 +13,7 @@ struct BalancedEvents: SuiteTrait, TestTrait, TestScoping {
     guard testCase != nil else { return try await function() }
     let audit = EventAudit()
     try await audit.watching(function)
-    _ = await eventually { audit.isAtRest }  // a stream ends shortly after its body
+    _ = await eventually { audit.isAtRest }  // a stream's last event follows shortly after its body ends
     for problem in audit.problems { Issue.record("\(problem)") }
   }
 }

@@ -28,7 +28,7 @@ struct CancellationTests {
     }
     #expect(await eventually { shop.isQuiet })
     #expect(recorder.problems == [])
-    #expect(await eventually { shop.mock.openConnections <= 10 }, "a cancelled transfer keeps no connection")
+    #expect(await eventually { shop.mock.openConnections <= 10 }, "a cancelled transfer kept its connection open")
     let results = try await shop.server.manager.withResults(of: (0..<1000).map { GetWidget(id: $0).on(shop.server) }) {
       try await $0.reduce(into: 0) { try $0 += $1.result.get().name.isEmpty ? 0 : 1 }
     }

@@ -3,13 +3,15 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// `cancelAll()`, the deadline and the caller's cancellation each end a call at any stage.
+/// `cancelAll()`, a deadline and the cancellation of the caller each end a call at any stage.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct CancelledAnywhereTests {
   enum Ending: CaseIterable { case cancelAll, caller, deadline }
 
   @Test(arguments: StuckCall.Moment.allCases, Ending.allCases)
-  func `a call ends at any stage and the next one succeeds`(moment: StuckCall.Moment, ending: Ending) async throws {
-    // A delay beyond the deadline is never started.
+  func `a call can be ended at any stage, and the next one succeeds`(moment: StuckCall.Moment, ending: Ending)
+    async throws
+  {
+    // A delay that would exceed the deadline never starts.
     guard ending != .deadline || (moment != .delay && moment != .retryAfter) else { return }
     let stuck = try StuckCall(moment)
     let call = try await stuck.begin()

@@ -9,14 +9,14 @@
   private enum PeakMemory {
     private struct NotTold: Error {}
 
-    /// Whether the system reports memory use and no sanitizer distorts it.
+    /// Whether the system reports memory use without the overhead of a sanitizer.
     static let isMeasurable: Bool = {
       let process = dlopen(nil, RTLD_NOW)
       let isSanitized = dlsym(process, "__asan_init") != nil || dlsym(process, "__tsan_init") != nil
       return !isSanitized && (try? bytes()) != nil && (try? forget()) != nil
     }()
 
-    /// The peak resident size since the last ``forget()``.
+    /// Returns the peak resident size since the last ``forget()``.
     static func bytes() throws -> Int {
       let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
       let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -29,12 +29,13 @@
     }
   }
 
-  /// A body collected in memory exists only once. The transport, the call and its record keep no copies.
-  @Suite(.balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory cannot be measured"), .timeLimit(.minutes(3)))
+  /// A body collected in memory is held only once. The transport, the call and its record keep no copies.
+  @Suite(
+    .balancedEvents, .enabled(if: PeakMemory.isMeasurable, "memory use can't be measured"), .timeLimit(.minutes(3)))
   struct CollectedBodyTests {
     private static let size = 96 << 20
 
-    /// A peer that keeps no copy of what it sends.
+    /// Returns a peer that keeps no copy of the body that it sends.
     private static func peer(isChunked: Bool) throws -> WirePeer {
       let piece = String(repeating: "much of the same", count: 1 << 16)
       return try WirePeer { connection, _ in
@@ -50,7 +51,7 @@
       }
     }
 
-    /// The additional peak memory of a download, in multiples of the body size.
+    /// Returns the additional peak memory of a download, in multiples of the body size.
     private static func bodiesHeld(isChunked: Bool, isEchoed: Bool) async throws -> Double {
       let peer = try peer(isChunked: isChunked)
       var configuration = ServerConfiguration()
@@ -65,7 +66,7 @@
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 
-    /// A body that is discarded while it is echoed.
+    /// Returns the additional peak memory of an echoed body that the call discards, in multiples of the body size.
     private static func bodiesHeldOfDropped() async throws -> Double {
       let peer = try peer(isChunked: true)
       let echo = Shared("")
@@ -80,7 +81,7 @@
       return Double(try PeakMemory.bytes() - before) / Double(size)
     }
 
-    // Exit tests, because the memory of other tests would be counted.
+    // These are exit tests, because the peak memory would include other tests.
 
     @Test func `holds only one copy of a body of known length`() async {
       await #expect(processExitsWith: .success) {
@@ -96,14 +97,14 @@
       }
     }
 
-    @Test func `an echo keeps no further copy`() async {
+    @Test func `an echo keeps no additional copy`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: true)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `an echo of a discarded body holds only the part that it shows`() async {
+    @Test func `an echo of a discarded body keeps only the part that it logs`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeldOfDropped()
         #expect(held < 0.5, "\(held)")

@@ -24,7 +24,7 @@
       return request
     }
 
-    /// The error of an exchange that waits for a connection that is never released.
+    /// Returns the error of an exchange that waits for a connection that is never released.
     private func error(_ timeouts: Timeouts) async throws -> TaskError {
       remote.enqueue(.hang)
       let first = Task { [transport, request = try request()] in try await transport.send(request) }
@@ -56,12 +56,12 @@
       #expect(error.wasNotSent)
     }
 
-    @Test func `without a queue timeout, the attempt timer runs in the waiting phase`() async throws {
+    @Test func `without a queue timeout, the attempt timer runs while waiting for a connection`() async throws {
       let error = try await error(Timeouts(attempt: .milliseconds(80)))
       #expect(error.timer == .attempt && error.phase == .waiting && error.wasNotSent, "\(error)")
     }
 
-    @Test func `the connection limit covers all requests of a transport`() async throws {
+    @Test func `the connection limit applies to concurrent requests`() async throws {
       remote.route("/", answer: .text("x").after(.milliseconds(5)))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<60 { group.addTask { _ = try await transport.send(request()).body.collect() } }
@@ -85,7 +85,7 @@
       #expect(remote.requests.map(\.path) == ["/"] + (1...60).map { "/\($0)" })
     }
 
-    /// Sends a request and returns when the transport has received it, at the task's first suspension.
+    /// Sends a request and returns once the transport has received it, at the task's first suspension.
     private func begin(_ request: HTTPRequest) -> Task<Data, any Error> {
       Task.immediate { [transport] in try await transport.send(request).body.collect() }
     }

@@ -5,7 +5,7 @@ import Testing
 
 /// Cookies on real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct CookieJourneyTests {
-  /// A shop with a page that requires signing in.
+  /// Returns a shop with a page that requires signing in.
   private func shop(_ jar: CookieJar? = nil) throws -> Shop {
     let shop = try Shop { if let jar { $0.cookiePolicy = .shared(jar) } }
     shop.mock.route(.post, "/login") { _ in
@@ -31,7 +31,7 @@ import Testing
     #expect(shop.mock.requests.map { $0.headers[.cookie] } == [nil, "session=abc", "session=abc", "session=abc", nil])
   }
 
-  @Test func `a file-backed jar shares its cookies with another jar of the same file`() async throws {
+  @Test func `two jars that use the same file share their cookies`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let first = try CookieJar(file: file)
@@ -46,11 +46,11 @@ import Testing
       try await jar.synchronize()
       try await first.synchronize()
       let error = await #expect(throws: TaskError.self) { try await URLTask(shop.url("account")).on(shop.server).run() }
-      #expect(error?.status == 403, "signing out counts for both")
+      #expect(error?.status == 403, "signing out with one jar also signs out the other")
     }
   }
 
-  @Test func `host cookies are shared between ports, but not between 127.0.0.1 and localhost`() async throws {
+  @Test func `ports share a host's cookies, but 127.0.0.1 and localhost don't`() async throws {
     let (shop, other) = (try shop(), try Shop())
     let moved = "http://localhost:\(other.mock.url.port ?? 0)/widgets/7"
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": moved, "Set-Cookie": "a=1; Path=/"]))
@@ -61,7 +61,7 @@ import Testing
     #expect(other.mock.requests.map { $0.headers[.cookie] } == [nil, "a=1"])
   }
 
-  @Test func `ignores cookies of an informational response`() async throws {
+  @Test func `ignores cookies in an informational response`() async throws {
     let shop = try shop()
     let early = "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=1\r\n\r\n"
     shop.mock.enqueue(.raw(Data((early + "HTTP/1.1 200 OK\r\nSet-Cookie: late=1\r\nContent-Length: 0\r\n\r\n").utf8)))
@@ -90,7 +90,7 @@ import Testing
     func didStart(_ request: HTTPRequest) async { cookies.withLock { $0.append(request.headers[.cookie]) } }
   }
 
-  @Test(arguments: [true, false]) func `didStart receives the jar's cookies with any configuration`(waits: Bool)
+  @Test(arguments: [true, false]) func `didStart receives a request with the jar's cookies`(waits: Bool)
     async throws
   {
     let shop = try Shop { $0.waitsForConnectivity = waits }

@@ -27,7 +27,7 @@
       #expect(connections.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
     }
 
-    @Test func `a cancelled reader throws although data is available`() async throws {
+    @Test func `a cancelled reader throws even if data is available`() async throws {
       let body = try await transport.send(HTTPRequest(.get, url)).body
       let reader = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -36,7 +36,7 @@
       await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
-    @Test func `an address that libcurl can't parse fails, even after a valid address`() async throws {
+    @Test func `a URL that libcurl can't parse throws .badURL, even after a valid one`() async throws {
       let unreadable = try #require(URL(string: "http://a;b.localhost/now"))
       for _ in 0..<2 {
         let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, unreadable)) }
@@ -47,7 +47,7 @@
       #expect(remote.requests.count == 2)
     }
 
-    @Test func `each request is sent to its own URL, regardless of its handle`() async throws {
+    @Test func `each request on a reused handle is sent to its own URL`() async throws {
       remote.route("/later", answer: .text("later"))
       remote.route("/echo", answer: .text("posted"))
       for path in ["now", "later", "now", "now", "echo", "later"] {
@@ -57,7 +57,7 @@
       #expect(remote.requests.map(\.path) == ["/now", "/later", "/now", "/now", "/echo", "/later"])
     }
 
-    /// The remote port of a socket, or `nil` if the descriptor is not a socket.
+    /// Returns the remote port of a socket, or `nil` if the descriptor is not a socket.
     private func peer(of descriptor: Int32) -> Int? {
       var address = sockaddr_in()
       var length = socklen_t(MemoryLayout<sockaddr_in>.size)

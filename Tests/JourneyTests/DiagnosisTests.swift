@@ -3,10 +3,10 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Faults on real sockets and the diagnosis in the error.
+/// Faults on real sockets, and the diagnoses in their errors.
 @Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct DiagnosisTests {
-  /// A fault: an answer, or settings of the server and its task.
+  /// A fault caused by an answer, or by settings of the server or the task.
   struct Fault: Sendable, CustomStringConvertible {
     let description: String
     var answer: MockAnswer?
@@ -126,7 +126,7 @@ struct DiagnosisTests {
   private static func known(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/not-a-url") }
 
   @Test(arguments: statuses + bodies + limits + settings)
-  func `a fault's diagnosis is the last line of the record`(_ fault: Fault) async throws {
+  func `an error has the fault's diagnosis, which is the last line of its summary`(_ fault: Fault) async throws {
     let shop = try Shop(limits: fault.limits) { configuration in
       fault.configure(&configuration)
     }
@@ -142,7 +142,7 @@ struct DiagnosisTests {
     }
   }
 
-  @Test func `produces more than thirty causes on real sockets`() {
+  @Test func `the faults cover more than thirty causes`() {
     let all = Self.statuses + Self.bodies + Self.limits + Self.settings
     #expect(Set(all.map(\.description)).count > 30)
   }

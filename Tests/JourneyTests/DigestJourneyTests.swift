@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// The method and body of each request.
+  /// Returns the method and body of each request.
   private func sent(to shop: Shop) -> [String] {
     shop.mock.requests.map { "\($0.method) \(String(decoding: $0.body, as: UTF8.self))" }
   }
@@ -40,7 +40,7 @@ import Testing
       401, headers: [.wwwAuthenticate: #"Digest realm="shop", nonce="\#(nonce)", qop="auth"\#(more)"#], body: "no")
   }
 
-  /// The parameters of a request's credentials, or `nil` without credentials.
+  /// Returns the parameters of a request's credentials, or `nil` if it has none.
   private static func answer(_ request: MockRequest) -> AuthenticationChallenge? {
     guard let value = request.headers[.authorization] else { return nil }
     return ([.wwwAuthenticate: value] as HTTPHeaders).challenges.first
@@ -82,7 +82,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `sends a one-shot body only if the challenge is known, and otherwise fails with an explanation`()
+  @Test func `sends a one-shot body only if the challenge is already known`()
     async throws
   {
     let shop = try shop()
@@ -109,7 +109,7 @@ import Testing
     #expect(seen.withLock { $0 } == Set((1...64).map { String(format: "%08x", $0) }))
   }
 
-  @Test func `waiting calls use a challenge received by earlier calls`() async throws {
+  @Test func `queued calls use the challenge received by earlier calls`() async throws {
     let shop = try shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.route("/orders") { Self.answer($0) == nil ? Self.challenge("n1") : .text("in") }
     let calls = (0..<20).map { _ in Task { try await Order().on(shop.server).run().status } }
@@ -117,7 +117,7 @@ import Testing
     #expect(shop.mock.requests.count { Self.answer($0) == nil } < 20)
   }
 
-  @Test func `every call succeeds if the server accepts each nonce once`() async throws {
+  @Test func `every call succeeds if the server accepts each nonce only once`() async throws {
     let shop = try shop(limits: ThrottleLimits(perHost: 8))
     let (count, used) = (Shared(0), Shared<Set<String>>([]))
     shop.mock.route("/orders") { request in

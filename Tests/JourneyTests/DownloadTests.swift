@@ -22,7 +22,7 @@ import Testing
         result = .failure(error)
       }
       try check(file, result)
-      #expect(try files(in: folder) == ["file"], "nothing is left behind")
+      #expect(try files(in: folder) == ["file"], "no other file is left in the folder")
       #expect(await eventually { shop.isQuiet })
     }
   }
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `an unwritable destination throws an error with its path`() async throws {
+  @Test func `the error for an unwritable destination contains its path`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let file = folder.appendingPathComponent("file")
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a failed download does not remove the folder of a concurrent download`() async throws {
+  @Test func `a failed download keeps a folder that a concurrent download uses`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       shop.mock.route("/bad", answer: .truncated(body: Data(count: 1000), after: 10).closing())
@@ -112,7 +112,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
   }
 
-  @Test(arguments: [0o600, 0o640, 0o755]) func `a replaced file keeps its mode`(mode: Int) async throws {
+  @Test(arguments: [0o600, 0o640, 0o755]) func `replacing a file keeps its permissions`(mode: Int) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let file = folder.appendingPathComponent("file")

@@ -5,14 +5,14 @@
   import Glibc
   import Testing
 
-  /// Servers that answer before they have read the request, and servers that take time after it.
+  /// Servers that answer before they have read the request, or some time after.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct EarlyAnswerTests {
     private let transport: CurlTransport
 
     init() throws {
       var configuration = CurlTransport.Configuration()
-      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // so that the lifetime doesn't close connections
       transport = try CurlTransport(configuration)
     }
 
@@ -41,10 +41,10 @@
         let response = try await transport.send(request(peer.url(), body))
         #expect(try await response.body.collect() == Data("ok".utf8))
       }
-      #expect(await eventually { await transport.connections().isEmpty }, "the rest was never sent")
+      #expect(await eventually { await transport.connections().isEmpty }, "both connections are closed")
     }
 
-    // libcurl might not write to a connection that is about to close either.
+    // libcurl may also stop writing to a connection that is about to close.
     @Test(arguments: ["Content-Length: 5\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
     func `a response truncated during the upload is not complete`(rest: String) async throws {
       let isHeard = DispatchSemaphore(value: 0)
@@ -80,7 +80,7 @@
       "Connection: close\r\nContent-Length: 5\r\n\r\nok",
       "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
     ])
-    func `a response that is truncated by the end of its connection is not complete`(lines: String) async throws {
+    func `a response truncated by the end of its connection is not complete`(lines: String) async throws {
       let peer = try Self.half(lines)
       for body in Self.bodies {
         let response = try await transport.send(request(peer.url(), body, Timeouts(attempt: .seconds(60))))
@@ -119,7 +119,7 @@
       #expect(try await response.body.collect() == Data("first".utf8))
     }
 
-    @Test func `firstByte limits the wait after a request body of known length`() async throws {
+    @Test func `firstByte limits the wait after sending a body of known length`() async throws {
       let peer = try WirePeer { connection, _ in
         _ = connection.readRequest()
         connection.waitForEnd()
@@ -150,7 +150,7 @@
       }
     }
 
-    @Test func `resends without Expect after a 417 if the task set the header itself`() async throws {
+    @Test func `resends without Expect after a 417, even if the task set the header`() async throws {
       let heads = Shared<[Bool]>([])
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
@@ -177,7 +177,7 @@
       #expect(heads.withLock { $0 } == [true, false, true, false, true, false, true, false])
     }
 
-    @Test func `the body waits for 100 Continue up to the configured time`() async throws {
+    @Test func `the body waits for 100 Continue for up to the configured time`() async throws {
       let early = Shared<[Bool]>([])
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
@@ -198,7 +198,7 @@
       #expect(early.withLock { $0 } == [false, true])
     }
 
-    @Test func `returns a 417 that arrives during the body, without resending`() async throws {
+    @Test func `returns a 417 that arrives while the body is sent, without resending`() async throws {
       let heads = Shared(0)
       let peer = try WirePeer { connection, _ in
         while connection.readHead() != nil {
@@ -214,18 +214,20 @@
       request.options.mayRepeat = true
       let response = try await transport.send(request)
       #expect(response.status == 417)
-      _ = try? await response.body.collect()  // libcurl has discarded it
+      _ = try? await response.body.collect()  // fails, because libcurl has discarded the body
       #expect(heads.withLock { $0 } == 1)
     }
 
-    @Test(arguments: [0, 2]) func `an early response with a length and chunks ends with its chunks`(length: Int)
+    @Test(arguments: [0, 2]) func `an early response with both a length and chunks ends with its last chunk`(
+      length: Int
+    )
       async throws
     {
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
         connection.say("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nTransfer-Encoding: chunked\r\n\r\n")
         for piece in ["2\r\nok\r\n", "3\r\nay!\r\n0\r\n\r\n"] {
-          usleep(50_000)  // so that the previous chunk is processed separately
+          usleep(50_000)  // so that each chunk is processed separately
           connection.say(piece)
         }
         connection.waitForHangUp()

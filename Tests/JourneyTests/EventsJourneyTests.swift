@@ -30,7 +30,7 @@ import Testing
     #expect(await eventually { shop.isQuiet && shop.server.manager.throttle.streams == 0 })
   }
 
-  @Test func `reconnects after silence beyond the idle timeout`() async throws {
+  @Test func `reconnects if the stream is idle for longer than the idle timeout`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(
       MockAnswer.chunked([Data("retry: 1\nid: 1\ndata: a\n\n".utf8), Data(":\n".utf8)], type: "text/event-stream")

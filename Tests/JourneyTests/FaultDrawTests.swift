@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Draws sixty faults from a seed. A reader then names the causes from only the printed errors:
+/// Draws sixty faults from a seed. A reader then names their causes from the printed errors alone:
 ///
 ///     ERRAND_FAULTS=/tmp/faults ERRAND_FAULT_SEED=7 swift test --filter FaultDrawTests
 ///
-/// writes `errors.txt`, one numbered line per fault, and `truth.txt` with the causes to that folder. The faults are
-/// those of `DiagnosisTests`, some network faults, and the TLS faults that an earlier run of `SecureFaultDrawTests`
-/// left in the folder as `tls.txt`.
+/// writes `errors.txt`, with a numbered line per fault, and `truth.txt`, with the causes, to that folder. The faults
+/// come from `DiagnosisTests`, from the network, and from `tls.txt`, if `SecureFaultDrawTests` has left that file in
+/// the folder.
 @Suite(
   .balancedEvents, .timeLimit(.minutes(3)), .enabled(if: ProcessInfo.processInfo.environment["ERRAND_FAULTS"] != nil))
 struct FaultDrawTests {
@@ -27,7 +27,7 @@ struct FaultDrawTests {
     _ = try await URLTask(url).on(server).retry(.never).run()
   }
 
-  /// The TLS faults left in the folder, with a cause and an error per line.
+  /// Returns the TLS faults left in the folder, with a cause and an error per line.
   private static func secure(in folder: URL) throws -> [(cause: String, error: String)] {
     let file = folder.appendingPathComponent("tls.txt")
     guard FileManager.default.fileExists(atPath: file.path) else { return [] }

@@ -4,10 +4,10 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Faults measured in URLSession on Linux, and the behavior here. The numbers refer to the survey behind the choice of
-/// libcurl. Covered elsewhere: 4–6 (redirects) in `RedirectJourneyTests`; 7 and 13 (cookies, cache) in the tests of
-/// these steps; 16 (speed) in the benchmark; 17 and the TLS part of 11 in the tests with real servers. 15 (WebSocket)
-/// is not supported.
+/// Faults measured in URLSession on Linux, and Errand's behavior. The numbers refer to the survey that led to the
+/// choice of libcurl. Covered elsewhere: 4–6 (redirects) in `RedirectJourneyTests`, 7 (cookies) and 13 (cache) in the
+/// tests of those steps, 16 (speed) in the benchmark, and 17 and the TLS part of 11 in the tests with real servers. Not
+/// supported: 15 (WebSocket).
 @Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct FaultTests {
   private func shop(limit: Int = 64) throws -> Shop {
@@ -19,7 +19,7 @@ struct FaultTests {
 
   // MARK: Hangs and crashes
 
-  @Test func `1: cancelling during the delivery of a response does not deadlock`() async throws {
+  @Test func `1: cancelling while a response is delivered does not deadlock`() async throws {
     let shop = try shop()
     await withTaskGroup(of: Void.self) { group in
       for index in 0..<1000 {
@@ -54,7 +54,7 @@ struct FaultTests {
     #expect(shop.isQuiet)
   }
 
-  @Test func `3: returns hundreds of concurrent redirects from one host as responses`() async throws {
+  @Test func `3: returns hundreds of concurrent redirects of one host as responses`() async throws {
     let shop = try shop()
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": "/now"]))
     let transport = PlatformTransport()
@@ -77,7 +77,7 @@ struct FaultTests {
     #expect(error?.status == 401 && error?.bodyText == "who?")
   }
 
-  @Test func `18: an upload over 64 KiB does not stall, and headers need no whitespace`() async throws {
+  @Test func `18: an upload over 64 KiB does not stall, and headers without a space are read`() async throws {
     let shop = try shop()
     let body = Data(count: 3 << 20)
     let raw = "HTTP/1.1 200 OK\r\nX-Tight:yes\r\nContent-Length:2\r\n\r\nok"
@@ -89,7 +89,7 @@ struct FaultTests {
 
   // MARK: Wrong timeouts
 
-  @Test func `8: timeouts below one second are exact`() async throws {
+  @Test func `8: timeouts of less than one second are exact`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.text("in time").after(.milliseconds(20)))
     let task = URLTask(shop.url("now")).on(shop.server).retry(.never).timeout(.milliseconds(950))
@@ -101,7 +101,7 @@ struct FaultTests {
     #expect(error?.timer == .attempt && error?.limit == .milliseconds(100))
   }
 
-  @Test func `8: the attempt timeout ends a slowly dripping body`() async throws {
+  @Test func `8: the attempt timeout ends a body that arrives too slowly`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.data(Data(count: 10_000)).throttled(bytes: 1, every: .milliseconds(5)))
     let error = await #expect(throws: TaskError.self) {
@@ -143,7 +143,7 @@ struct FaultTests {
   }
 
   @Test func `20: servers do not leak`() async throws {
-    let shop = try shop()  // creates the default server, which is not among the servers below
+    let shop = try shop()  // creates the default server, which is not one of the servers below
     let all = Weak()
     for _ in 0..<100 {
       let server = Server(remote: Remote(shop.mock.url))
@@ -159,7 +159,7 @@ struct FaultTests {
         for try await _ in try await PlainTask(path: "now").on(server).stream().body {}
       }
     }
-    #expect(await eventually { all.count == 0 }, "\(all.count) of 110 servers are still there")
+    #expect(await eventually { all.count == 0 }, "\(all.count) of 110 servers were not released")
     try await shop.mock.waitForOpenConnections(0)
   }
 
@@ -229,17 +229,17 @@ struct FaultTests {
     let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     let files =
       FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
-    let allowed = ["FaultTests.swift", "KnownDifference.swift"]  // lists what a libcurl version lacks
+    let allowed = ["FaultTests.swift", "KnownDifference.swift"]  // lists the known issues of libcurl versions
     let sources = files.filter { $0.pathExtension == "swift" && !allowed.contains($0.lastPathComponent) }
     #expect(sources.count > 40)
     let switches = [".disabled(", "withKnownIssue", "#if false", "#if 0", "(if: false", "XCTSkip", "Test.cancel("]
     for source in sources {
       let text = try String(contentsOf: source, encoding: .utf8)
       for word in switches { #expect(!text.contains(word), "\(source.lastPathComponent): \(word)") }
-      // Every function named with a sentence must be marked as a test, and none may be commented out.
+      // Every function whose name is a sentence must have `@Test`, and no test may be commented out.
       let lines = text.split(separator: "\n").map { $0.drop { $0 == " " } }
       let (names, marks) = (text.components(separatedBy: "func `").count, text.components(separatedBy: "@Test").count)
-      #expect(names == marks, "\(source.lastPathComponent) has \(names - 1) tests by name, and \(marks - 1) that run")
+      #expect(names == marks, "\(source.lastPathComponent) has \(names - 1) names, but \(marks - 1) @Test attributes")
       #expect(!lines.contains { $0.hasPrefix("//") && $0.contains("@Test") }, "\(source.lastPathComponent)")
     }
   }

@@ -39,7 +39,7 @@
         }
       },
     ])
-    func `the first byte is that of the response, with any request body`(body: HTTPBody) async throws {
+    func `the first byte is the first byte of the response, with any request body`(body: HTTPBody) async throws {
       let timings = try await timings(body, from: peer())
       #expect(timings.firstByte >= Self.wait && timings.requestStart < Self.wait, "\(timings)")
       #expect(timings.lastByte >= timings.firstByte && timings.lastByte - timings.firstByte < Self.wait, "\(timings)")
@@ -53,14 +53,14 @@
       }
     }
 
-    @Test func `a request without a response does not report a first byte`() async throws {
+    @Test func `an exchange without a response has no time to the first byte`() async throws {
       let peer = try WirePeer { connection, _ in _ = connection.readRequest() }
       let request = HTTPRequest(.post, peer.url(), body: .text("x"))
       let error = await #expect(throws: TaskError.self) { try await CurlTransport().send(request) }
       #expect(error?.timings?.requestStart ?? .zero > .zero && error?.timings?.firstByte == .zero)
     }
 
-    @Test func `the summary and the HAR show the wait for the response to a POST`() async throws {
+    @Test func `the summary and the HAR show the time spent waiting for a POST's response`() async throws {
       let calls = Shared<[RecordedCall]>([])
       struct Keeper: CallRecorder {
         let calls: Shared<[RecordedCall]>

@@ -7,7 +7,7 @@
   import Testing
 
   @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GaugesTests {
-    /// A server whose idle connections are kept for `idleLifetime`.
+    /// Returns a server that keeps idle connections for `idleLifetime`.
     private func server(_ peer: WirePeer, idleLifetime: Duration) throws -> Server {
       var configuration = CurlTransport.Configuration()
       configuration.idleLifetime = idleLifetime
@@ -42,7 +42,7 @@
       #expect(gauges.connections.idle == (isKept ? 1 : 0) && gauges.hosts.count == (isKept ? 1 : 0))
     }
 
-    /// A listener with a full backlog, so connections to it are never established.
+    /// A listener with a full backlog, to which connections are never established.
     private final class FullListener {
       private let descriptors: [Int32]
       let url: URL
@@ -87,7 +87,7 @@
     func `does not count a connection abandoned while connecting`(isCancelled: Bool) async throws {
       let listener = try FullListener()
       let server = Server(remote: Remote(listener.url), transport: try CurlTransport(), environment: [:])
-      // A call to be cancelled must not time out first.
+      // A call that will be cancelled must not time out first.
       let timeouts = Timeouts(connect: isCancelled ? .seconds(60) : .milliseconds(100))
       for _ in 0..<3 {
         let call = Task { try await PlainTask().on(server).timeouts(timeouts).retry(.never).run() }

@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Google's resumable upload protocol on the wire, with `X-Goog-Upload-*` as sent by earlier clients.
+/// Google's resumable upload protocol on the wire, with the `X-Goog-Upload-*` headers that earlier clients send.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct GoogleUploadTests {
   private static let active: HTTPHeaders = ["X-Goog-Upload-Status": "active"]
 
-  /// The parts of a request that matter to the protocol.
+  /// Returns the parts of a request that matter to the protocol.
   private func words(_ request: MockRequest) -> String {
     let fields = request.headers.filter { $0.name.description.lowercased().hasPrefix("x-goog-upload-") }
     let own = fields.map { "\($0.name.description.dropFirst(14))=\($0.value)" }.sorted().joined(separator: " ")
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `chunks are multiples of the granularity, and a small remainder is added to the last one`() async throws {
+  @Test func `chunks are multiples of the granularity, plus a small remainder in the last`() async throws {
     for (granularity, lines) in [
       ("66666", ["upload 0 66666", "upload 66666 66666", "upload, finalize 133332 65668"]),
       ("100000", ["upload 0 100000", "upload, finalize 100000 99000"]),
@@ -81,7 +81,7 @@ import Testing
     #expect(shop.lines.prefix(4) == ["upload 0 75000", "query - 0", "upload 37500 75000", "upload 112500 75000"])
   }
 
-  @Test func `an error of the byte source fails the run, and the next run resumes`() async throws {
+  @Test func `an error in the byte source fails the run, and the next run resumes`() async throws {
     struct Broken: Error {}
     let shop = try UploadShop()
     let data = RangeShop.bytes(199_000)
@@ -113,7 +113,7 @@ import Testing
     #expect(other?.code == .unreadableBody)
   }
 
-  /// Runs an upload, skips its delays and returns them.
+  /// Runs an upload without waiting for its delays, and returns the delays.
   private func delays(_ upload: ResumableUpload, _ clock: ManualClock) async throws -> ([Duration], (any Error)?) {
     let states = upload.states
     let run = Task { try await upload.run() }
@@ -127,7 +127,7 @@ import Testing
     return await (delays, run.result.failure)
   }
 
-  @Test func `a 4xx for an active upload triggers a query and resumes`() async throws {
+  @Test func `after a 4xx, queries an active upload and resumes it`() async throws {
     try await withUpload(100_000) { file, data in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [.status(400, headers: Self.active)] }
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `repeated refusals are retried with exponential delays and then fail`() async throws {
+  @Test func `retries repeated rejections with exponential delays and then fails`() async throws {
     try await withUpload(100_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  @Test func `progress resets the back-off`() async throws {
+  @Test func `progress resets the retry delay`() async throws {
     try await withUpload(199_000) { file, _ in
       let clock = ManualClock()
       let shop = try UploadShop(retry: .never, clock: CallClock(clock))
@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `a retryable error triggers a query, up to the policy's limit`() async throws {
+  @Test func `queries the upload after each retryable error, up to the policy's limit`() async throws {
     try await withUpload(100_000) { file, data in
       let shop = try UploadShop(retry: .fixed(retries: 2, delay: .zero))
       shop.upload.withLock { $0.script = [.status(503), .status(503)] }
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `a 404 or a cancelled status ends the upload, and the next run starts over`() async throws {
+  @Test func `a 404 or the status 'cancelled' ends the upload, and the next run starts over`() async throws {
     for answer in [
       MockAnswer.status(404, headers: Self.active), .status(.ok, headers: ["X-Goog-Upload-Status": "cancelled"]),
     ] {
@@ -229,7 +229,7 @@ import Testing
     }
   }
 
-  @Test func `an invalid start response throws with the reason`() async throws {
+  @Test func `an invalid start response throws an error that names the problem`() async throws {
     for (answer, text) in [
       (MockAnswer.status(501), "501"), (.status(.ok), "without X-Goog-Upload-URL"),
       (.status(.ok, headers: ["X-Goog-Upload-Status": "cancelled", "X-Goog-Upload-URL": "/x"]), "Status cancelled"),
@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  @Test func `a final status before the last chunk is an error`() async throws {
+  @Test func `a status of 'final' before the last chunk is an error`() async throws {
     try await withUpload(199_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [.status(.ok, headers: ["X-Goog-Upload-Status": "final"])] }
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test func `discard cancels the upload at the server and can be repeated after a failure`() async throws {
+  @Test func `discard cancels the upload on the server and can be repeated after a failure`() async throws {
     try await withUpload(100_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [nil, .status(503)] }
@@ -263,7 +263,7 @@ import Testing
       try await upload.discard()
       #expect(shop.lines == ["upload 0 75000", "cancel - 0", "cancel - 0"])
       try await upload.discard()
-      #expect(shop.lines.count == 3, "there is nothing more to cancel")
+      #expect(shop.lines.count == 3, "no upload is left to cancel")
       #expect(try files(in: file.deletingLastPathComponent()) == ["file.txt"])
     }
   }

@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The IETF draft for resumable uploads, against a strict server.
+/// The IETF draft for resumable uploads, tested with a strict server.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct IETFUploadTests {
-  /// The parts of a request that matter to the draft.
+  /// Returns the parts of a request that matter to the draft.
   private func words(_ request: MockRequest) -> String {
     let names: [HTTPHeaderName] = [
       "Upload-Complete", "Upload-Offset", "Upload-Length", .contentType, "Upload-Draft-Interop-Version",
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `uploads of unknown length and empty files end with a completing chunk`() async throws {
+  @Test func `the last chunk also completes uploads of unknown length and empty files`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     try await shop.upload(data, by: .ietf).run()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test func `applies the server's limits to chunks`() async throws {
+  @Test func `keeps chunks within the server's limits`() async throws {
     for (limit, lines) in [
       (
         "max-size=1000000, max-append-size=50000",
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `a query detects completion after the response was lost`() async throws {
+  @Test func `a query detects a complete upload if the response was lost`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop()
       shop.mock.route(.patch, "/files/1") { _ in
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `throws if the server does not start an upload, and discard cancels one`() async throws {
+  @Test func `throws if the server starts no upload, and discard cancels an upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.mock.route(.post, "/none") { _ in .status(.ok) }

@@ -13,7 +13,7 @@
 
     init() throws {
       var configuration = CurlTransport.Configuration()
-      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // so that the lifetime doesn't close connections
       transport = try CurlTransport(configuration)
     }
 
@@ -37,10 +37,10 @@
       #expect(try await get(peer.url()) == "one")
       #expect(await openCount == 1)
       isTimeToClose.signal()
-      #expect(await eventually { await openCount == 0 }, "no other call was needed")
+      #expect(await eventually { await openCount == 0 }, "the connection is closed without another call")
     }
 
-    @Test func `an unsolicited response is not used for any request`() async throws {
+    @Test func `ignores an unsolicited response`() async throws {
       let isTimeToSpeak = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -56,7 +56,7 @@
       #expect(try await get(peer.url()) == "1")
     }
 
-    @Test func `a second response in one packet answers nothing`() async throws {
+    @Test func `ignores a second response in the same packet`() async throws {
       let peer = try WirePeer { connection, index in
         while let request = connection.readRequest() {
           let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
@@ -96,7 +96,7 @@
       }
     }
 
-    // The connection ends just before a request uses it. About half of the rounds hit that moment.
+    // The connection ends just before a request uses it, in about half of the rounds.
     @Test(.keepsConnections)
     func `a request retried on a new connection does not affect later requests`() async throws {
       let doomed = Shared(-1)
@@ -112,8 +112,8 @@
       for _ in 0..<300 {
         let index = try #require(Int(try await get(peer.url(), mayRepeat: true)))
         doomed.withLock { $0 = index }
-        _ = try? await get(peer.url())  // lost if written before the connection ended
-        let next = try await get(peer.url(), mayRepeat: true)  // sees the end if the previous request was answered
+        _ = try? await get(peer.url())  // fails if it is written before the connection ends
+        let next = try await get(peer.url(), mayRepeat: true)  // may use a closed connection
         #expect(try await get(peer.url(), mayRepeat: true) == next)
       }
     }
@@ -137,11 +137,11 @@
         try await group.waitForAll()
       }
       #expect(await eventually { await openCount == 0 })
-      // Concurrent tests may have open descriptors.
+      // Concurrent tests may have opened descriptors.
       #expect(try await eventually { try descriptorCount < before + 100 })
     }
 
-    @Test(.keepsConnections) func `after a stale connection, retries once on a new one`() async throws {
+    @Test(.keepsConnections) func `retries once on a new connection if the pooled one is stale`() async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -175,12 +175,12 @@
       _ = try await transport.send(HTTPRequest(.get, peer.url())).body.collect()
       let start = ContinuousClock.now
       #expect(await eventually { await transport.connections().isEmpty })
-      // The peer gives up after 20 s, and the default lifetime is 50 s.
+      // The limit is below the peer's timeout of 20 s and the default lifetime of 50 s.
       #expect(ContinuousClock.now - start < .seconds(15))
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 
-    // libcurl buffers the frame that ends a stream until it has something else to send or read.
+    // libcurl buffers the frame that resets a stream until it has something else to send or read.
     @Test(.keepsConnections)
     func `a stream that times out closes its HTTP/2 connection immediately`() async throws {
       let isClosed = DispatchSemaphore(value: 0)

@@ -4,11 +4,11 @@
   import Foundation
   import Testing
 
-  /// A server that sends a 408 when it closes an idle connection, just as a request is sent.
+  /// A server that sends a 408 and closes an idle connection just as a request is sent.
   @Suite(.keepsConnections, .balancedEvents, .timeLimit(.minutes(1)))
   struct IdleTimeoutAnswerTests {
-    /// A peer that answers the first request and sends `second` to the next request, on the first `count` connections.
-    /// Later connections answer all requests.
+    /// Returns a peer that, on each of its first `count` connections, answers the first request and then sends
+    /// `second`. On later connections it answers all requests.
     private func peer(saying second: String, times count: Int = 1, requests: Shared<[String]>) throws -> WirePeer {
       try WirePeer { connection, number in
         var isFirst = true

@@ -14,7 +14,7 @@
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
       configuration.unixSocket = path
-      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // so that the lifetime doesn't close connections
       change(&configuration)
       return try CurlTransport(configuration)
     }
@@ -39,10 +39,10 @@
       #expect(try await get(peer, over: transport) == "one")
       #expect(await openCount(transport) == 1)
       isTimeToClose.signal()
-      #expect(await eventually { await openCount(transport) == 0 }, "no other call was needed")
+      #expect(await eventually { await openCount(transport) == 0 }, "the connection is closed without another call")
     }
 
-    @Test func `an unsolicited response closes the connection and answers nothing`() async throws {
+    @Test func `closes a connection with an unsolicited response and ignores the response`() async throws {
       let isTimeToSpeak = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -59,7 +59,7 @@
       #expect(try await get(peer, over: transport) == "1")
     }
 
-    @Test func `a second response in one packet answers nothing`() async throws {
+    @Test func `ignores a second response in the same packet`() async throws {
       let peer = try WirePeer(socketPath: path) { connection, _ in
         while let request = connection.readRequest() {
           let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
@@ -74,7 +74,7 @@
       }
     }
 
-    @Test func `a second response does not answer the request that waits for the connection`()
+    @Test func `a second response does not answer a request that waits for the connection`()
       async throws
     {
       let (isRead, isTimeToAnswer) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -88,7 +88,7 @@
           isTimeToAnswer.wait()
           let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
           connection.say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nf")
-          usleep(10_000)  // libcurl reads the rest only up to the stated length
+          usleep(10_000)  // libcurl reads only up to the stated length
           connection.say("irst" + evil)
         }
       }
@@ -117,12 +117,12 @@
       _ = try await get(peer, over: transport)
       let start = ContinuousClock.now
       #expect(await eventually { await transport.connections().isEmpty })
-      // The peer gives up after 20 s, and the configured lifetime is one hour.
+      // The limit is below the peer's timeout of 20 s and the configured lifetime of one hour.
       #expect(ContinuousClock.now - start < .seconds(15))
       #expect(isClosed.wait(timeout: .now() + 10) == .success)
     }
 
-    @Test func `closes idle connections immediately while other connections are busy`() async throws {
+    @Test func `closes idle connections immediately, even while others are busy`() async throws {
       let (isTimeToAnswer, isTimeToClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isTimeToEnd = DispatchSemaphore(value: 0)
       let peer = try WirePeer(socketPath: path) { connection, index in
@@ -139,7 +139,7 @@
       for _ in 0..<2 { isTimeToAnswer.signal() }
       _ = try await (first, second)
       for _ in 0..<2 { isTimeToClose.signal() }
-      #expect(await eventually { await openCount(transport) == 1 }, "one that carries an exchange is left")
+      #expect(await eventually { await openCount(transport) == 1 }, "only the connection with an exchange is left")
       isTimeToEnd.signal()
       #expect(try await last == "x")
       isTimeToEnd.signal()

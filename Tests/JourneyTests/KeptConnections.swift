@@ -10,12 +10,12 @@ import Testing
   extension Trait where Self == ConditionTrait {
     /// The test needs reused connections.
     static var keepsConnections: ConditionTrait {
-      .enabled(if: JourneyTests.keepsConnections, "this libcurl makes a connection for each exchange")
+      .enabled(if: JourneyTests.keepsConnections, "this libcurl opens a connection for each exchange")
     }
   }
 
   extension TransportConformance {
-    /// The cases that need reused connections, followed by all other cases.
+    /// Splits the cases into those that need reused connections and all others.
     static func parted(_ cases: [Case]) -> (kept: [Case], others: [Case]) {
       let names = [
         "returns a length but no body for HEAD, and reuses the connection",
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Suite(
-    .enabled(if: !keepsConnections, "this libcurl asks before it sends"), .balancedEvents,
+    .enabled(if: !keepsConnections, "this libcurl reuses connections"), .balancedEvents,
     .timeLimit(.minutes(1)))
   struct LoneExchangeTests {
     @Test func `each exchange uses its own connection`() async throws {
@@ -40,7 +40,7 @@ import Testing
       #expect(shop.mock.connectionCount == 25 && shop.mock.requestCount == 25)
     }
 
-    @Test func `a POST on a closed connection may have been sent and is not resent`() async throws {
+    @Test func `does not resend a POST that may have been sent on a closed connection`() async throws {
       let shop = try Shop()
       shop.mock.enqueue(.drop)
       let error = await #expect(throws: TaskError.self) {

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Malformed responses are rejected with a reason or read as RFC 9112 requires.
+  /// Malformed responses are rejected with a reason, or parsed as RFC 9112 requires.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct MalformedAnswerTests {
     private let transport: CurlTransport
@@ -34,7 +34,7 @@
         let error = await #expect(throws: TaskError.self) {
           try await transport.send(HTTPRequest(.get, peer.url("folded")))
         }
-        // libcurl 8.1.2 rejects it itself.
+        // libcurl 8.1.2 rejects the head with its own message.
         let isReported = error.map { $0.reason.contains("folded") || $0.reason.contains("invalid line") } ?? false
         #expect(error?.code == .badResponse && isReported, "\(error.map { "\($0)" } ?? "")")
       }
@@ -89,7 +89,7 @@
       #expect(error.reason.contains(name) || error.reason.contains("folded"), "\(error)")
     }
 
-    /// Newer libcurl versions join such lines first.
+    /// Newer libcurl versions join folded lines before they report them.
     @Test func `rejects a folded Transfer-Encoding or parses it as one line`() async throws {
       do {
         let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
@@ -104,7 +104,7 @@
       #expect(try await response("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nhello").1 == Data("hello".utf8))
     }
 
-    @Test func `chunks override a Content-Length, and the connection is not reused`() async throws {
+    @Test func `chunked framing overrides a Content-Length, and the connection is not reused`() async throws {
       let peer = try WirePeer { connection, index in
         while connection.readRequest() != nil {
           connection.say(
@@ -136,7 +136,7 @@
       #expect(body == Data("ok".utf8) && response.body.trailers.map(\.value) == ["a", ""])
     }
 
-    @Test func `accepts interim responses, but not an endless number`() async throws {
+    @Test func `accepts interim responses of up to 256 KiB in total`() async throws {
       let early = String(repeating: "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n", count: 100)
       #expect(try await response("\(early)HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").1 == Data("ok".utf8))
       let endless = try WirePeer { connection, _ in

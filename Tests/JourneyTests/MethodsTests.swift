@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct MethodsTests {
-  @Test func `creates, reads, replaces, changes and deletes widgets`() async throws {
+  @Test func `creates, reads, replaces, updates and deletes widgets`() async throws {
     let shop = try Shop()
     shop.mock.route(.put, "/widgets/:id") { .json(String(decoding: $0.body, as: UTF8.self)) }
     shop.mock.route(.patch, "/widgets/:id") { .json(String(decoding: $0.body, as: UTF8.self)) }
@@ -19,7 +19,7 @@ import Testing
       try await Endpoint<Widget, Widget>.patch("widgets/7", body: Widget(id: 2), defaults: defaults).download().id == 2)
     try await Endpoint<Void, Void>.delete("widgets/7", defaults: defaults).download()
     #expect(shop.mock.requests.map(\.method) == [.get, .post, .put, .patch, .delete])
-    #expect(shop.mock.connectionCount == 1 || !keepsConnections, "one connection carries them all")
+    #expect(shop.mock.connectionCount == 1 || !keepsConnections, "all exchanges use one connection")
     #expect(shop.isQuiet)
   }
 
@@ -42,7 +42,7 @@ import Testing
   private static let megabyte = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
   @Test(arguments: ["bytes", "file", "stream", "stream of known length", "once", "no bytes"])
-  func `a body of any type arrives completely`(kind: String) async throws {
+  func `sends a body of any kind completely`(kind: String) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let expected = kind == "no bytes" ? Data() : Self.megabyte
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `throws if a stream's length differs from the stated length, and the request remains incomplete`()
+  @Test func `throws if a stream's length differs, and the server sees an incomplete request`()
     async throws
   {
     let shop = try Shop()
@@ -95,10 +95,10 @@ import Testing
     #expect(shop.isQuiet)
   }
 
-  @Test func `succeeds in the fourth attempt after two 503s and a dropped connection`() async throws {
+  @Test func `succeeds on the fourth attempt after two 503s and a dropped connection`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.status(503, headers: ["Retry-After": "0"]))
-    // On a new connection: a failure on a reused one is resent within the attempt.
+    // Use a new connection, because a request that fails on a reused one is resent within its attempt.
     shop.mock.enqueue(.status(503).closing())
     shop.mock.enqueue(.drop)
     let response = try await GetWidget().on(shop.server).retry(upTo: 3, after: .zero).response()

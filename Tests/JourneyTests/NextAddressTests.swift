@@ -4,8 +4,8 @@
   import Foundation
   import Testing
 
-  /// Host names with several addresses. Only the last address has a server. Other addresses in 127.0.0.0/8 refuse
-  /// connections, and 255.255.255.255 fails immediately.
+  /// Host names with several addresses, of which only the last has a server. The other addresses in 127.0.0.0/8 refuse
+  /// connections, and connecting to 255.255.255.255 fails immediately.
   @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct NextAddressTests {
     private let mock: MockServer
     private let url: URL
@@ -16,7 +16,7 @@
       url = try #require(URL(string: "http://shop.test:\(mock.url.port ?? 0)/a"))
     }
 
-    /// The outcome of an exchange, with a timeout that only a hanging exchange reaches.
+    /// Returns the outcome of an exchange. Only an exchange that hangs reaches the timeout.
     private func outcome(_ addresses: String, connections: Int = 0) async throws -> Result<Data, any Error> {
       var configuration = CurlTransport.Configuration()
       configuration.addresses = ["shop.test:\(url.port ?? 0)": addresses]
@@ -36,7 +36,7 @@
         "127.0.0.9,127.0.0.1", "127.0.0.9,127.0.0.8,127.0.0.7,127.0.0.1", "255.255.255.255,127.0.0.1",
         "255.255.255.255,127.0.0.9,255.255.255.255,127.0.0.1", "[::1],127.0.0.9,127.0.0.1", "127.0.0.9,[::1],127.0.0.1",
       ], [0, 1])
-    func `tries the next address immediately if an address fails`(addresses: String, connections: Int) async throws {
+    func `tries the next address immediately if one fails`(addresses: String, connections: Int) async throws {
       #expect(try await outcome(addresses, connections: connections).get() == Data("found".utf8))
       #expect(mock.connectionCount == 1)
     }

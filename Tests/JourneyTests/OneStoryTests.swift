@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A call with two retries, an expired token, redirects and a revalidated response. All outputs must be consistent.
+/// A call with two retries, an expired token, redirects and a revalidated response. All its outputs must agree.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct OneStoryTests {
-  /// A shop that redirects and rejects calls, and whose messages contain many secrets.
+  /// A shop that redirects and rejects requests, and whose messages contain many secrets.
   private struct BouncingShop {
     let mock: MockServer
     let secrets: [String]
-    /// The number of requests for the widget during the failures.
+    /// The number of widget requests that fail.
     let count = Shared<Int?>(nil)
 
     init() throws {
@@ -49,7 +49,7 @@ import Testing
             ? .status(304, headers: ["ETag": "\"v1\"", "X-Session-Token": secrets[9]]) : .status(418)
         }
       }
-      // Redirects back to its origin, like a consent page.
+      // Redirects back to the origin of the call, like a consent page.
       mock.route("/bounce") { _ in
         .status(302, headers: ["Location": target.withLock { $0 }, "X-Refresh-Token": secrets[10]])
       }
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `record, log, text, page, HAR and spans are consistent and contain none of forty secrets`() async throws {
+  @Test func `all outputs agree and contain none of forty secrets`() async throws {
     try await withFolder { folder in
       let (shop, calls, events) = (try BouncingShop(), RecordedCalls(), EventRecorder())
       let (page, lines) = (try HTTPLog(in: folder), Shared<[String]>([]))
@@ -145,7 +145,7 @@ import Testing
       #expect(entries.map { "\($0.response.status)" } == reported && entries.last?.timeline == story)
       #expect(entries.map(\.attempt) == [1, 2, 3, 3, 3, 3])
 
-      // Observers receive more events than the record keeps.
+      // Observers receive more events than a record keeps.
       let observed = events.events.filter { $0.call == call.id }.map(\.moment)
       let further: Set = ["requested", "nameResolved", "connected", "requestSent"]
       #expect(observed.filter { !further.contains($0.kind) }.map(\.description) == call.moments.map(\.text))
@@ -181,7 +181,7 @@ import Testing
     #expect(attempts.map { $0["http.response.status_code"] } == statuses && attempts.count == ends.count)
     #expect(attempts.map { $0["http.request.resend_count"] } == [nil, .number(1), .number(2)])
     #expect(Set(attempts.map(\.traceID)) == [whole.traceID])
-    // A span's events and times match the record.
+    // The events and times of a span must match the record.
     func story(_ kinds: Set<String>) -> [String] { call.moments.filter { kinds.contains($0.kind) }.map(\.text) }
     let own: Set = [
       "delayStarted", "retryRefused", "refreshStarted", "refreshEnded", "cacheAnswered", "cacheMissed",
@@ -205,7 +205,7 @@ import Testing
     "still valid", "decoded", "succeeded",
   ]
 
-  /// The steps found in the lines, in order.
+  /// Returns the steps found in the lines, in order.
   private static func landmarks(_ lines: [String]) -> [String] {
     let marks: [(String, String)] = [
       ("not served from the cache", "stored response is not fresh"), ("  503 ", "503"), ("to retry", "retry"),
@@ -216,12 +216,12 @@ import Testing
     return lines.compactMap { line in marks.first { line.contains($0.0) }?.1 }
   }
 
-  /// The statuses in a text file, in order.
+  /// Returns the statuses in a text file, in order.
   private static func statuses(in text: String) -> [String] {
     text.split(separator: "\n").compactMap { $0.firstMatch(of: /^(\d{3}) [A-Z]/).map { String($0.1) } }
   }
 
-  /// The last call of a page.
+  /// Returns the last call on a page.
   private static func lastCall(of page: String) throws -> [String: Any] {
     let block = try #require(
       page.components(separatedBy: "class=\"call\">").last?.components(separatedBy: "</script>").first)
@@ -233,7 +233,7 @@ import Testing
 extension Duration {
   fileprivate var inWholeSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
 
-  /// Formatted as in a record.
+  /// The duration, formatted as in a record.
   fileprivate var inWords: String {
     let milliseconds = Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
     let fraction = "\(milliseconds % 1000)"

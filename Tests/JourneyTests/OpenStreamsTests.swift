@@ -23,7 +23,7 @@ import Testing
     try await shop.mock.waitForOpenConnections(1)  // the widget's connection stays open
   }
 
-  @Test func `a stream counts from its request on, until it fails to receive a head`() async throws {
+  @Test func `a stream counts from its request on, until it is cancelled before its head`() async throws {
     let shop = try Shop()
     shop.mock.route("/plain", answer: .hang)
     let stream = Task { try await PlainTask().on(shop.server).stream() }
@@ -56,7 +56,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  @Test func `a returned bad status counts as a stream, even with steps`() async throws {
+  @Test func `a streamed response with a bad status counts as a stream, even with steps`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1)) {
       $0.perAttemptSteps = [Looking()]
       $0.reportBadHTTPStatusAsError = false
@@ -87,7 +87,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a wait for a stream permit can be cancelled and times out`() async throws {
+  @Test func `a wait for a stream permit can be cancelled or time out`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1))
     shop.mock.route("/plain", answer: Self.endless)
     let first = try await PlainTask().on(shop.server).stream()
@@ -102,7 +102,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `an error while reading a stream has the method, URL, record and timings`() async throws {
+  @Test func `an error while reading a stream contains the method, URL, record and timings`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.truncated(body: Data(count: 1000), after: 400))
     let response = try await PlainTask().on(shop.server).stream()
@@ -114,7 +114,7 @@ import Testing
     #expect(try #require(error.attempts.first?.timings).remotePort == shop.mock.url.port)
   }
 
-  @Test func `a stream that was read has timings and a record`() async throws {
+  @Test func `a stream has timings and a record after it was read`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.text("0123456789"))
     let response = try await PlainTask().on(shop.server).stream()
@@ -125,7 +125,7 @@ import Testing
     #expect(try await PlainTask().on(shop.server).accepting(.all).run().record.attempts.map(\.status) == [404])
   }
 
-  @Test func `a failed attempt has timings`() async throws {
+  @Test func `the error of a failed attempt has timings`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.drop)
     shop.mock.enqueue(.hang)

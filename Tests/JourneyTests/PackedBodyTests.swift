@@ -7,13 +7,13 @@
   /// Compressed bodies on real sockets: complete, truncated and too large.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct PackedBodyTests {
-    /// How the end of a body is marked.
+    /// How a response marks the end of its body.
     enum Framing: CaseIterable {
       case length
       case chunks
       case close
 
-      /// An answer with this body.
+      /// Returns an answer with this body.
       func answer(_ body: Data, _ coding: String) -> MockAnswer {
         var head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\n"
         switch self {
@@ -32,13 +32,13 @@
       ("br", CompressedSample.brotli), ("zstd", CompressedSample.zstd),
     ]
 
-    /// The samples that this machine can decompress.
+    /// Returns the samples that this machine can decompress.
     private func samples() async throws -> [(coding: String, compressed: Data)] {
       let accepted = try await acceptedCodings()
       return Self.samples.filter { accepted.contains($0.coding) }
     }
 
-    /// The accepted encodings that a task sends.
+    /// Returns the `Accept-Encoding` values that a task sends.
     private func acceptedCodings(
       _ task: some ServerTask = PlainTask(), configure: (inout ServerConfiguration) -> Void = { _ in }
     ) async throws -> [String] {
@@ -76,7 +76,7 @@
     }
 
     @Test
-    func `an empty body is complete if its framing says so, and truncated if the connection ends it`()
+    func `an empty body is truncated only if the end of the connection ends it`()
       async throws
     {
       let shop = try Shop()
@@ -100,7 +100,7 @@
       CompressedSample.gzip + Data("and more".utf8),
       CompressedSample.gzip.prefix(200) + Data(repeating: 0xAA, count: 33),
     ])
-    func `a truncated or damaged body replaces no file`(compressed: Data) async throws {
+    func `a truncated or corrupted body does not replace a file`(compressed: Data) async throws {
       try await withFolder { folder in
         let shop = try Shop()
         let file = folder.appendingPathComponent("file")
@@ -133,7 +133,7 @@
       #expect(try await body.collect() == CompressedSample.gzip.dropFirst(10))
     }
 
-    @Test func `if compressed downloads are off, neither requests nor decompresses compressed bodies`() async throws {
+    @Test func `neither requests nor decompresses compressed bodies if the option is off`() async throws {
       #expect(try await acceptedCodings { $0.enableGZipDownloads = false }.isEmpty)
       let shop = try Shop { $0.enableGZipDownloads = false }
       #expect(try await fetch(shop, Framing.length.answer(CompressedSample.gzip, "gzip")) == CompressedSample.gzip)
@@ -156,7 +156,7 @@
       }
     }
 
-    @Test func `decompresses an error body, and reports the status even if the body is damaged`()
+    @Test func `decompresses an error body, and reports the status even if it is corrupted`()
       async throws
     {
       let shop = try Shop()
@@ -167,7 +167,7 @@
       }
     }
 
-    @Test func `a decompression bomb fails early`() async throws {
+    @Test func `rejects a decompression bomb early`() async throws {
       let shop = try Shop()
       var bomb = Data()
       for _ in 0..<130 { bomb += CompressedSample.zeros }
@@ -176,7 +176,7 @@
     }
 
     @Test(arguments: Framing.allCases)
-    func `always ignores trailing zeros, but ignores a damaged end only when lenient`(framing: Framing) async throws {
+    func `always ignores trailing zeros, but ignores a corrupted end only when lenient`(framing: Framing) async throws {
       let zeros = CompressedSample.gzip + Data(count: 512)
       let damaged = [CompressedSample.gzip.dropLast(8), CompressedSample.gzip + Data("junk".utf8)]
       for isLenient in [false, true] {
@@ -264,11 +264,11 @@
       request.options.decodesBody = true
       let body = try await transport.send(request).body
       #expect(try await body.next()?.count == 64 << 10)
-      // Serves as a clock. Without backpressure, the server would have sent hundreds of megabytes by then.
+      // Other exchanges serve as a clock. Without backpressure, the server would send hundreds of megabytes.
       for _ in 0..<500 {
         _ = try await transport.send(HTTPRequest(.get, server.url.appendingPathComponent("tick"))).body.collect()
       }
-      #expect(server.bytesSent < 16 << 20, "the kernel's buffers and 768 KiB")
+      #expect(server.bytesSent < 16 << 20, "the kernel's buffers and the transport's 768 KiB don't hold more")
       body.cancel()
     }
   }

@@ -5,7 +5,7 @@
   import Glibc
   import Testing
 
-  /// Uploads whose source yields ten bytes and then nothing, for every kind of response.
+  /// Uploads whose source yields ten bytes and then nothing, with every kind of response.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct PausedSourceTests {
     enum Verb: CaseIterable {
@@ -16,7 +16,7 @@
 
     private static let lengths = [nil, 100] as [Int64?]
     private static let short = Duration.milliseconds(500)
-    /// Long enough not to expire.
+    /// A timeout that doesn't expire.
     private static let long = Duration.seconds(60)
 
     /// Uploads to a peer that reads the available bytes and then runs `act`.
@@ -96,7 +96,7 @@
       #expect(error?.status == .contentTooLarge && error?.bodyText == "big", "\(error.map { "\($0)" } ?? "")")
     }
 
-    /// By the time the reader continues, libcurl has read the end and reports nothing more.
+    /// By the time the reader resumes, libcurl has read the end of the response and reports no further events.
     @Test(arguments: lengths)
     func `a slow reader receives a complete response sent during the upload`(length: Int64?) async throws {
       let size = (512 << 10) + 20_000
@@ -118,7 +118,7 @@
         let queues = SocketQueues(port: Int(peer.port))
         return isSaid.withLock { $0 } && queues.unsent == 0 && queues.unread == 0
       }
-      #expect(isRead, "libcurl reads no further than the reader may")
+      #expect(isRead, "libcurl must read the rest although the reader waits")
       let whole = try await answer.collect()
       #expect(whole.count == size)
     }

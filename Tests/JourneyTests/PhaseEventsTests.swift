@@ -35,7 +35,7 @@ import Testing
       let all = recorder.events.filter { $0.call == calls[0] }
       #expect(zip(all, all.dropFirst()).allSatisfy { $0.time <= $1.time }, "\(all.map { "\($0.time) \($0.moment)" })")
       #expect(phases(of: calls[1]).map { "\($0.moment)" } == ["request sent", "200 OK, reused connection"])
-      #expect(!response.record.description.contains("request sent"), "the record has them as timings")
+      #expect(!response.record.description.contains("request sent"), "the record shows phases only as timings")
       #expect(response.metrics.timings?.requestStart ?? .zero > .zero)
     }
 
@@ -50,7 +50,7 @@ import Testing
       #expect(zip(recorder.events, recorder.events.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
-    @Test func `reports each hop of a redirect and the reached phases of a failed exchange`() async throws {
+    @Test func `reports each hop of a redirect, and the phases that a failed exchange reached`() async throws {
       let shop = try Shop { $0.observers = [recorder] }
       shop.mock.route("/plain", answer: .status(302, headers: ["Location": "/widgets/7"]))
       try await PlainTask().on(shop.server).run()
@@ -60,7 +60,7 @@ import Testing
         try await PlainTask().on(shop.server).retry(.never).run()
       }
       #expect(recorder.moments().count { $0 == "request sent" } >= 3)
-      #expect(error?.metrics.attempts == 1 && error?.metrics.timings != nil, "a failed attempt has its timings")
+      #expect(error?.metrics.attempts == 1 && error?.metrics.timings != nil, "a failed attempt has timings")
     }
 
     @Test func `a stream released early reports the timings of its head`() async throws {
@@ -72,7 +72,7 @@ import Testing
       #expect(response.metrics.timings?.firstByte ?? .zero > .zero)
     }
 
-    /// Observes progress.
+    /// An observer that receives progress.
     private final class Bytes: TaskObserver {
       let seen = Shared<[TransferProgress]>([])
       var delivery: ObserverDelivery { .inline }
@@ -83,7 +83,7 @@ import Testing
       }
     }
 
-    @Test func `reports throttled progress to interested observers, and the final progress`() async throws {
+    @Test func `reports throttled progress and the final progress to interested observers`() async throws {
       let bytes = Bytes()
       let shop = try Shop { $0.observers = [recorder, bytes] }
       let body = Data(count: 3 << 20)
@@ -92,7 +92,7 @@ import Testing
       for direction in [TransferProgress.Direction.up, .down] {
         let seen = bytes.seen.withLock { $0 }.filter { $0.direction == direction }
         #expect(seen.last?.completed == Int64(body.count) && seen.last?.isFinished == true)
-        #expect(seen.count < 1000, "not one for each chunk")
+        #expect(seen.count < 1000, "progress is throttled, not reported for each chunk")
       }
       #expect(!recorder.events.contains { $0.moment.description.contains("bytes sent") })
     }

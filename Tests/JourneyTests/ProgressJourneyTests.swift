@@ -15,7 +15,7 @@ import Testing
     all.withLock { $0.filter { $0.direction == direction } }
   }
 
-  @Test func `reports upload and download progress in order up to the end`() async throws {
+  @Test func `reports upload and download progress in order until the end`() async throws {
     let shop = try Shop()
     let all = Shared<[TransferProgress]>([])
     let data = Data(repeating: 7, count: 1 << 20)
@@ -34,7 +34,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `reports a download's progress, and a retry starts over`() async throws {
+  @Test func `reports a download's progress, starting over on a retry`() async throws {
     try await withFolder { folder in
       let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
       let body = Data(repeating: 1, count: 200_000)
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["aws-chunked", "identity"]) func `the total of a body with an unknown encoding is its length`(
+  @Test(arguments: ["aws-chunked", "identity"]) func `the total for a body with an unknown encoding is its length`(
     coding: String
   ) async throws {
     let shop = try Shop()
@@ -62,7 +62,9 @@ import Testing
     #expect(reported(all, .down).last?.total == 1000)
   }
 
-  @Test(arguments: ["503", "307"]) func `resends a body with progress after a retry or redirect`(status: String)
+  @Test(arguments: ["503", "307"]) func `reports upload progress again when a retry or redirect resends the body`(
+    status: String
+  )
     async throws
   {
     let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }

@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A remote with one file that serves ranges. Its answers can be truncated.
+/// A mock server with one file that serves ranges and can truncate its answers.
 final class RangeShop: Sendable {
   struct GetFile: ServerGETTask {
     var server: Server
@@ -12,20 +12,20 @@ final class RangeShop: Sendable {
   struct File: Sendable {
     var data: Data
     var tag: String?
-    /// Headers of every response.
+    /// The additional headers of every response.
     var extra: HTTPHeaders = [:]
     var takesRanges = true
     /// The number of bytes after which the next answers are truncated, in order.
     var cuts: [Int] = []
-    /// Truncations by start position.
+    /// The number of bytes after which an answer is truncated, by start position.
     var cutsAt: [Int: Int] = [:]
-    /// Answers that are used first.
+    /// Answers sent before any others.
     var first: [MockAnswer] = []
-    /// First answers by start position.
+    /// Answers sent first for a range, by its start position.
     var firstAt: [Int: [MockAnswer]] = [:]
-    /// First answers to requests for the entire file.
+    /// Answers sent first to requests for the entire file.
     var wholes: [MockAnswer] = []
-    /// Changes applied when a position is requested.
+    /// The changes to make when a range that starts at a position is requested.
     var changes: [Int: @Sendable (inout File) -> Void] = [:]
   }
 
@@ -54,7 +54,7 @@ final class RangeShop: Sendable {
     }
   }
 
-  /// Bytes without repetition.
+  /// Returns bytes without a repeating pattern.
   static func bytes(_ count: Int, seed: Int = 1) -> Data {
     var data = Data(capacity: count + 8)
     var number = UInt64(seed)
@@ -69,7 +69,7 @@ final class RangeShop: Sendable {
     ResumableDownload(GetFile(server: server, path: path), to: url, digest: digest)
   }
 
-  /// A download in ranges of at least 10,000 bytes.
+  /// Returns a download in ranges of at least 10,000 bytes.
   func download(to url: URL, ranges: Int, digest: TransferDigest? = nil) -> ResumableDownload {
     ResumableDownload(GetFile(server: server), to: url, digest: digest, ranges: ranges, smallestRange: 10_000)
   }
@@ -108,7 +108,7 @@ final class RangeShop: Sendable {
     return raw(offset == nil ? "200 OK" : "206 Partial Content", lines, body, sent: min(cut, body.count))
   }
 
-  /// A response of which only `sent` bytes are sent.
+  /// Returns a response with only the first `sent` bytes of its body.
   static func raw(_ status: String, _ headers: HTTPHeaders, _ body: Data, sent: Int) -> MockAnswer {
     var text = "HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: \(body.count)\r\n"
     for field in headers { text += "\(field.name): \(field.value)\r\n" }
@@ -117,6 +117,6 @@ final class RangeShop: Sendable {
 }
 
 extension RetryPolicy {
-  /// As many retries as the standard policy, without delays.
+  /// The retries of the standard policy, without delays.
   static var patient: RetryPolicy { .fixed(retries: 2, delay: .zero) }
 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Downloads in several concurrent ranges.
+/// Downloads that request several ranges concurrently.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RangedDownloadTests {
-  /// The four ranges of 100,000 bytes, after the first range.
+  /// The ranges requested after the first one for a file of 100,000 bytes.
   private static let rest = ["bytes=10000-32499", "bytes=32500-54999", "bytes=55000-77499", "bytes=77500-99999"]
   private static let all = ["bytes=0-9999"] + rest
 
@@ -15,12 +15,12 @@ import Testing
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
       try await body(place)
-      #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data }, "never a mixed file")
+      #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data }, "the file mixes two versions")
       #expect(try files(in: folder) == ["file"])
     }
   }
 
-  @Test func `a flush failure leaves no range with the wrong bytes`() async throws {
+  @Test func `a failed flush leaves no range with the wrong bytes`() async throws {
     let shop = try RangeShop(RangeShop.bytes(40 << 20), retry: .never)
     try await inFolder(shop) { place in
       let flushes = Shared(0)
@@ -42,11 +42,11 @@ import Testing
     }
   }
 
-  @Test func `each range is conditional on the version, and together they form the file`() async throws {
+  @Test func `each range is conditional on the version, and the ranges form the file`() async throws {
     let shop = try RangeShop()
     try await inFolder(shop) { place in
       try await shop.download(to: place, ranges: 4).run()
-      #expect(shop.ranges.sorted() == Self.all.sorted() && shop.ranges.first == "bytes=0-9999", "no byte twice")
+      #expect(shop.ranges.sorted() == Self.all.sorted() && shop.ranges.first == "bytes=0-9999", "no byte is repeated")
       let conditions = shop.mock.requests.map { $0.headers[.ifRange] }
       #expect(conditions == [nil] + Array(repeating: #""one""#, count: 4))
     }
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `a server without ranges sends one stream, which resumes after a lost connection`() async throws {
+  @Test func `downloads one stream from a server without ranges, even after a lost connection`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.takesRanges, $0.cuts) = (false, [60_000]) }
     try await inFolder(shop) { place in
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test func `a range resumes after a lost connection without repeating other ranges`()
+  @Test func `a range resumes after a lost connection without requesting other ranges again`()
     async throws
   {
     let shop = try RangeShop()
@@ -97,7 +97,7 @@ import Testing
       let again = ["bytes=4000-9999"] + [37_500, 42_500, 47_500, 52_500].map { "bytes=\($0)-54999" }
       #expect(shop.ranges.sorted() == (Self.all + again).sorted())
       let host = try #require(Origin(shop.mock.url))
-      #expect(shop.server.manager.retriesLeft(for: host) == 1, "that is no repetition")
+      #expect(shop.server.manager.retriesLeft(for: host) == 1, "resuming after progress costs no retry budget")
     }
   }
 
@@ -115,7 +115,7 @@ import Testing
       ("206 Partial Content", [.contentRange: "bytes 55000-77498/100000", .eTag: #""one""#], 22_500),
       ("206 Partial Content", [.contentType: "multipart/byteranges; boundary=x", .eTag: #""one""#], 22_500),
     ] as [(String, HTTPHeaders, Int)])
-  func `a response for another range ends all ranges and downloads the entire file`(
+  func `after a response for another range, downloads the entire file as one stream`(
     status: String, headers: HTTPHeaders, length: Int
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["aws-chunked", "none"]) func `ranges with an unknown encoding form the file`(coding: String)
+  @Test(arguments: ["aws-chunked", "none"]) func `downloads a file with an unknown encoding in ranges`(coding: String)
     async throws
   {
     let shop = try RangeShop(retry: .never)
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a 200 with a Content-Range for the first range requests the entire file`() async throws {
+  @Test func `requests the entire file after a 200 with a Content-Range for the first range`() async throws {
     let shop = try RangeShop(retry: .never)
     let headers: HTTPHeaders = [.eTag: #""one""#, .contentRange: "bytes 0-9999/100000"]
     shop.file.withLock { file in
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a file that changes during its third range is downloaded in its new version`() async throws {
+  @Test func `downloads the new version if the file changes during the third range`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { file in
       file.changes[55_000] = { ($0.data, $0.tag) = (RangeShop.bytes(90_000, seed: 2), #""two""#) }
@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [4, 1]) func `a later run resumes each range with the given concurrency`(ranges: Int)
+  @Test(arguments: [4, 1]) func `a later run resumes each range with its own concurrency`(ranges: Int)
     async throws
   {
     let shop = try RangeShop(retry: .never)
@@ -188,13 +188,13 @@ import Testing
       let later = shop.ranges.dropFirst(before)
       #expect(later.allSatisfy { $0 != "" && $0 != "bytes=0-9999" } && !later.isEmpty)
       #expect(ranges > 1 || Array(later) == later.sorted { Self.start($0) < Self.start($1) })
-      #expect(Set(later.map { Self.start($0) }).isDisjoint(with: [0, 32_500]), "what was there is kept")
+      #expect(Set(later.map { Self.start($0) }).isDisjoint(with: [0, 32_500]), "ranges on disk are kept")
     }
   }
 
   private static func start(_ range: String) -> Int { Int(range.dropFirst(6).split(separator: "-")[0]) ?? -1 }
 
-  @Test func `a file that changes between two runs starts over`() async throws {
+  @Test func `a later run starts over if the file has changed`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cutsAt = [32_500: 5000] }
     try await inFolder(shop) { place in
@@ -215,7 +215,7 @@ import Testing
     }
   }
 
-  @Test func `reduces concurrency for a server that limits connections`() async throws {
+  @Test func `reduces its concurrency if the server limits connections`() async throws {
     let shop = try RangeShop(retry: .patient)
     let refusal = RangeShop.raw("429 Too Many Requests", [:], Data(), sent: 0)
     shop.file.withLock { $0.firstAt = [32_500: [refusal], 55_000: [refusal], 77_500: [refusal]] }
@@ -238,7 +238,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403]) func `re-signs the URL of a range when it has expired`(status: Int) async throws {
+  @Test(arguments: [401, 403]) func `re-signs the expired URL of a range`(status: Int) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.firstAt = [55_000: [.status(HTTPStatus(status)), .status(HTTPStatus(status))]] }
     try await inFolder(shop) { place in
@@ -247,7 +247,7 @@ import Testing
     }
   }
 
-  /// A shop whose second range stalls after 5,000 bytes.
+  /// Returns a shop whose second range stalls after 5,000 bytes.
   private func stalled() throws -> RangeShop {
     let shop = try RangeShop()
     let data = shop.file.withLock { $0.data }
@@ -257,7 +257,7 @@ import Testing
     return shop
   }
 
-  /// The bytes of all ranges according to the marks at the end of the partial file.
+  /// Returns the number of bytes in all ranges, according to the marks at the end of the partial file.
   private func present(_ place: URL) -> Int {
     let part = place.deletingLastPathComponent().appendingPathComponent(".file.errand-part")
     guard let data = try? Data(contentsOf: part), data.count == 100_040 else { return 0 }
@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test func `a paused download closes its connections and resumes each range`() async throws {
+  @Test func `a paused download closes its connections and later resumes each range`() async throws {
     let shop = try stalled()
     try await inFolder(shop) { place in
       let download = shop.download(to: place, ranges: 4)
@@ -280,7 +280,7 @@ import Testing
     }
   }
 
-  @Test func `a cancelled download keeps its ranges, and a discarded download keeps nothing`() async throws {
+  @Test func `cancelling a download keeps its ranges, and discarding it deletes them`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -328,7 +328,7 @@ import Testing
     }
   }
 
-  @Test func `the digest covers the entire file`() async throws {
+  @Test func `checks the digest of the entire file`() async throws {
     let shop = try RangeShop()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -337,14 +337,14 @@ import Testing
         try await shop.download(to: place, ranges: 4, digest: wrong).run()
       }
       #expect(error?.code == .digestMismatch)
-      #expect(try files(in: folder) == [], "what came is thrown away")
+      #expect(try files(in: folder) == [], "the rejected file is discarded")
       let right = "e62cf392a6b7ccd40c880f1471a1da283c8689c9a3d2bcb9c878931eabbce5a8"
       try await shop.download(to: place, ranges: 4, digest: .sha256(right)).run()
       #expect(try files(in: folder) == ["file"])
     }
   }
 
-  // MARK: The size
+  // MARK: Size limits
 
   @Test(arguments: [1, 4]) func `rejects a file whose headers state that it is too large, without fetching it`(
     ranges: Int
@@ -372,7 +372,7 @@ import Testing
     }
   }
 
-  // MARK: How requests affect each other
+  // MARK: Interactions between requests
 
   @Test func `failures of the first request do not count against later ranges`() async throws {
     let shop = try RangeShop(retry: .fixed(retries: 1, delay: .zero), budget: .standard)
@@ -383,7 +383,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 4]) func `bytes beyond the requested range are not kept`(ranges: Int)
+  @Test(arguments: [1, 4]) func `does not keep bytes beyond the requested range`(ranges: Int)
     async throws
   {
     let shop = try RangeShop(RangeShop.bytes(3_000_000), retry: .never)
@@ -404,7 +404,7 @@ import Testing
     }
   }
 
-  @Test func `does not move a complete file into place if it is too large`() async throws {
+  @Test func `does not move a complete partial file into place if it is too large`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [99_999] }
     try await withFolder { folder in

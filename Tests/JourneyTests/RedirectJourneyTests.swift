@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Redirects on real sockets between two ports, which are two origins.
+/// Redirects on real sockets between two ports, which count as two origins.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RedirectJourneyTests {
   private func address(_ mock: MockServer, _ path: String) -> String {
     mock.url.appendingPathComponent(path).absoluteString
   }
 
-  @Test func `credentials are not sent to another origin, and a redirect reuses the connection`() async throws {
+  @Test func `a redirect drops credentials at another origin and reuses connections`() async throws {
     let (shop, other) = (try Shop { $0.standardHeaders["Authorization"] = "s3cret" }, try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": "/b"], body: String(repeating: "x", count: 4096)))
     shop.mock.route("/b", answer: .status(307, headers: ["Location": address(other.mock, "c")], body: "moved"))
@@ -26,7 +26,7 @@ import Testing
     #expect(shop.mock.requests.map(\.indexOnConnection) == (keepsConnections ? [0, 1, 2] : [0, 0, 0]) && shop.isQuiet)
   }
 
-  // RFC 9110 §5.5: bytes beyond ASCII are opaque, so the same bytes are requested, UTF-8 or not.
+  // RFC 9110 §5.5: non-ASCII bytes are opaque, so the same bytes are requested, whether or not they are UTF-8.
   @Test(
     arguments: [
       ([0xE9], "%E9"), ([0xC3, 0xA9], "%C3%A9"), ([0xE9, 0x2F, 0xC3, 0xA9, 0x3F, 0xFC], "%E9/%C3%A9?%FC"),
@@ -71,7 +71,7 @@ import Testing
     #expect(shop.mock.requests.map(\.target) == ["/files", "/files/caf%E9", "/files", "/files/caf%E9"])
   }
 
-  @Test func `discards an endless redirect body`() async throws {
+  @Test func `discards the endless body of a redirect`() async throws {
     let shop = try Shop()
     let chunk = String(repeating: "x", count: 1024)
     let head = "HTTP/1.1 302 Found\r\nLocation: /widgets/7\r\n\r\n"
@@ -81,7 +81,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `waits one second for a redirect body that does not arrive`() async throws {
+  @Test func `waits at most one second for the body of a redirect`() async throws {
     let (shop, clock) = (try Shop(), ManualClock())
     shop.mock.route("/slow") { _ in
       MockAnswer.status(302, headers: ["Location": "/widgets/7"], body: "moved").bodyAfter(.seconds(3600))
@@ -93,7 +93,7 @@ import Testing
     #expect(try await call.value.isEmpty == false)
   }
 
-  @Test(arguments: [307, 308]) func `resends a body from its file or closure after a redirect`(code: Int) async throws {
+  @Test(arguments: [307, 308]) func `resends a body from a file or closure after a redirect`(code: Int) async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(HTTPStatus(code), headers: ["Location": "/echo/x"]))
     let data = Data((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -129,7 +129,7 @@ import Testing
     #expect(error?.code == .bodyNotReplayable && error?.status == 307 && shop.mock.requestCount == 1)
   }
 
-  @Test func `follows a redirect that arrives during the upload with the complete body`() async throws {
+  @Test func `sends the complete body again after a redirect that arrives during the upload`() async throws {
     let shop = try Shop()
     shop.mock.route("/early", answer: .status(307, headers: ["Location": "/echo/x"]).earlyAnswer())
     let data = Data(count: 8 << 20)
@@ -149,7 +149,7 @@ import Testing
     #expect(![.contentType, .contentLength, "Content-Language"].contains { last.headers.contains($0) })
   }
 
-  @Test func `RFC 3986 §5.2: resolves a relative path, keeps its escapes, and HEAD stays HEAD`() async throws {
+  @Test func `RFC 3986 §5.2: resolves a relative path, keeping its escapes and the HEAD method`() async throws {
     let shop = try Shop()
     shop.mock.route("/a/b/", answer: .status(303, headers: ["Location": "next%2Fone?q=%20"]))
     shop.mock.route("/a/b/:name", answer: .text("next"))
@@ -160,7 +160,7 @@ import Testing
     #expect(shop.mock.connectionCount == 1 || !keepsConnections)
   }
 
-  @Test func `downloads and streams come from the final URL`() async throws {
+  @Test func `downloads and streams follow a redirect to the final URL`() async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(301, headers: ["Location": "widgets/7"]))
     let task = URLTask(shop.url("moved")).on(shop.server)
@@ -194,7 +194,7 @@ import Testing
     #expect(shop.mock.requests.last?.target == "/a/Zo%C3%AB's%20a%5B0%5D/%C3%BC?q=x%20y")
   }
 
-  @Test func `hundreds of concurrent redirected calls complete with only a few slots`() async throws {
+  @Test func `hundreds of concurrent redirected calls complete with a few slots`() async throws {
     let (shop, other) = (try Shop(limits: ThrottleLimits(perHost: 2)), try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")], body: "moved"))
     other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "widgets/7")], body: "moved"))

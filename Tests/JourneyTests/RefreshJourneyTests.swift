@@ -5,7 +5,7 @@ import Testing
 
 /// Tokens that expire during hundreds of calls, on real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(3))) struct RefreshJourneyTests {
-  /// A combined authorization server and shop that rotates refresh tokens.
+  /// A shop that is also its authorization server and rotates refresh tokens.
   private struct TokenShop {
     struct State {
       var issued = 1
@@ -50,7 +50,7 @@ import Testing
       }
     }
 
-    /// Authenticates the shop's calls with an invalid token.
+    /// Authenticates the shop's calls, starting with an invalid token.
     func signIn(grant: String = "r0") async throws {
       let store = MemorySecretStore()
       let old = AccessToken("old", issued: Date(), refreshToken: grant)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `10,000 calls with an expired token cause one refresh and all succeed`() async throws {
+  @Test func `10,000 calls with an expired token cause one refresh, and all succeed`() async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     for call in tokens.calls(10_000) { #expect(try await call.value == .ok) }
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `does not deadlock with one slot for the shop and its tokens`() async throws {
+  @Test func `does not deadlock if the shop and its token endpoint share one slot`() async throws {
     let tokens = try TokenShop(limits: ThrottleLimits(perHost: 1))
     try await tokens.signIn()
     for call in tokens.calls(20) { #expect(try await call.value == .ok) }

@@ -25,7 +25,7 @@
         number = UInt16(bigEndian: address.sin_port)
       }
 
-      /// Listens and answers one request.
+      /// Starts to listen and answers one request.
       func serve() {
         listen(descriptor, 1)
         Thread.detachNewThread { [descriptor] in
@@ -58,7 +58,7 @@
         remote: .none, configuration: configuration, transport: try CurlTransport(), environment: [:])
     }
 
-    /// A one-shot body that records whether it was read.
+    /// Returns a one-shot body that records whether it was read.
     private func body(isRead: Shared<Bool>) -> HTTPBody {
       .once(
         AsyncStream(unfolding: {
@@ -69,7 +69,7 @@
         }), length: 4)
     }
 
-    @Test func `keeps a one-shot body until a connection succeeds`() async throws {
+    @Test func `does not read a one-shot body until a connection succeeds`() async throws {
       let port = Port()
       defer { close(port.descriptor) }
       let server = try server(Opening(port: port))
@@ -91,7 +91,7 @@
         })
       #expect(error.code == .cannotConnect && error.wasNotSent, "\(error)")
       #expect(error.reason.contains("Connection refused") && error.reason.contains("connectivityTimeout"), "\(error)")
-      #expect(!error.reason.contains("network"), "the port is refused, and the network is there: \(error)")
+      #expect(!error.reason.contains("network"), "the port refuses connections, but the network is available: \(error)")
       #expect(!isRead.withLock { $0 })
     }
   }

@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// Proxies that refuse a tunnel.
+  /// Proxies that refuse to open a tunnel.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RefusingProxyTests {
-    /// A server that sends its requests through a proxy.
+    /// Returns a server that sends its requests through a proxy.
     private func server(
       by peer: WirePeer, manager: TaskManager = TaskManager(), _ change: (inout Proxy) -> Void = { _ in }
     )
@@ -47,7 +47,7 @@
       #expect(asked.withLock { $0 } == count)
     }
 
-    @Test func `renewCredential can run a task with a single slot`() async throws {
+    @Test func `renewCredential can run a task even if there is only one slot`() async throws {
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
           let status = head.contains("Proxy-Authorization") ? "403 No" : "407 Who"

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RepeatingTests {
-  /// A shop with one pooled connection, which drops the next request.
+  /// Returns a shop with one pooled connection, which drops the next request.
   private func shopWithDeadConnection() async throws -> Shop {
     let shop = try Shop()
     _ = try await GetWidget().on(shop.server).download()
@@ -17,21 +17,21 @@ import Testing
     let error = await #expect(throws: TaskError.self) { try await AddWidget().on(shop.server).run() }
     #expect(error?.code == .connectionLost)
     #expect(error?.wasNotSent == false)
-    #expect(shop.mock.requests.map(\.method) == [.get, .post], "the server saw it once")
+    #expect(shop.mock.requests.map(\.method) == [.get, .post], "the server received the POST only once")
   }
 
   @Test func `resends a GET on a stale connection`() async throws {
     let shop = try await shopWithDeadConnection()
     let response = try await GetWidget(id: 8).on(shop.server).retry(upTo: 2, after: .zero).response()
     #expect(response.payload.id == 8)
-    // The record shows a resend by the transport or by a second attempt.
+    // The record shows whether the transport or a second attempt has resent the request.
     #expect(response.attempts.count == 2 || response.record.description.contains("resent on a new connection"))
     #expect(shop.mock.requests.map(\.path) == ["/widgets/7", "/widgets/8", "/widgets/8"])
   }
 
   #if os(Linux)
     @Test(.keepsConnections)
-    func `a request resent within an attempt appears in the record, the recording and the error`() async throws {
+    func `the record, the recording and the error show a request resent within an attempt`() async throws {
       try await withFolder { folder in
         let shop = try await shopWithDeadConnection()
         try await shop.server.recordTaskPath(to: folder)
@@ -60,7 +60,7 @@ import Testing
   #endif
 
   #if os(Linux)
-    /// Bytes as a body of the given form.
+    /// Returns bytes as a body of the given kind.
     private func body(_ form: String, of bytes: Data, in folder: URL) throws -> HTTPBody {
       guard form != "bytes" else { return .bytes(bytes) }
       guard form != "stream" else {
@@ -78,7 +78,7 @@ import Testing
       return .file(file)
     }
 
-    /// More bytes than are buffered ahead of libcurl.
+    /// More bytes than the transport buffers for libcurl.
     private static let mebibyte = Data((0..<1 << 10).flatMap { line in (0..<1 << 10).map { UInt8(($0 ^ line) & 255) } })
 
     @Test(
@@ -127,8 +127,8 @@ import Testing
     #expect(shop.mock.requests.dropFirst().map(\.body) == [Data("abc".utf8)])
   }
 
-  /// The body fails partway with another call's not-sent error.
-  @Test func `does not resend a POST whose body fails with another call's not-sent error`() async throws {
+  /// The body fails partway with another call's error, which is marked as not sent.
+  @Test func `does not resend a POST whose body fails with an error marked as not sent`() async throws {
     let (shop, closed) = (try Shop(), try MockServer())
     closed.stop()
     let made = Shared(0)
@@ -161,7 +161,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `a preflight can run another task on the same host with a limit of one`() async throws {
+  @Test func `a preflight can run a task on the same host with a limit of one`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 1, total: 1))
     let server = shop.server
     let tokenURL = shop.url("echo/token")

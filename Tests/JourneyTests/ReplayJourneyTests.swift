@@ -5,7 +5,7 @@ import Testing
 
 /// Records calls on real sockets and replays them without a network.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ReplayJourneyTests {
-  /// A shop with a redirect, a cookie, chunks and a picture.
+  /// Returns a shop with a redirect, a cookie, a chunked body and a picture.
   private func open() throws -> MockServer {
     let mock = try MockServer()
     mock.route("/widgets/:id", answer: .json(#"{"id":7,"name":"Sprocket"}"#).header("Set-Cookie", "sid=planted1"))

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// The server receives exactly the request or nothing.
+  /// The server receives either the exact request or nothing.
   @Suite(.balancedEvents, .timeLimit(.minutes(1)))
   struct RequestsAsSentTests {
     private let mock: MockServer
@@ -46,7 +46,7 @@
         "M-SEARCH",
         "get", "head", "post", "connect",
       ], ["nothing", "no bytes", "bytes", "stream"])
-    func `sends any method and body unchanged or rejects them before connecting`(
+    func `sends any method and body unchanged, or rejects the request before connecting`(
       method: String, kind: String
     ) async throws {
       let isRefused =
@@ -63,7 +63,7 @@
       #expect(mock.requests.map(\.method.rawValue) == (isRefused ? [] : [method]))
       guard !isRefused else { return }
       #expect(mock.requests.first?.body == Data((kind == "bytes" || kind == "stream" ? "hello" : "").utf8))
-      // The connection still works: the next response belongs to the next request.
+      // The connection still works, and the next response belongs to the next request.
       let next = try await transport.send(HTTPRequest(.get, mock.url.appendingPathComponent("y")))
       #expect(next.isConnectionReused == keepsConnections)
       #expect(mock.requests.map(\.target) == ["/x", "/y"])
@@ -87,7 +87,7 @@
       }
     }
 
-    @Test func `sends headers whose value is empty or only whitespace as empty`() async throws {
+    @Test func `sends a header with an empty or whitespace-only value as empty`() async throws {
       let headers: HTTPHeaders = ["X-Empty": "", "X-Blank": "  ", "X-Tab": "\t", "X-Full": "a"]
       _ = try await transport.send(HTTPRequest(.get, mock.url, headers: headers))
       let seen = try #require(mock.requests.first?.headers)

@@ -10,7 +10,7 @@ import Testing
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
       try await body(place)
-      #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data }, "never a mixed file")
+      #expect(try Data(contentsOf: place) == shop.file.withLock { $0.data }, "the file mixes two versions")
       #expect(try files(in: folder) == ["file"])
     }
   }
@@ -34,10 +34,10 @@ import Testing
     shop.file.withLock { $0.cuts = Array(repeating: 10_000, count: 9) }
     try await inFolder(shop) { place in
       try await shop.download(to: place).run()
-      #expect(shop.ranges == [""] + (1...9).map { "bytes=\($0 * 10_000)-" }, "no byte twice")
+      #expect(shop.ranges == [""] + (1...9).map { "bytes=\($0 * 10_000)-" }, "no byte is requested twice")
       #expect(shop.mock.requests.dropFirst().allSatisfy { $0.headers[.ifRange] == #""one""# })
       let host = try #require(Origin(shop.mock.url))
-      #expect(shop.server.manager.retriesLeft(for: host) == 1, "that is no repetition")
+      #expect(shop.server.manager.retriesLeft(for: host) == 1, "resuming after progress costs no retry budget")
     }
   }
 
@@ -50,12 +50,12 @@ import Testing
       let download = shop.download(to: folder.appendingPathComponent("file"))
       let error = await #expect(throws: TaskError.self) { try await download.run() }
       #expect(error?.code == .truncatedBody || error?.code == .connectionLost, "\(String(describing: error))")
-      #expect(shop.ranges == ["", "bytes=10-", "bytes=10-"], "the budget has one repetition")
+      #expect(shop.ranges == ["", "bytes=10-", "bytes=10-"], "the budget allows one retry")
       #expect(error?.description.contains("budget") == isPatient)
       let words = isPatient ? "gave up after 3 of 21 attempts: the retry budget" : ": after 3 attempts"
       #expect(error?.description.contains(words) == true, "\(String(describing: error))")
       let left = try files(in: folder)
-      #expect(left == [".file.errand-journal", ".file.errand-part"], "what is there is kept")
+      #expect(left == [".file.errand-journal", ".file.errand-part"], "the partial download is kept")
       guard case .failed = download.state else {
         Issue.record("\(download.state)")
         return
@@ -71,7 +71,7 @@ import Testing
       let download = shop.download(to: folder.appendingPathComponent("file"))
       await #expect(throws: TaskError.self) { try await download.run() }
     }
-    // The budget starts full. Three retries were spent, and none has added to the budget.
+    // The budget starts full. The three retries were deducted, and the transfer's requests added nothing.
     #expect(shop.server.manager.retriesLeft(for: host) == 7)
   }
 
@@ -85,14 +85,14 @@ import Testing
     }
   }
 
-  @Test func `a changed file starts over`() async throws {
+  @Test func `starts over if the file has changed`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     try await inFolder(shop) { place in
       await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
       shop.file.withLock { ($0.data, $0.tag) = (RangeShop.bytes(90_000, seed: 2), #""two""#) }
       try await shop.download(to: place).run()
-      #expect(shop.ranges == ["", "bytes=60000-"], "the answer was the whole of the new one")
+      #expect(shop.ranges == ["", "bytes=60000-"], "the response contained the entire new file")
     }
   }
 
@@ -137,7 +137,7 @@ import Testing
       ("206 Partial Content", [.contentRange: "bytes 60000-99999/100000", .eTag: #""two""#]),
       ("206 Partial Content", [.contentRange: "bytes 60000-99999/100000"]),
     ] as [(String, HTTPHeaders)])
-  func `a response for another range requests the entire file`(
+  func `requests the entire file after a response for another range`(
     status: String, headers: HTTPHeaders
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `a failed call in a hook does not discard data`() async throws {
+  @Test func `a failed call in a hook does not discard the partial download`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     let other = Server(
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `another URL with the same destination starts over`() async throws {
+  @Test func `starts over if another URL has the same destination`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     try await inFolder(shop) { place in
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403]) func `signs an expired URL again and resumes`(status: Int) async throws {
+  @Test(arguments: [401, 403]) func `re-signs an expired URL and resumes`(status: Int) async throws {
     struct Signed: ServerGETTask {
       let server: Server
       let signatures: Shared<Int>
@@ -200,7 +200,7 @@ import Testing
       shop.mock.enqueue(.status(HTTPStatus(status)))
       try await download.run()
       #expect(shop.ranges == ["", "", "bytes=60000-", "bytes=80000-"])
-      #expect(Set(shop.mock.requests.map { $0.target }).count == 4, "each is signed anew")
+      #expect(Set(shop.mock.requests.map { $0.target }).count == 4, "each request has a new signature")
     }
   }
 
@@ -229,7 +229,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "UTF-8", "none", "gzip, aws-chunked", "identity"])
-  func `ignores unknown encodings like an ordinary download`(coding: String) async throws {
+  func `ignores unknown encodings, like an ordinary download`(coding: String) async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.cuts, $0.extra) = ([60_000], [.contentEncoding: coding]) }
     try await inFolder(shop) { place in
@@ -240,7 +240,7 @@ import Testing
   }
 
   @Test(arguments: [[:], [.ifNoneMatch: #""one""#]] as [HTTPHeaders])
-  func `a 304 throws the same error as in an ordinary download`(headers: HTTPHeaders) async throws {
+  func `a 304 throws the same error as for an ordinary download`(headers: HTTPHeaders) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = [.status(304), .status(304)] }
     try await withFolder { folder in
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `rejects a method without ranges before sending`() async throws {
+  @Test func `rejects a method without range support before sending`() async throws {
     struct Post: ServerPOSTTask { let server: Server }
     let shop = try RangeShop()
     try await withFolder { folder in
@@ -265,7 +265,7 @@ import Testing
     }
   }
 
-  @Test func `a complete download that could not be moved only revalidates its version`() async throws {
+  @Test func `a later run only revalidates a complete download that could not be moved`() async throws {
     struct Tokened: ServerGETTask {
       let server: Server
       var path: String { "file" }
@@ -291,7 +291,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [nil, 0]) func `a different length of the same version throws and keeps the partial file`(
+  @Test(arguments: [nil, 0]) func `a different length for the same version throws and keeps the partial file`(
     length: Int?
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -310,14 +310,14 @@ import Testing
     }
   }
 
-  /// A 200 that contains only the rest of the file.
+  /// Returns a 200 response that contains only the rest of the file.
   private func slice(_ shop: RangeShop, sent: Int, _ headers: HTTPHeaders = [:]) -> MockAnswer {
     var headers = headers
     headers[.eTag] = #""one""#
     return RangeShop.raw("200 OK", headers, shop.file.withLock { $0.data.dropFirst(60_000) }, sent: sent)
   }
 
-  @Test func `starts over after a second response with a different length of the same version`() async throws {
+  @Test func `starts over after two responses with a different length for the same version`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     let slice = slice(shop, sent: 40_000)
@@ -331,7 +331,7 @@ import Testing
     }
   }
 
-  @Test func `starts over after a server has sent a part as the entire file`() async throws {
+  @Test func `starts over if a server has sent a part of the file as the entire file`() async throws {
     let shop = try RangeShop(retry: .never)
     let slice = slice(shop, sent: 10_000)
     shop.file.withLock { ($0.first, $0.takesRanges) = ([slice], false) }
@@ -342,7 +342,7 @@ import Testing
     }
   }
 
-  @Test func `accepts any length of the same version if no bytes were received yet`() async throws {
+  @Test func `accepts a different length for the same version before any byte was received`() async throws {
     let shop = try RangeShop(retry: .never)
     let slice = slice(shop, sent: 0)
     shop.file.withLock { $0.first = [slice] }
@@ -387,7 +387,7 @@ import Testing
     }
   }
 
-  @Test func `a download without data leaves nothing behind, and its task must not set a range`() async throws {
+  @Test func `a download without data leaves no files, and its task must not set a range`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = [.status(.notFound)] }
     try await withFolder { folder in

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Uploads in chunks over lost connections and to servers that forget uploads.
+/// Uploads in chunks, with lost connections and servers that forget uploads.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct ResumableUploadTests {
   private func upload(_ file: URL, _ store: UploadShop, by dialect: some UploadDialect) -> ResumableUpload {
     store.upload(file, by: dialect)
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `Google's chunks are multiples of the granularity`() async throws {
+  @Test func `chunks for Google are multiples of the granularity`() async throws {
     try await withUpload(199_000) { file, data in
       let store = try UploadShop()
       store.upload.withLock { $0.beginning["X-Goog-Upload-Chunk-Granularity"] = "66666" }
@@ -58,7 +58,7 @@ import Testing
     private static let shorterFile = "/sys/kernel/mm/transparent_hugepage/enabled"
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: shorterFile), "there is no \(shorterFile)"))
-    func `a file shorter than its size fails the call`() async throws {
+    func `a file that is shorter than its stated size fails the call`() async throws {
       let file = URL(fileURLWithPath: Self.shorterFile)
       let shop = try Shop { $0.retryPolicy = .never }
       let error = await #expect(throws: TaskError.self) {
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `a later run resumes, unless the file has changed`()
+  @Test func `a later run resumes unless the file has changed`()
     async throws
   {
     try await withUpload(199_000) { file, data in
@@ -122,7 +122,7 @@ import Testing
       let other = RangeShop.bytes(199_000, seed: 2)
       try other.write(to: file)
       try await upload(file, store, by: .tus).run()
-      #expect(store.upload.withLock { $0.data } == other, "it began again")
+      #expect(store.upload.withLock { $0.data } == other, "the upload started over")
     }
   }
 
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test func `a permanently rejected or cancelled upload throws an error`() async throws {
+  @Test func `throws if the upload is permanently rejected or cancelled`() async throws {
     for answer in [
       MockAnswer.status(413), .status(.ok, headers: ["X-Goog-Upload-Status": "cancelled"]),
     ] {
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test func `discard terminates the upload at the server`() async throws {
+  @Test func `discard deletes the upload from the server`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop(retry: .never)
       store.upload.withLock { $0.script = [nil] }

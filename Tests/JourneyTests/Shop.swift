@@ -21,7 +21,7 @@ struct AddWidget: ServerPOSTTask, PayloadUploadingTask, PayloadDownloadingTask {
 
 struct PlainTask: ServerTask { var path = "plain" }
 
-/// The complete library with a mock server.
+/// A server with the default transport, connected to a mock server.
 struct Shop {
   let mock: MockServer
   let server: Server
@@ -52,11 +52,11 @@ struct Shop {
 func withFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-journeys-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }  // leftovers do not matter
+  defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
   return try await body(folder)
 }
 
-/// The sorted file names in a folder, including hidden files.
+/// Returns the sorted file names in a folder, including hidden files.
 func files(in folder: URL) throws -> [String] {
   try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
 }

@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// For bodies of files and streams, `timeout` limits the head and the idle time of the body. These bodies take several
-/// times the limit but are never idle for long.
+/// For files and streams, `timeout` limits the wait for the head and the idle time of the body. These bodies take
+/// several times the limit, but are never idle for that long.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SlowBodiesTests {
   private static let limit = Duration.milliseconds(1500)
   private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(20))
 
-  @Test func `a slow body can be read to a file or stream, but times out in memory`() async throws {
+  @Test func `a slow body can be saved to a file or streamed, but times out in memory`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     shop.mock.route("/plain", answer: Self.slow)
     let task = PlainTask().on(shop.server).retry(.never)
@@ -28,7 +28,7 @@ import Testing
   @Test func `a slow streamed upload does not time out`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     shop.mock.route("/plain", answer: Self.slow)
-    // As slow as the stream it forwards.
+    // The response is as slow as the stream that it forwards.
     let body = HTTPBody.once(try await PlainTask().on(shop.server).stream().body, length: 200)
     let task = URLTask(shop.url("echo/x"), method: .put, body: body).on(shop.server).retry(.never)
     #expect(try await task.downloadData().count == 200)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a file that replaces the body has stream timeouts`(isStep: Bool) async throws {
+  func `a request whose body is replaced with a file has stream timeouts`(isStep: Bool) async throws {
     try await withFolder { folder in
       let seen = Shared<[Timeouts]>([])
       let transport = StubTransport { request in
@@ -88,7 +88,7 @@ import Testing
 
   private var shopURL: URL { URL(string: "https://shop.test/x") ?? URL(fileURLWithPath: "/no-url") }
 
-  @Test func `stops reading an error body that drips`() async throws {
+  @Test func `stops reading an error body that arrives too slowly`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     let peer = try WirePeer { connection, _ in
       guard connection.readRequest() != nil else { return }
@@ -111,7 +111,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `an idle body and a missing head time out`() async throws {
+  @Test func `an idle body times out, and so does a missing head`() async throws {
     let shop = try Shop { $0.defaultTimeout = .seconds(1) }
     shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))
     let response = try await PlainTask().on(shop.server).stream()
@@ -122,7 +122,7 @@ import Testing
     #expect(head?.isTimeout == true && head?.limit == .seconds(1))
   }
 
-  @Test func `an explicit attempt timeout applies to streams`() async throws {
+  @Test func `an explicit attempt timeout also applies to streams`() async throws {
     let shop = try Shop()
     shop.mock.route("/plain", answer: Self.slow)
     let task = PlainTask().on(shop.server).retry(.never).timeouts(Timeouts(attempt: .milliseconds(500)))
@@ -142,7 +142,7 @@ import Testing
       $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
       $0.defaultTimeout = limit
     }
-    #expect(lines.withLock { $0.count } == 1, "it is said when it is set")
+    #expect(lines.withLock { $0.count } == 1, "the invalid timeout is logged when it is set")
     let server = await #expect(throws: TaskError.self) { try await GetWidget().on(shop.server).run() }
     #expect(server?.code == .badLimit && server?.reason.contains("defaultTimeout is") == true)
     #expect(shop.mock.requestCount == 0)

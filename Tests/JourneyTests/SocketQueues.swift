@@ -1,11 +1,11 @@
 #if os(Linux)
   import Glibc
 
-  /// The kernel's socket buffers for connections to a local port, with both ends in this process.
+  /// The data in the kernel's socket buffers for connections to a local port, with both ends in this process.
   struct SocketQueues {
-    /// Bytes sent by the server that the client's end has not acknowledged.
+    /// The number of bytes that the server has sent and the client's end has not acknowledged.
     var unsent = 0
-    /// Bytes received at the client's end and not read yet.
+    /// The number of bytes that the client's end has received but not read.
     var unread = 0
 
     init(port: Int) {

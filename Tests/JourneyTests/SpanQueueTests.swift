@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Exporting spans while new ones arrive.
+/// Exports spans while new ones arrive.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SpanQueueTests {
-  @Test func `a flush waits for existing spans, not for new ones`() async throws {
+  @Test func `a flush waits only for spans that ended before it started`() async throws {
     let (shop, batches, flushed) = (try Shop(), Shared(0), Shared(false))
-    // Each exported batch creates new spans until the flush ends, so there are always waiting spans.
+    // Each exported batch creates new spans until the flush ends, so spans are always waiting.
     let recorder = SpanRecorder(
       to: .spans { _ in
         let number = batches.withLock { batches in
@@ -26,7 +26,7 @@ import Testing
     #expect(recorder.dropped == 0)
   }
 
-  @Test func `hidden parts of a call do not appear in spans, log lines or events`() async throws {
+  @Test func `spans, log lines and events don't show the hidden parts of a call`() async throws {
     let (spans, lines, events) = (Shared<[RecordedSpan]>([]), Shared<[String]>([]), EventRecorder())
     let recorder = SpanRecorder(to: .spans { batch in spans.withLock { $0 += batch } })
     let shop = try Shop { settings in
@@ -54,7 +54,7 @@ import Testing
     #expect(calls.allSatisfy { $0["error.type"] == .text("badStatus") }, "\(calls)")
   }
 
-  @Test func `a batch contains up to the limit of spans and can split a call's spans`() async throws {
+  @Test func `a batch contains spans up to the limit and can split the spans of a call`() async throws {
     let batches = Shared<[[RecordedSpan]]>([])
     let recorder = SpanRecorder(
       to: .spans { batch in batches.withLock { $0.append(batch) } },
@@ -69,7 +69,7 @@ import Testing
     #expect(Set(spans.map(\.spanID)).count == 8 && Set(spans.map(\.traceID)).count == 4)
   }
 
-  @Test func `a cancelled flush returns while the exporter hangs, and the spans are exported later`() async throws {
+  @Test func `a cancelled flush returns while the exporter hangs, and its spans are sent later`() async throws {
     let (asked, taken) = (Shared(0), Shared(0))
     let (gate, opening) = AsyncStream.makeStream(of: Void.self)
     let recorder = SpanRecorder(
@@ -101,7 +101,7 @@ import Testing
     #expect(taken.withLock { $0 } == 1 && recorder.dropped == 0)
   }
 
-  @Test func `reads only part of a collector's endless response and counts the batch as accepted`() async throws {
+  @Test func `stops reading a collector's endless response and counts the batch as accepted`() async throws {
     let shop = try Shop()
     shop.mock.route("/v1/traces", answer: .endless(chunk: Data(repeating: 0x20, count: 16 << 10)))
     let recorder = SpanRecorder(

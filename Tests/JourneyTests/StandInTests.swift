@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Responses that differ from the requested content.
+/// Responses that don't contain the requested content.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct StandInTests {
   private let old = Data("old".utf8)
 
-  /// Runs `body` with a shop and an existing file, which must stay unchanged and alone in its folder.
+  /// Runs `body` with a shop and an existing file, which must stay unchanged and remain the only file in its folder.
   private func keepingFile(
     _ answers: MockAnswer..., configure: (inout ServerConfiguration) -> Void = { _ in },
     body: (Shop, URL) async throws -> Void
@@ -37,7 +37,7 @@ import Testing
       let error = await #expect(throws: TaskError.self) { try await task.download(to: file) }
       #expect(error?.code == .notModified && error?.status == 304)
       #expect(error?.headers[.eTag] == "\"a\"" && error?.headers[.setCookie] == Redaction.mark)
-      #expect(shop.mock.requestCount == 1, "it is not tried again")
+      #expect(shop.mock.requestCount == 1, "the request is not retried")
     }
   }
 
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  /// Does the same around all attempts.
+  /// Rebuilds the response once per call.
   private struct RebuildingOnce: PerCallStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  /// Rebuilds the response, as a decrypting step does.
+  /// Rebuilds the response of each attempt, as a decrypting step does.
   private struct Rebuilding: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  /// Resends the request if the first part is not the requested one.
+  /// Resends the request if the first response has the wrong range.
   private struct Repeating: PerCallStep, PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `accepts a range that a step requested again`(isOfCall: Bool) async throws {
+  func `accepts a range from a step's second request`(isOfCall: Bool) async throws {
     let shop = try Shop {
       if isOfCall { $0.perCallSteps = [Repeating()] } else { $0.perAttemptSteps = [Repeating()] }
       $0.maximumErrorBodySize = 3
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `error pages replace no file even if bad statuses are not errors`()
+  @Test func `an error page does not replace a file, even if bad statuses are not errors`()
     async throws
   {
     try await keepingFile(.status(500, body: "sorry"), configure: { $0.reportBadHTTPStatusAsError = false }) {
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `retries a 503 even if bad statuses are not errors`(
+  @Test(arguments: [false, true]) func `retries a 503 even if a bad status is not an error`(
     forTask: Bool
   ) async throws {
     let shop = try Shop { $0.reportBadHTTPStatusAsError = forTask }
@@ -196,14 +196,15 @@ import Testing
     #expect(shop.mock.requestCount == 4)
     for _ in 0..<3 { shop.mock.enqueue(.status(503, body: "busy")) }
     let refused = try await task.stream()
-    #expect(refused.status == 503 && refused.record.attempts.count == 1, "the second is still to be read")
+    #expect(
+      refused.status == 503 && refused.record.attempts.count == 1, "the second attempt is recorded after its body")
     #expect(try await refused.body.collect() == Data("busy".utf8))
-    #expect(shop.mock.requestCount == 6, "an attempt whose body is to be read counts as one")
+    #expect(shop.mock.requestCount == 6, "a returned 503 counts as an attempt")
     #expect(refused.record.attempts.map(\.status) == [503, 503])
     _ = try await plain.retry(.never).run()
     for _ in 0..<2 { shop.mock.enqueue(.status(503, body: "busy")) }
     let busy = try await plain.downloadData()
-    #expect(busy == Data("busy".utf8), "the last answer stands when there is no other")
+    #expect(busy == Data("busy".utf8), "the last response is returned when no retry is left")
     #expect(shop.mock.requestCount == 9)
     try await withFolder { folder async throws in
       for _ in 0..<2 { shop.mock.enqueue(.status(503, body: "busy")) }
@@ -222,7 +223,7 @@ import Testing
     }
   }
 
-  /// Reads each response and returns a modified body.
+  /// Reads each response and returns it with a modified body.
   private struct Bracketing: PerCallStep {
     let kept = Shared<[Data]>([])
 
@@ -235,7 +236,7 @@ import Testing
     }
   }
 
-  /// Reads each response and returns it.
+  /// Reads each response and returns it unchanged.
   private struct Reading: PerCallStep {
     let kept = Shared<[Data]>([])
 
@@ -247,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `a per-call step receives the downloaded body and can replace the file's content`()
+  @Test func `a per-call step receives the downloaded body and can replace it`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -266,7 +267,7 @@ import Testing
     }
   }
 
-  /// Rejects the first response or resends after it.
+  /// Rejects the first response, or sends the request again and can reject the second response.
   private struct Checking: PerCallStep {
     struct Forged: Error {}
     let sendsAgain: Bool
@@ -287,12 +288,12 @@ import Testing
       let shop = try Shop { $0.perCallSteps = [Checking(sendsAgain: false)] }
       shop.mock.enqueue(.text("forged"))
       await #expect(throws: Checking.Forged.self) { try await PlainTask().on(shop.server).download(to: file) }
-      #expect(try files(in: folder).isEmpty, "nothing is left")
+      #expect(try files(in: folder).isEmpty, "no file is left in the folder")
       let twice = try Shop { $0.perCallSteps = [Checking(sendsAgain: true, refusesBoth: true)] }
       for text in ["forged", "forged too"] { twice.mock.enqueue(.text(text)) }
       let deep = folder.appendingPathComponent("new/dir/file")
       await #expect(throws: Checking.Forged.self) { try await PlainTask().on(twice.server).download(to: deep) }
-      #expect(try files(in: folder).isEmpty, "no folder is left either")
+      #expect(try files(in: folder).isEmpty, "no created folder is left either")
       try Data("old".utf8).write(to: file)
       shop.mock.enqueue(.text("forged"))
       await #expect(throws: Checking.Forged.self) { try await PlainTask().on(shop.server).download(to: file) }
@@ -309,7 +310,7 @@ import Testing
     }
   }
 
-  /// Wraps the response body or changes the status.
+  /// Wraps the response body and can change the status.
   private struct Wrapping: PerCallStep {
     let status: HTTPStatus?
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -326,7 +327,7 @@ import Testing
     }
   }
 
-  @Test func `reads a file through a wrapped body, and does not replace a file if a step rejects the status`()
+  @Test func `saves a wrapped body, but not if the step changes the status to an error`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -368,7 +369,7 @@ import Testing
     }
   }
 
-  @Test func `uploads only regular files, and a pipe blocks no thread`() async throws {
+  @Test func `uploads only regular files, and a pipe does not block a thread`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let pipe = folder.appendingPathComponent("pipe")
@@ -381,7 +382,7 @@ import Testing
           #expect(error?.code == .unreadableBody, "\(source)")
         }
       } onCancel: {
-        // If opening the pipe blocks, this opens the writing end when the time limit ends.
+        // If the upload blocks while opening the pipe, opening the writing end after the time limit unblocks it.
         let end = open(pipe.path, O_WRONLY | O_NONBLOCK)
         if end >= 0 { close(end) }
       }
@@ -389,7 +390,7 @@ import Testing
     }
   }
 
-  @Test func `a response made by a step is written to the file`() async throws {
+  @Test func `writes a response made by a step to the file`() async throws {
     try await withFolder { folder in
       let answer = Recovery(from: .offline) { request, _ in
         HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data("kept".utf8)))
@@ -423,7 +424,7 @@ import Testing
       ("bytes=0-4", [.contentType: "multipart/byteranges; boundary=x"]), ("bytes=-5", [.contentRange: "bytes 0-4/10"]),
       ("bytes=0-4", [.contentRange: "bytes 0-4/3"]), ("bytes=0-4", [.contentRange: "bytes 0-18446744073709551616/*"]),
     ] as [(String, HTTPHeaders)])
-  func `rejects a 206 with another range`(range: String, headers: HTTPHeaders) async throws {
+  func `rejects a 206 with a range that was not requested`(range: String, headers: HTTPHeaders) async throws {
     try await keepingFile(.status(206, headers: headers, body: "01234")) { (shop, file) async throws in
       let task = PlainTask().on(shop.server).header(.range, range)
       let error = await refusal { try await task.download(to: file) }

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Peers that send endless data outside a body, while another server on the same loop is used.
+  /// Peers that send endless data outside a body, while the same loop serves exchanges with another server.
   @Suite(.balancedEvents, .timeLimit(.minutes(2)))
   struct StarvingPeerTests {
     private let transport: CurlTransport
@@ -14,14 +14,14 @@
     init() throws {
       var configuration = CurlTransport.Configuration()
       configuration.connectionsPerOrigin = 16  // keeps all exchanges on one loop
-      configuration.idleLifetime = .seconds(3600)  // otherwise the lifetime could close what nothing else has closed
+      configuration.idleLifetime = .seconds(3600)  // so that the lifetime doesn't close connections
       transport = try CurlTransport(configuration)
       other = try WirePeer { connection, _ in
         while connection.readRequest() != nil { connection.answer("hello") }
       }
     }
 
-    /// Answers with a chunk of one byte and then repeats `endless`.
+    /// Returns a peer that answers with a one-byte chunk and then repeats `endless`.
     private static func peer(_ start: String, _ endless: String) throws -> WirePeer {
       let piece = String(repeating: endless, count: (1 << 18) / endless.utf8.count)
       return try WirePeer { connection, _ in
@@ -45,7 +45,7 @@
           _ = try await transport.send(HTTPRequest(.get, other.url())).body.collect()
         }
       }
-      #expect(duration < .seconds(5), "where libcurl was not left, each took 0.9 s")
+      #expect(duration < .seconds(5), "each exchange takes 0.9 s if libcurl keeps reading the endless data")
     }
 
     @Test func `an endless chunk extension times out without blocking other exchanges`() async throws {
@@ -71,7 +71,7 @@
         }
         #expect(await eventually { await transport.connections()[Origin(peer.url())?.description ?? ""] == nil })
       }
-      #expect(total < .milliseconds(1500), "where libcurl was not left, each took 0.4 s")
+      #expect(total < .milliseconds(1500), "each exchange takes 0.4 s if libcurl keeps reading the endless data")
     }
 
     @Test func `rejects endless trailers without blocking other exchanges`() async throws {

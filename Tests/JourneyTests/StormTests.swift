@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A small version of `errand-bench storm`: calls cancelled at random over real sockets.
+/// A small version of `errand-bench storm`, which cancels calls over real sockets at random.
 @Suite(.balancedEvents, .timeLimit(.minutes(3)))
 struct StormTests {
   private static let paths = ["now", "late", "drip", "long", "up"]
@@ -19,7 +19,7 @@ struct StormTests {
     return remote
   }
 
-  /// Runs a call and cancels it after `yields` yields, independent of any clock.
+  /// Runs a call and cancels it after yielding `yields` times, which doesn't depend on a clock.
   private func once(_ path: String, of remote: MockServer, on server: Server, yields: Int) async -> Result<
     Void, any Error
   > {
@@ -63,7 +63,7 @@ struct StormTests {
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `connections close when the last reference to a transport is released, even during bodies`() async throws {
+  @Test func `a released transport lets its exchanges finish and then closes its connections`() async throws {
     let remote = try makeRemote()
     remote.route(.get, "/endless", answer: .endless(chunk: Data(count: 10_000)))
     var transport: (any Transport)? = PlatformTransport()
@@ -83,7 +83,7 @@ struct StormTests {
     try await remote.waitForOpenConnections(0)
   }
 
-  @Test func `two readers share a body and both end`() async throws {
+  @Test func `two readers of a body share its chunks, and both end`() async throws {
     let remote = try makeRemote()
     let chunks = Array(repeating: Data(count: 1000), count: 50)
     remote.route(.get, "/shared", answer: .chunked(chunks).throttled(bytes: 1000, every: .milliseconds(1)))

@@ -33,19 +33,19 @@ import Testing
     let response = try await PlainTask().on(shop.server).stream()
     let iterator = response.body.makeAsyncIterator()
     let first = try #require(try await iterator.next()).count
-    // Wait until nothing is sent for a while. Without backpressure the server would have sent a gigabyte by then.
+    // Wait until nothing is sent for a while. Without backpressure, the server would send a gigabyte in that time.
     var (sent, since) = (shop.mock.bytesSent, ContinuousClock.now)
     let hasStopped = await eventually {
       let now = shop.mock.bytesSent
       if now != sent { (sent, since) = (now, .now) }
       return ContinuousClock.now - since > .milliseconds(500)
     }
-    #expect(hasStopped, "the server goes on sending")
+    #expect(hasStopped, "the server keeps sending")
     #if os(Linux)
       // Subtract the kernel's buffers and the chunk that was already read. The library holds the rest.
       let queued = try SocketQueues(port: #require(shop.mock.url.port))
       let ahead = sent - queued.unsent - queued.unread - first
-      #expect(ahead <= 768 << 10, "\(ahead) bytes were taken ahead of the reader")
+      #expect(ahead <= 768 << 10, "\(ahead) bytes were read ahead of the reader")
       #expect(ahead > 0, "\(sent) sent, \(queued)")
     #endif
     for _ in 0..<64 { _ = try await iterator.next() }
@@ -61,10 +61,10 @@ import Testing
       for try await _ in response.body { break }
     }
     try await shop.mock.waitForOpenConnections(0)
-    #expect(try await GetWidget().on(shop.server).download() == Widget(), "the one slot is free")
+    #expect(try await GetWidget().on(shop.server).download() == Widget(), "the only slot is free")
   }
 
-  @Test func `an unread stream is released when its last reference is`() async throws {
+  @Test func `releasing an unread stream closes its connection`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.enqueue(.endless(chunk: Data(count: 1000)))
     do { _ = try await PlainTask().on(shop.server).stream() }

@@ -3,23 +3,23 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A call that hangs at a given moment.
+/// A call that hangs at a given stage.
 struct StuckCall {
-  /// The moment at which a call hangs. Add a case for each new feature that waits.
+  /// The stage at which a call hangs. Add a case for each new feature that can wait.
   enum Moment: CaseIterable {
-    // Closures and hooks of the app.
+    // In closures and hooks of the app.
     case willStart, computedHeaders, userAgent, uploadBody, preflight, didStart, verdict, willRetry, rebuild,
       postProcess,
       postflight
     // Between attempts.
     case slot, openStream, delay, retryAfter
-    // The exchange.
+    // During the exchange.
     case head, body, file, refusedFile, reader, sentBody
-    // Redirects.
+    // During redirects.
     case redirectDecision, redirectBody, nextHop
     // Around the attempts.
     case serialQueue, pause, cache, callStep, attemptStep, token, connectivity, hedge
-    // Many calls.
+    // With many calls.
     case window
   }
 
@@ -69,7 +69,7 @@ struct StuckCall {
       manager: TaskManager(limits: limits, clock: CallClock(clock)))
   }
 
-  /// Makes the call and returns once it waits.
+  /// Starts the call and returns once it hangs.
   func begin() async throws -> Task<Void, any Error> {
     await configure()
     try await occupy()
@@ -78,7 +78,7 @@ struct StuckCall {
     return call
   }
 
-  /// Waits until the call is cancelled.
+  /// A closure that waits until the call is cancelled.
   private var wait: @Sendable () async throws -> Void {
     {
       [begun = waiting.continuation, never = never.stream] in
@@ -140,7 +140,7 @@ struct StuckCall {
     }
   }
 
-  /// Occupies the resource that the call waits for.
+  /// Occupies the resource for which the call waits.
   private func occupy() async throws {
     switch moment {
     case .slot:
@@ -203,7 +203,7 @@ struct StuckCall {
   /// A port without a listener.
   private static let nowhere = URL(string: "http://127.0.0.1:1/") ?? URL(fileURLWithPath: "/")
 
-  /// Returns once the call waits.
+  /// Returns once the call hangs.
   private func reached() async {
     let manager = server.manager
     switch moment {
@@ -211,14 +211,14 @@ struct StuckCall {
     case .serialQueue: #expect(await eventually { manager.callCount == 2 })
     case .head, .body, .file, .refusedFile, .reader: #expect(await eventually { mock.requests.count == 1 })
     case .delay, .retryAfter, .redirectBody: await clock.sleepers(count: sleeperCount)
-    case .pause: await clock.sleepers(count: 1)  // it was paused before it began
+    case .pause: await clock.sleepers(count: 1)  // the call was paused before it started
     case .hedge, .window, .nextHop: #expect(await eventually { mock.requests.count == 2 })
     default: for await _ in waiting.stream { break }
     }
   }
 
   func expectQuietShop() async throws {
-    await server.manager.cancelAll()  // calls that occupied the resource
+    await server.manager.cancelAll()  // ends the calls that occupy the resource
     await server.update {
       ($0.preflight, $0.postflight, $0.computedHeaders, $0.userAgentProvider) = (nil, nil, nil, nil)
       ($0.perCallSteps, $0.perAttemptSteps, $0.authentication, $0.cache) = ([], [], .none, nil)

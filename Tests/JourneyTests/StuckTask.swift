@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// A task that waits at its moment.
+/// A task that hangs at the given stage.
 struct StuckTask: PayloadDownloadingTask {
   typealias DownloadPayload = Data
   let path: String

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPBody.text("x"), .bytes(Data(count: 100_000)), .stream { AsyncStream { $0.finish() } }])
-  func `a server that has read the request body and never responds triggers the firstByte timeout`(body: HTTPBody)
+  func `a server that reads the body but never responds triggers the firstByte timeout`(body: HTTPBody)
     async throws
   {
     // The attempt timeout would apply while the body is still being sent.

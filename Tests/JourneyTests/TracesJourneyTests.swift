@@ -31,7 +31,7 @@ import Testing
     #expect(parent.state == context.state && parent.baggage == context.baggage)
   }
 
-  @Test func `keeps the task's own trace header, and supports disabling propagation`() async throws {
+  @Test func `keeps the task's own trace header, and propagation can be turned off`() async throws {
     let shop = try Shop()
     try await TraceContext.$current.withValue(context()) {
       let mine = "00-11111111111111111111111111111111-2222222222222222-01"
@@ -85,7 +85,7 @@ import Testing
     #expect(response.attempts.count == 2 && recorder.dropped == 0)
   }
 
-  @Test func `failures have an error type and their own trace, and a stream's span ends with its body`() async throws {
+  @Test func `failed calls have an error type, and a stream's span ends with its body`() async throws {
     let recorder = recorder()
     let shop = try Shop { $0.observers = [recorder] }
     shop.mock.enqueue(.reset)
@@ -123,10 +123,10 @@ import Testing
     await recorder.flush()
     let spans = taken.withLock { $0 }
     #expect(spans.map(\.name) == ["GET", "PlainTask", "GET", "GetWidget"])
-    #expect(spans[1].parent == spans[3].spanID, "the preflight is a part of its call")
+    #expect(spans[1].parent == spans[3].spanID, "the preflight's span is a child of its call's span")
   }
 
-  @Test func `writes a line per batch to a file and rejects a symbolic link`() async throws {
+  @Test func `writes a line per batch to a file, and rejects a symbolic link`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("new/spans.jsonl")
       let recorder = SpanRecorder(to: .file(file), service: "a \"shop\"\n")
@@ -203,7 +203,7 @@ import Testing
     #expect(spans[1]["server.address"] == .text("::1"))
   }
 
-  @Test func `drops and counts spans beyond the limit without delaying calls`() async throws {
+  @Test func `drops and counts spans that exceed the limit without delaying calls`() async throws {
     let gate = PauseBarrier()
     let recorder = SpanRecorder(
       to: .spans { [taken] spans in
@@ -219,7 +219,7 @@ import Testing
   }
 }
 
-/// Blocks waiters until it opens.
+/// A gate that blocks waiters until it opens.
 private final class PauseBarrier: Sendable {
   private let isOpen = Shared(false)
 

@@ -3,11 +3,11 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Pausing, resuming, cancelling and watching a download; digests, deadlines and concurrent runs.
+/// Transfers that are paused, resumed, cancelled or observed, and their digests, deadlines and concurrent runs.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TransferLifeTests {
-  private static let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="  // of an empty file
+  private static let digest = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="  // SHA-256 of an empty file
 
-  /// A shop whose first response stalls after 60,000 bytes.
+  /// Returns a shop whose first response stalls after 60,000 bytes.
   private func stalled(_ retry: RetryPolicy = .patient) throws -> RangeShop {
     let shop = try RangeShop(retry: retry)
     let data = shop.file.withLock { $0.data }
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `a download paused before it starts begins when it is resumed`() async throws {
+  @Test func `a download that is paused before it runs starts when it is resumed`() async throws {
     let shop = try RangeShop()
     try await withFolder { folder in
       let download = shop.download(to: folder.appendingPathComponent("file"))
@@ -58,7 +58,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `a cancelled download keeps its partial file, paused or not`(isPaused: Bool)
+  @Test(arguments: [true, false]) func `a cancelled download keeps its partial file, whether or not it is paused`(
+    isPaused: Bool
+  )
     async throws
   {
     let shop = try stalled()
@@ -79,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `cancelling the surrounding task or all calls ends a download`() async throws {
+  @Test func `cancelling the surrounding Swift task or all calls ends a download`() async throws {
     for cancelsAll in [true, false] {
       let shop = try stalled()
       try await withFolder { folder in
@@ -93,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `two runs never work on the same download`() async throws {
+  @Test func `a download can't run twice at the same time`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -113,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `states report the progress over all attempts and end`() async throws {
+  @Test func `states report progress across all attempts and end with the transfer`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { $0.cuts = [30_000, 30_000] }
     try await withFolder { folder in
@@ -134,7 +136,7 @@ import Testing
       #expect(bytes == bytes.sorted() && seen.compactMap(\.progress).allSatisfy { $0.completed <= 100_000 })
       var after = download.states.makeAsyncIterator()
       guard case .finished = await after.next(), await after.next() == nil else {
-        Issue.record("the states of what is over begin and end with that")
+        Issue.record("the states of a finished transfer should be only .finished")
         return
       }
     }
@@ -175,7 +177,7 @@ import Testing
     }
   }
 
-  @Test func `checks the file against the given digest and the server's`() async throws {
+  @Test func `checks the file against the given digest and the server's digest`() async throws {
     for isKnown in [true, false] {
       let shop = try RangeShop(Data("hello".utf8))
       if !isKnown { shop.file.withLock { $0.extra[.reprDigest] = "sha-256=:\(Self.digest):" } }
@@ -185,7 +187,7 @@ import Testing
         let download = shop.download(to: place, digest: isKnown ? wrong : nil)
         let error = await #expect(throws: TaskError.self) { try await download.run() }
         #expect(error?.code == .digestMismatch)
-        #expect(try files(in: folder) == [], "what came is thrown away")
+        #expect(try files(in: folder) == [], "the rejected file is discarded")
         let right = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
         shop.file.withLock { $0.extra = [:] }
         try await shop.download(to: place, digest: .sha256(right)).run()
@@ -194,7 +196,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `cancelAll ends a transfer that waits for its next attempt`(
+  @Test(arguments: [true, false]) func `cancelAll ends a transfer that is waiting for its next attempt`(
     isPaused: Bool
   ) async throws {
     let clock = ManualClock()
@@ -217,7 +219,7 @@ import Testing
       #expect(await server.manager.cancel(tag: "another") == 0)
       #expect(await server.manager.cancelAll() == 1)
       await #expect(throws: CancellationError.self) { try await run.value }
-      #expect(await server.manager.cancelAll() == 0, "it is over")
+      #expect(await server.manager.cancelAll() == 0, "the transfer has already ended")
       #expect(mock.requestCount == 1)
     }
   }
@@ -236,7 +238,7 @@ import Testing
       let isDelayed = await eventually {
         if case .delayed = ranged.state { true } else { false }
       }
-      #expect(isDelayed, "all its ranges wait, and not an attempt for its limit: \(ranged.state)")
+      #expect(isDelayed, "all ranges wait for their next attempt: \(ranged.state)")
       #expect(await shop.server.manager.cancelAll() == 1)
       await #expect(throws: CancellationError.self) { try await waiting.value }
     }
@@ -249,7 +251,8 @@ import Testing
       let run = Task { try await sending.run() }
       #expect(await eventually { upload.mock.requestCount == 2 })
       #expect(await upload.server.manager.cancel(type: RangeShop.GetFile.self) == 0)
-      #expect(await upload.server.manager.cancel(type: UploadShop.AddFile.self) == 1, "its calls are of another type")
+      #expect(
+        await upload.server.manager.cancel(type: UploadShop.AddFile.self) == 1, "the transfer has its task's type")
       await #expect(throws: CancellationError.self) { try await run.value }
     }
     let stalled = try stalled()
@@ -257,7 +260,7 @@ import Testing
       let download = stalled.download(to: folder.appendingPathComponent("file"))
       let run = Task { try await download.run() }
       #expect(await eventually { size(folder) == 60_000 })
-      #expect(await stalled.server.manager.cancelAll() == 1, "a transfer and its call are one")
+      #expect(await stalled.server.manager.cancelAll() == 1, "a transfer and its call are counted once")
       await #expect(throws: CancellationError.self) { try await run.value }
     }
   }

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// tus 1.0 extensions (deferred length, checksums) and edge cases of every protocol.
+/// The tus 1.0 extensions for deferred lengths and checksums, and edge cases of all upload protocols.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct TusUploadTests {
   @Test(arguments: [
     (100_000, ["PATCH 0 75000", "PATCH 75000 25000"]),
@@ -20,7 +20,7 @@ import Testing
     #expect(shop.mock.requests.map { $0.headers["Upload-Length"] }.dropLast().allSatisfy { $0 == nil })
   }
 
-  @Test func `resends the length after the last chunk was interrupted`() async throws {
+  @Test func `sends the length again if the last chunk was interrupted`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     shop.mock.route(.head, "/files/1") { _ in
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `the checksum of a chunk covers the file's content`() async throws {
+  @Test func `computes the checksum of a chunk from the file's content`() async throws {
     try await withUpload(100_000) { file, _ in
       try Data("abc".utf8).write(to: file)
       let shop = try UploadShop()
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `resends a chunk that arrived damaged`() async throws {
+  @Test func `resends a chunk that arrived corrupted`() async throws {
     try await withUpload(1000) { file, data in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { upload in
@@ -126,10 +126,10 @@ import Testing
     }
   }
 
-  @Test func `lost connections after progress cost no retry budget`() async throws {
+  @Test func `a connection lost after progress costs no retry budget`() async throws {
     try await withUpload(1_000_000) { file, data in
       let shop = try UploadShop(budget: RetryBudget(ratio: 0, capacity: 0))
-      // Every second PATCH is cut in the middle.
+      // The connection is lost in the middle of every second PATCH.
       shop.mock.route(.patch, "/files/1") { request in
         shop.upload.withLock { upload in
           let isCut = upload.data.count % 150_000 != 0 && request.body.count == 75_000

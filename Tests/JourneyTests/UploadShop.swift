@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A server for all three upload protocols, with one upload at a time.
+/// A mock server for all three upload protocols that has one upload at a time.
 final class UploadShop: Sendable {
   struct AddFile: ServerPOSTTask {
     var server: Server
@@ -16,11 +16,12 @@ final class UploadShop: Sendable {
     var isFinal = false
     /// The length sent by the client, or `nil` until then.
     var length: Int?
-    /// Headers of the response that starts an upload.
+    /// Headers of the response that creates an upload.
     var beginning: HTTPHeaders = [:]
     /// Headers of the response to OPTIONS.
     var offer: HTTPHeaders = [:]
-    /// Responses to the next requests except HEAD. `nil` accepts half of the chunk and drops the connection.
+    /// Responses to the next requests except HEAD. For `nil`, the server accepts half of the chunk and drops the
+    /// connection.
     var script: [MockAnswer?] = []
   }
 
@@ -120,7 +121,7 @@ final class UploadShop: Sendable {
       ])
   }
 
-  /// The requests after the first: command or method, offset and length.
+  /// The command or method, offset and length of each request after the first.
   var lines: [String] {
     mock.requests.dropFirst().map { request in
       let command = request.headers["X-Goog-Upload-Command"] ?? request.method.rawValue
@@ -133,7 +134,7 @@ final class UploadShop: Sendable {
     ResumableUpload(of: file, with: AddFile(server: server), by: dialect, chunkSize: chunk)
   }
 
-  /// An upload of bytes, by default without a known length.
+  /// Returns an upload of bytes, by default without a known length.
   func upload(_ data: Data, by dialect: some UploadDialect, length: Int64? = nil, chunk: Int = 75_000)
     -> ResumableUpload
   {

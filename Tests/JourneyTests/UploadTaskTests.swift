@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// An upload uses its task's name, preflight, parameters and limits.
+/// Uploads use the name, preflight, parameters and limits of their task.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct UploadTaskTests {
   /// A task with a custom preflight.
   private struct AddSecret: ServerPOSTTask {
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a file truncated while a chunk is sent fails because it was changed`() async throws {
+  @Test func `throws .unreadableBody if the file is truncated while a chunk is sent`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
       let task = AddSecret(server: store.server) { request in
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test func `an upload's requests report the task's name and progress`() async throws {
+  @Test func `requests report the name of the upload's task and the progress of the upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let (store, events, reported) = (try UploadShop(), EventRecorder(), Shared([TransferProgress]()))
       await store.server.update { $0.observers = [events] }
@@ -111,13 +111,13 @@ import Testing
       let requests = shop.mock.requests
       #expect(requests.first.map { String(decoding: $0.body, as: UTF8.self) } == #"{"album":"holidays"}"#)
       #expect(requests.first?.target == "/files?kind=photo")
-      #expect(shop.upload.withLock { $0.data } == data, "no piece has them")
+      #expect(shop.upload.withLock { $0.data } == data, "no chunk contains the parameters")
       #expect(requests.dropFirst().allSatisfy { $0.target == "/files/1" })
     }
   }
 
-  /// Runs an upload with a deadline of three seconds. Advances `clock` by `left` once it has `sleepers` waits and
-  /// `requests` requests.
+  /// Runs an upload with a deadline of three seconds. Advances `clock` by `left` once it has `sleepers` sleepers and
+  /// the server has received `requests` requests.
   private func runOut(
     _ store: UploadShop, _ clock: ManualClock, requests: Int, sleepers: Int, left: Duration,
     bytes: @escaping @Sendable () async throws -> Data
@@ -144,7 +144,7 @@ import Testing
     #expect(error.reason.contains("of 3.000 s was exceeded"))
   }
 
-  @Test func `waits for the byte source until the deadline`() async throws {
+  @Test func `waits for the byte source no longer than the deadline`() async throws {
     let clock = ManualClock()
     let store = try UploadShop(clock: CallClock(clock))
     _ = try await runOut(store, clock, requests: 1, sleepers: 2, left: .seconds(3)) {

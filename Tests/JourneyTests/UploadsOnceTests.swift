@@ -3,9 +3,9 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// A file is uploaded only once, regardless of the server's responses, and with its original metadata.
+/// A file is uploaded only once, with its original metadata, regardless of the server's responses.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct UploadsOnceTests {
-  /// The server accepts 100,000 bytes and then forgets the upload.
+  /// Makes the server accept 100,000 bytes and then forget the upload.
   private func clearUp(_ store: UploadShop, answering answer: MockAnswer) {
     store.mock.route(.patch, "/files/1") { [upload = store.upload] request in
       upload.withLock { upload in
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `does not upload again if the server confirmed the last chunk and forgot the upload`() async throws {
+  @Test func `does not resend a file if the server confirmed its last chunk and forgot the upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
       clearUp(store, answering: .status(.created, headers: ["Tus-Resumable": "1.0.0"]))
@@ -55,13 +55,13 @@ import Testing
         }
       }
       await #expect(throws: Locked.self) { try await store.upload(file, by: .tus).run() }
-      store.upload.withLock { $0.isThere = false }  // the server has cleaned up
+      store.upload.withLock { $0.isThere = false }  // the server has removed the upload
       try await store.upload(file, by: .tus).run()
       #expect(store.mock.requests.map(\.method) == [.post, .head, .post, .patch])
     }
   }
 
-  /// A task whose setup takes an hour the first time.
+  /// A task that takes an hour to prepare its first request.
   private struct SlowFile: ServerPOSTTask {
     let server: Server
     let clock: ManualClock
@@ -93,13 +93,13 @@ import Testing
         try await ResumableUpload(of: file, with: task, by: .tus).run()
       }
       #expect(error?.timer == .call)
-      store.upload.withLock { $0.isThere = false }  // the server has cleaned up
+      store.upload.withLock { $0.isThere = false }  // the server has removed the upload
       try await ResumableUpload(of: file, with: task, by: .tus).run()
       #expect(store.mock.requests.map(\.method) == [.post, .head, .post, .patch])
     }
   }
 
-  @Test func `restarts a possibly complete upload if the task is safe to repeat`() async throws {
+  @Test func `restarts a possibly complete upload only if the task is safe to repeat`() async throws {
     try await withUpload(100_000) { file, data in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       clearUp(store, answering: .drop)
@@ -116,18 +116,18 @@ import Testing
         return ResumableUpload(of: file, with: task, by: .tus, chunkSize: 75_000)
       }
       await #expect(throws: TaskError.self) { try await upload(.key).run() }
-      #expect(store.mock.requests.count { $0.method == .post } == 1, "another key begins another upload")
+      #expect(store.mock.requests.count { $0.method == .post } == 1, "an upload with a key is not restarted")
       try await upload(.safeToRepeat).run()
       #expect(store.mock.requests.count { $0.method == .post } == 2)
     }
   }
 
-  @Test func `an earlier attempt may have completed the upload even if the last chunk is rejected`() async throws {
+  @Test func `does not resend an upload that an earlier attempt may have completed`() async throws {
     try await withUpload(1000) { file, _ in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       store.mock.route(.patch, "/files/1") { [upload = store.upload] _ in
         if isFirst.withLock({ $0.take() }) { return .drop }
-        upload.withLock { $0.isThere = false }  // the dropped chunk arrived, and the server moved the file
+        upload.withLock { $0.isThere = false }  // the server received the chunk and moved the file
         return .status(423)
       }
       let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `an upload is complete if a query reports completion after a conflict`() async throws {
+  @Test func `an upload succeeds if a query reports completion after a conflict`() async throws {
     try await withUpload(1000) { file, data in
       let store = try UploadShop()
       store.mock.route(.patch, "/files/1") { [upload = store.upload] request in
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test func `does not resend a length that the server kept even though the chunk was damaged`() async throws {
+  @Test func `does not resend the length if the server kept it but not the corrupted chunk`() async throws {
     let store = try UploadShop()
     let reported = Shared(0)
     store.mock.route("/files/1") { request in
@@ -165,7 +165,7 @@ import Testing
     #expect(store.mock.requests.map(\.method) == [.post, .patch, .head, .patch])
   }
 
-  @Test func `forgets a possibly complete upload if the server refuses to delete it`() async throws {
+  @Test func `discard forgets a possibly complete upload if the server refuses to delete it`() async throws {
     try await withUpload(1000) { file, _ in
       let store = try UploadShop(retry: .never)
       let upload = store.upload(file, by: .tus)
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `an upload resumes only with the same metadata and type`() async throws {
+  @Test func `resumes an upload only if its metadata and type are unchanged`() async throws {
     func run(_ file: URL, _ store: UploadShop, album: String, _ type: MediaType? = nil) async throws {
       let task = UploadShop.AddFile(server: store.server)
       try await ResumableUpload(
@@ -244,7 +244,7 @@ import Testing
   }
 
   @Test(arguments: [405, 409, 423, 501] as [HTTPStatus])
-  func `keeps the journal unless the upload can't be deleted`(
+  func `discard keeps the journal unless the server can never delete the upload`(
     status: HTTPStatus
   ) async throws {
     try await withUpload(1000) { file, _ in
@@ -262,7 +262,7 @@ import Testing
   }
 
   @Test(arguments: [.drop, .status(.serviceUnavailable), .status(408)] as [MockAnswer])
-  func `does not repeat the creation of an empty upload`(answer: MockAnswer) async throws {
+  func `does not retry the creation of an empty upload`(answer: MockAnswer) async throws {
     try await withUpload(0) { file, _ in
       let store = try UploadShop()
       store.mock.route(.post, "/files") { _ in answer }
@@ -273,7 +273,7 @@ import Testing
       let store = try UploadShop()
       store.mock.route(.post, "/files") { _ in .drop }
       await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
-      #expect(store.mock.requestCount == 3, "one of another length is nothing yet")
+      #expect(store.mock.requestCount == 3, "creating a non-empty upload is retried")
     }
   }
 
@@ -291,7 +291,7 @@ import Testing
     }
   }
 
-  @Test func `retries the OPTIONS request, and an empty upload with a key`() async throws {
+  @Test func `retries the OPTIONS request and the creation of an empty upload with a key`() async throws {
     try await withUpload(0) { file, _ in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       store.mock.route("/files") { request in

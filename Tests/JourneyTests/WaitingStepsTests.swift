@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Steps and bodies that wait for their own calls don't hold a slot.
+/// Steps and bodies hold no slot while they wait for calls that they make.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct WaitingStepsTests {
   private static let tight = ThrottleLimits(perHost: 1, streamsPerHost: 1)
 
@@ -16,12 +16,12 @@ import Testing
       try await ask()
       guard response.status == 401 else { return response }
       let second = try await next(request)
-      withExtendedLifetime(response) {}  // a debug build keeps the response alive until here
+      withExtendedLifetime(response) {}  // release builds must also keep the response until here
       return second
     }
   }
 
-  /// A renewal shared by all waiters and started by the first.
+  /// A token renewal that the first caller starts and all callers share.
   private actor SharedRenewal {
     private var work: Task<Void, any Error>?
 
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  /// A shop with one slot per host, and a second server without steps on the same manager.
+  /// Returns a shop with one slot per host, and a second server without steps that uses the same manager.
   private func shop(_ ask: @escaping @Sendable (Server) async throws -> Void) throws -> Shop {
     let renewing = Shared<Server?>(nil)
     let shop = try Shop(limits: Self.tight) {
@@ -44,7 +44,7 @@ import Testing
     return shop
   }
 
-  /// The statuses of concurrent calls. A call that hangs is cancelled at the time limit and has no status.
+  /// Returns the statuses of concurrent calls. A call that hangs is cancelled at the time limit and has no status.
   private func statuses(of calls: Int = 1, _ call: @escaping @Sendable () async throws -> HTTPStatus) async
     -> [HTTPStatus?]
   {
@@ -63,7 +63,9 @@ import Testing
     #expect(shop.isQuiet)
   }
 
-  @Test(arguments: [401, 200]) func `a step of a stream can make a call`(status: HTTPStatus) async throws {
+  @Test(arguments: [401, 200]) func `a step can make a call while it holds the response of a stream`(status: HTTPStatus)
+    async throws
+  {
     let shop = try shop { _ = try await PlainTask(path: "token").on($0).downloadData() }
     shop.mock.enqueue(.status(status, body: "first"))
     shop.mock.route("/plain", answer: .text("second"))
@@ -77,7 +79,7 @@ import Testing
     #expect(await eventually { shop.isQuiet && shop.server.manager.throttle.streams == 0 })
   }
 
-  @Test func `many calls can share one renewal without deadlock`() async throws {
+  @Test func `many calls share one renewal without deadlock`() async throws {
     let renewal = SharedRenewal()
     let shop = try shop { server in try await renewal.renewed { try await PlainTask(path: "token").on(server).run() } }
     let (refused, number) = (Shared(Set<String>()), Shared(0))
@@ -97,7 +99,7 @@ import Testing
     #expect(shop.mock.requests.count { $0.path == "/token" } == 1 && shop.isQuiet)
   }
 
-  @Test func `a body can come from a call to the same host`() async throws {
+  @Test func `a request body can come from a call to the same host`() async throws {
     let shop = try Shop(limits: Self.tight) { $0.defaultTimeout = .seconds(10) }
     let server = shop.server
     let body = HTTPBody.stream {

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Thousands of tasks in a window over real sockets.
+/// Thousands of tasks that run in a window over real sockets.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct WindowTests {
   struct GetPart: ServerGETTask, PayloadDownloadingTask {
     typealias DownloadPayload = String
@@ -12,7 +12,7 @@ import Testing
     var path: String { "parts/\(id)" }
   }
 
-  /// A shop of numbered parts, and a server limited only by the window.
+  /// Returns a mock shop with numbered parts, and a server that is limited only by the window.
   private func make() throws -> (MockServer, Server) {
     let mock = try MockServer(keeping: 0)
     mock.route(.get, "/parts/:id") { .text($0.parameters["id"] ?? "") }
@@ -41,10 +41,10 @@ import Testing
     #expect(mock.requestCount == 10_000)
     // A connection closed after its exchange may still be counted.
     if keepsConnections { #expect(mock.peakConnections <= 16) }
-    #expect(mock.peakConnections > 1, "they did run at once")
+    #expect(mock.peakConnections > 1, "the tasks ran concurrently")
   }
 
-  @Test func `in submission order, slow tasks do not exceed the window`() async throws {
+  @Test func `slow tasks do not exceed the window when results keep the order of the tasks`() async throws {
     let (mock, server) = try make()
     mock.route(.get, "/parts/:id") { request in
       let id = request.parameters["id"] ?? ""

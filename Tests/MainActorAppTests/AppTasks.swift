@@ -1,13 +1,13 @@
 import Errand
 
-// Tasks of an app whose default isolation is the main actor, annotated only if necessary.
+// Tasks of an app whose default isolation is the main actor, with annotations only where the compiler needs them.
 
 struct Widget: TaskPayload, Equatable {
   let id: Int
   let name: String
 }
 
-/// A plain `Codable` type needs `nonisolated`. A `TaskPayload` doesn't.
+/// A plain `Codable` type must be `nonisolated`. A `TaskPayload` needs no annotation.
 nonisolated struct Receipt: Codable, Sendable {
   let number: Int
 }

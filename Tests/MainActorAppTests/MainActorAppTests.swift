@@ -8,7 +8,7 @@ import Testing
     #expect(try await GetWidget(id: 7).download() == Widget(id: 7, name: "Cog"))
   }
 
-  @Test func `a hook changes main-actor state, and a handle can live there`() async throws {
+  @Test func `a hook can change main-actor state, and the state can hold a task handle`() async throws {
     let handle = Server.shop.manager.start(ShowWidget(id: 7).context(Shelf.self, 3))
     #expect(try await handle.value.status == .ok)
     #expect(Shown.widgets == [7])
@@ -22,7 +22,7 @@ import Testing
     #expect(try await FindWidget(name: "Lever").download() == nil)
   }
 
-  @Test func `uploads one payload and downloads another`() async throws {
+  @Test func `uploads one payload type and downloads another`() async throws {
     let answer = try await AddWidget(uploadPayload: Widget(id: 0, name: "Sprocket")).response()
     #expect(answer.status == .created)
     #expect(answer.payload == Widget(id: 9, name: "Sprocket"))
@@ -42,7 +42,7 @@ import Testing
     #expect(error?.attempts.count == 1)
   }
 
-  @Test func `a server can be a static let in an extension`() {
+  @Test func `a server can be a static constant in an extension`() {
     #expect(Server.shop.remote == "https://shop.test")
   }
 
@@ -61,7 +61,7 @@ import Testing
     #expect(name == "Cog")
   }
 
-  @Test func `tasks declare their method and payloads in the inheritance clause`() async throws {
+  @Test func `tasks can declare their method and payloads in the inheritance clause`() async throws {
     #expect(try await FetchWidget(id: 7).send().name == "Cog")
     #expect(try await FetchWidgets().send().map(\.name) == ["Cog", "Gear"])
     #expect(try await StoreWidget(uploadPayload: Widget(id: 0, name: "Sprocket")).send().id == 9)
@@ -95,10 +95,10 @@ import Testing
     #expect(try await shop.send(GetSession()).name == "Ada")
   }
 
-  @Test func `results of many tasks can be read on the main actor`() async {
+  @Test func `the main actor can read the results of many tasks`() async {
     let basket = Basket()
     for await (task, result) in Server.shop.manager.results(of: [7, 7, 8].map { GetWidget(id: $0) }, limit: 2) {
-      basket.add(task, found: (try? result.get()) != nil)  // number 8 is missing
+      basket.add(task, found: (try? result.get()) != nil)  // widget 8 doesn't exist
     }
     #expect(basket.found == [7, 7])
     #expect(basket.missing == [8])
@@ -114,14 +114,14 @@ import Testing
     #expect(try await Server.shop.manager.downloads(of: stream).map(\.name) == ["Cog", "Cog", "Cog"])
   }
 
-  @Test func `an app's model downloads a response and stores it`() async throws {
+  @Test func `a model on the main actor downloads a payload and stores it`() async throws {
     let model = Model()
     try await model.load()
     #expect(model.widget?.name == "Cog")
   }
 }
 
-/// App state, on the main actor by default.
+/// The app's state, which is isolated to the main actor by default.
 final class Session {
   var name = ""
 }

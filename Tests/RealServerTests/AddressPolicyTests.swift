@@ -17,10 +17,10 @@
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(certificates.authority)
       let server = Server(remote: Remote(nginx.url), transport: try CurlTransport(configuration))
-      // An open, unread stream on the connection.
+      // Open a stream on the connection and leave it unread.
       let large = try await URLTask(nginx.url.appendingPathComponent("large")).on(server).stream()
       #expect(large.version == .http2)
-      // Streams have their own connections. These requests share the first stream's connection.
+      // Streamed calls have their own connections, but these requests share the first stream's connection.
       let hello = URLTask(nginx.url.appendingPathComponent("hello")).on(server)
       let other = try await hello.stream()
       #expect(other.isConnectionReused)
@@ -30,9 +30,9 @@
         #expect(error?.code == .forbiddenAddress && error?.wasNotSent == true, "\(String(describing: error))")
       }
       let last = try await hello.stream()
-      #expect(last.isConnectionReused, "the connection stands, for all others")
+      #expect(last.isConnectionReused, "other requests still use the connection")
       #expect(try await last.body.collect() == Data("hello\n".utf8))
-      #expect(try await large.body.collect().count == 8 << 20, "the other stream is not hurt")
+      #expect(try await large.body.collect().count == 8 << 20, "the other stream is not affected")
       withExtendedLifetime(nginx) {}
     }
   }

@@ -1,7 +1,7 @@
 import Errand
 import Foundation
 
-/// A private Apache that requires Digest credentials and accepts files. It stops when it is released.
+/// A private Apache server that requires Digest credentials and accepts uploads. It stops when it is released.
 final class Apache: Sendable {
   static let credential = Credential(user: "somebody", password: "open sesame")
   static let isExpected = LocalServer.isExpected("apache2")
@@ -11,7 +11,7 @@ final class Apache: Sendable {
 
   /// Starts Apache.
   init() async throws {
-    // In the format of `htdigest`: the MD5 of the user name, realm and password.
+    // `htdigest` writes the MD5 hash of the user name, realm and password.
     let users = Data("somebody:errand:9c67bc998868d1420b78cb61c210a7fd\n".utf8)
     server = try await LocalServer("apache2", files: ["users": users, "root/hello": Data("hello\n".utf8)]) {
       Self.configuration($0, $1)
@@ -21,7 +21,7 @@ final class Apache: Sendable {
     url = try server.url("http")
   }
 
-  /// An uploaded file.
+  /// Returns the content of an uploaded file.
   func file(_ name: String) -> Data? {
     FileManager.default.contents(atPath: server.folder.appendingPathComponent("root/\(name)").path)
   }

@@ -11,15 +11,15 @@
     static let isExpected = interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true"
   }
 
-  /// Reads a HAR with two parsers from PyPI, haralyzer and harparser. The latter lists the required and optional fields
-  /// of every part.
+  /// Reads a HAR file with two parsers from PyPI, haralyzer and harparser. harparser checks the required and optional
+  /// fields of every object.
   @Suite(.timeLimit(.minutes(3)), .enabled(if: Haralyzer.isExpected))
   struct ArchiveReaderTests {
-    @Test func `haralyzer reads the requests and responses`() async throws {
+    @Test func `haralyzer and harparser read an exported HAR file`() async throws {
       let python = try #require(Haralyzer.interpreter, "haralyzer is not installed")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-har-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let mock = try MockServer()
       mock.route("/widgets/7", answer: .json(#"{"id":7,"password":"s3cret"}"#))
       mock.route(.post, "/moved", answer: .status(307, headers: ["Location": "/widgets/7"]))

@@ -2,8 +2,8 @@
   import Errand
   import Foundation
 
-  /// A third-party OAuth 2 server that uses Authlib with Flask, in Python. It has one resource, `/widgets`, and rotates
-  /// refresh tokens.
+  /// An OAuth 2 server in Python that uses Authlib and Flask. It has one resource, `/widgets`, and rotates refresh
+  /// tokens.
   final class AuthlibServer: Sendable {
     let url: URL
     private let server: LocalServer
@@ -14,7 +14,7 @@
 
     init() async throws {
       guard let interpreter = Self.interpreter else {
-        throw LocalServer.Failure(reason: "no python3 with its packages authlib and flask is installed")
+        throw LocalServer.Failure(reason: "python3 with the packages authlib and flask is not installed")
       }
       server = try await LocalServer(interpreter) { port, _ in
         Self.script.replacingOccurrences(of: "PORT", with: "\(port)")
@@ -22,7 +22,7 @@
         ["\($0)/configuration"]
       }
       guard let url = URL(string: "http://127.0.0.1:\(server.port)") else {
-        throw LocalServer.Failure(reason: "no URL for port \(server.port)")
+        throw LocalServer.Failure(reason: "can't make a URL for port \(server.port)")
       }
       self.url = url
     }
@@ -33,7 +33,7 @@
     struct Seen: Decodable {
       /// The grants of all token requests in order.
       let grants: [String]
-      /// The number of refreshes with a used refresh token.
+      /// The number of token requests with an already used refresh token.
       let reused: Int
     }
 
@@ -52,7 +52,7 @@
       try await URLTask(url("approve"), method: .post, body: body).on(plain).run()
     }
 
-    /// Signs in on a page like a browser and returns the redirect target.
+    /// Signs in on the authorization page like a browser, and returns the redirect target.
     func signIn(on page: URL) async throws -> URL? {
       let task = URLTask(page).on(plain).accepting(.all).redirects(.refuse)
       return try await task.run().headers[.location].flatMap { URL(string: $0) }

@@ -3,7 +3,7 @@
   import Glibc
   import Testing
 
-  /// An `errand-bench` process to be killed. It is killed when released.
+  /// An `errand-bench` process that tests can suspend and kill. It is killed when it is released.
   final class BenchProgram {
     private let process: pid_t
     private var code: Int32?

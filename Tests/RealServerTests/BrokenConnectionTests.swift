@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// HTTP/2 connections that break in the middle of several bodies.
+  /// HTTP/2 connections that break while several bodies are being received.
   @Suite(
     .speaksHTTP2,
-    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct BrokenConnectionTests {
     @Test(arguments: ["violate", "die"], [1, 4])
@@ -25,14 +25,14 @@
       await #expect(throws: TaskError.self) { try await send(end) }
       for body in bodies {
         let error = await #expect(throws: TaskError.self) { try await body.collect() }
-        // Streams that libcurl does not notify time out. libcurl 8.16 reports which rule was violated.
+        // A stream times out if libcurl does not end it. libcurl 8.16 reports the violated rule.
         let ends: [TaskError.Code?] = [.truncatedBody, .timedOut, .badResponse]
         #expect(ends.contains(error?.code), "\(error.map { "\($0)" } ?? "")")
       }
     }
 
     // libcurl 7.88 loses data that arrives with the end of the last stream after a GOAWAY.
-    @Test func `a response after a GOAWAY is complete or fails`() async throws {
+    @Test func `a response that follows a GOAWAY is complete or fails`() async throws {
       let peer = try await HTTP2Peer()
       for size in [1, 40_000, 100_000, 300_000] {
         let request = HTTPRequest(.get, peer.url.appendingPathComponent("drain/\(size)"))
@@ -45,7 +45,7 @@
       }
     }
 
-    // If a stream is refused twice, libcurl opens another connection, which it does not use but keeps.
+    // If a stream is refused twice, libcurl opens another connection and keeps it without using it.
     @Test(.saysNothingOfRefusals, .keepsClosedConnections)
     func `reuses a connection that was opened but not used`() async throws {
       let peer = try await HTTP2Peer()
@@ -55,7 +55,7 @@
       let refused = HTTPRequest(.get, peer.url.appendingPathComponent("reset/REFUSED_STREAM"), options: options)
       await #expect(throws: TaskError.self) { try await transport.send(refused) }
       #expect(try await peer.seen().count == 2)
-      // Omit the length, because the connection must be known to be alive.
+      // Omit the length, so that the transport must know that the connection is alive.
       let request = HTTPRequest(.get, peer.url.appendingPathComponent("unstated"))
       for _ in 0..<3 {
         let body = try await transport.send(request).body.collect()

@@ -12,8 +12,8 @@
     ///
     /// - Parameters:
     ///   - files: The served files by path.
-    ///   - protocols: The HTTP versions it speaks.
-    ///   - site: The lines of its only site for its folder.
+    ///   - protocols: The HTTP versions that caddy supports.
+    ///   - site: Returns the configuration lines of the only site for a folder.
     init(
       files: [String: Data] = [:], protocols: String = "h1 h2", site: (String) -> String
     ) async throws {

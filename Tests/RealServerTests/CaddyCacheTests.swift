@@ -44,7 +44,7 @@
       withExtendedLifetime(caddy) {}
     }
 
-    @Test func `serves fresh responses from the cache and sends a redirect's cookie on the next hop`() async throws {
+    @Test func `serves fresh responses from the cache and sends a cookie set by a redirect`() async throws {
       let (caddy, server) = try await start()
       _ = try await Fetch(path: "fresh").on(server).response()
       let second = try await Fetch(path: "fresh").on(server).response()

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Runs the same tests with another HTTP/2 implementation.
+  /// Tests the transport with another HTTP/2 implementation.
   @Suite(.enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct CaddyTests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
@@ -41,7 +41,7 @@
     }
 
     // The response is read before libcurl watches the socket, so the connection is not idle.
-    @Test func `immediate responses over a reused connection arrive completely`() async throws {
+    @Test func `receives immediate responses over a reused connection completely`() async throws {
       let mock = try MockServer(keeping: 0)
       mock.route("/*", answer: .data(Data(count: 1_500_000)))
       let gateway = try await Gateway.caddy(to: mock)

@@ -11,25 +11,25 @@ struct Certificates: Sendable {
   let authority: Data
   let server: Pair
   let client: Pair
-  /// Like the server's certificate, but expired.
+  /// A copy of the server's certificate that has expired.
   let expired: Pair
-  /// Like the server's certificate, but self-signed.
+  /// A copy of the server's certificate that is self-signed.
   let selfSigned: Pair
   /// The hash of the server's key as computed by `openssl`.
   let serverPin: String
 
   static let isExpected = LocalServer.isExpected("openssl")
 
-  /// The certificates shared by all tests.
+  /// Returns the certificates that all tests share.
   static func shared() throws -> Certificates { try made.get() }
 
   private static let made = Result { try Certificates() }
 
-  /// Creates certificates with an authority of this name.
+  /// Creates certificates signed by an authority with this name.
   init(authorityNamed subject: String = "/CN=Errand tests") throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
     try Self.run(Self.script(subject), in: folder)
     func file(_ name: String) throws -> Data { try Data(contentsOf: folder.appendingPathComponent(name)) }
     authority = try file("ca.pem")
@@ -67,7 +67,7 @@ struct Certificates: Sendable {
     let status = Shell.run("cd '\(folder.path)' && exec 2> errors\n\(script)")
     guard status == 0 else {
       let output = try Data(contentsOf: errors)
-      throw LocalServer.Failure(reason: "no certificates: \(String(decoding: output, as: UTF8.self))")
+      throw LocalServer.Failure(reason: "can't create certificates: \(String(decoding: output, as: UTF8.self))")
     }
   }
 }

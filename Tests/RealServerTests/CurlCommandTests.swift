@@ -14,25 +14,25 @@
       mock.route("/*", answer: .text("answer"))
     }
 
-    /// Runs a command in /bin/sh from a file, because arguments are limited in size.
+    /// Runs a command in /bin/sh from a file, because the size of arguments is limited.
     private func run(_ command: String) async throws -> MockRequest {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-curl-\(UUID().uuidString)")
       try Data("export NO_PROXY='*' HOME=/nonexistent\n\(command) >/dev/null 2>&1\n".utf8).write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
       let status = Shell.run("exec /bin/sh '\(file.path)'")
       // Don't wait for a request if the command fails.
-      try #require(status == 0, "\(status) of \(command.prefix(2000))")
+      try #require(status == 0, "exit status \(status) of \(command.prefix(2000))")
       return try await mock.nextRequest()
     }
 
-    /// The request as Errand sends it.
+    /// Returns the request as Errand sends it.
     private func send(_ request: HTTPRequest) async throws -> MockRequest {
       let response = try await CurlTransport().send(request)
       _ = try await response.body.collect()
       return try await mock.nextRequest()
     }
 
-    /// The relevant headers in order, without the headers for framing and encodings, which differ by program.
+    /// Returns the headers in order, without the headers for framing and encodings, which differ by program.
     private func fields(_ request: MockRequest) -> [String] {
       let own: [HTTPHeaderName] = [.host, .contentLength, .transferEncoding, .acceptEncoding]
       return request.headers.filter { !own.contains($0.name) }.map { "\($0.name): \($0.value)" }
@@ -52,7 +52,7 @@
       "=", "\u{1}\u{2}9",
     ]
 
-    @Test(arguments: values) func `the curl command sends a value like Errand`(value: String) async throws {
+    @Test(arguments: values) func `the curl command sends the same value as Errand`(value: String) async throws {
       let url = mock.url.appendingPathComponent("x")
       try await expectSame(
         HTTPRequest(.get, url, headers: ["X-Value": value, "X-After": "1", "X-Value": value]), value)
@@ -66,8 +66,8 @@
       let url = mock.url.appendingPathComponent("x")
       try await expectSame(HTTPRequest(HTTPMethod(method), url), method)
       guard method != "HEAD" else { return }
-      try await expectSame(HTTPRequest(HTTPMethod(method), url, body: .bytes(Data())), "\(method) of no bytes")
-      try await expectSame(HTTPRequest(HTTPMethod(method), url, body: .text("@text")), "\(method) of text")
+      try await expectSame(HTTPRequest(HTTPMethod(method), url, body: .bytes(Data())), "\(method) without bytes")
+      try await expectSame(HTTPRequest(HTTPMethod(method), url, body: .text("@text")), "\(method) with text")
     }
 
     @Test(
@@ -78,7 +78,7 @@
       try await expectSame(HTTPRequest(.get, url), target)
     }
 
-    @Test func `large bodies and file bodies arrive complete`() async throws {
+    @Test func `the curl command sends large bodies and file bodies completely`() async throws {
       let url = mock.url.appendingPathComponent("x")
       let text = String(repeating: "it's a line\n", count: 100_000)
       try await expectSame(HTTPRequest(.post, url, body: .text(text)), "text")
@@ -86,11 +86,11 @@
       try await expectSame(HTTPRequest(.post, url, body: .bytes(bytes)), "bytes")
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("it's \(UUID().uuidString)")
       try bytes.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
       try await expectSame(HTTPRequest(.post, url, body: .file(file)), "file")
     }
 
-    @Test func `decompresses the response and sends empty headers`() async throws {
+    @Test func `the curl command decompresses the response and sends empty headers`() async throws {
       var request = HTTPRequest(.get, mock.url, headers: ["X-Empty": "", "X-Blank": "  "])
       request.options.decodesBody = true
       let ran = try await run(request.curlCommand())
@@ -105,7 +105,7 @@
       "-H 'Accept: a' -H 'Accept: b'", "--data-ascii x --data-raw y",
     ]) func `a parsed command line sends the same request as curl`(options: String) async throws {
       let line = "curl -sS \(options) '\(mock.url.absoluteString)/x?y=1'"
-      // dash does not support $'…', which browsers write.
+      // dash does not support the $'…' quotes that browsers write.
       let ran = try await run(
         options.contains("$'") ? "bash -c '\(line.replacingOccurrences(of: "'", with: "'\\''"))'" : line)
       let read = try await send(CurlCommand(line).request)
@@ -113,7 +113,7 @@
       #expect(read.method == ran.method && read.target.lowercased() == ran.target.lowercased())
       #expect(read.body == ran.body)
       func lines(_ request: MockRequest) -> [String] {
-        // A task gets curl's default headers from its server instead.
+        // Omit curl's default headers, because a task gets its defaults from its server.
         fields(request).filter { !$0.hasPrefix("User-Agent: curl") && $0 != "Accept: */*" }.sorted()
       }
       #expect(lines(read) == lines(ran))

@@ -29,13 +29,13 @@
 
     private func send(_ task: Fetch) async throws -> HTTPResponse { try await task.on(server).run() }
 
-    @Test func `without a credential, returns the 401`() async throws {
+    @Test func `returns the 401 if there is no credential`() async throws {
       let response = try await send(Fetch(credential: nil))
       #expect(response.status == .unauthorized)
       #expect(response.headers["WWW-Authenticate"]?.hasPrefix("Digest realm=\"errand\"") == true)
     }
 
-    @Test func `the correct credential works repeatedly over one connection`() async throws {
+    @Test func `the correct credential works for several requests over one connection`() async throws {
       for round in 0..<5 {
         let response = try await send(Fetch())
         #expect(response.status == .ok)
@@ -49,9 +49,9 @@
       #expect(try await send(Fetch(credential: wrong)).status == .unauthorized)
     }
 
-    @Test func `does not use a credential for the next request`() async throws {
+    @Test func `does not use a credential for the next request on the same connection`() async throws {
       #expect(try await send(Fetch()).status == .ok)
-      // Reuses the connection without the credential.
+      // The next request reuses the connection without the credential.
       #expect(try await send(Fetch(credential: nil)).status == .unauthorized)
     }
 
@@ -62,7 +62,7 @@
       #expect(apache.file("bytes") == bytes)
     }
 
-    @Test func `uploads a one-shot body with the second call, once the challenge is known`() async throws {
+    @Test func `uploads a one-shot body with the second call, when the challenge is known`() async throws {
       let task = Fetch(httpMethod: .put, path: "once") {
         .once(
           AsyncStream { continuation in
@@ -76,9 +76,9 @@
       #expect(apache.file("once")?.count == 100_000)
     }
 
-    @Test func `concurrent calls receive their own responses`() async throws {
+    @Test func `concurrent calls succeed`() async throws {
       try await withThrowingTaskGroup { group in
-        // Fewer than Apache's threads: beyond that it closes idle connections.
+        // Use fewer calls than Apache has threads, because otherwise Apache closes idle connections.
         for _ in 0..<20 {
           group.addTask {
             let body = try await Fetch().on(server).downloadData()

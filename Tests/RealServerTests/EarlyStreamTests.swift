@@ -7,7 +7,7 @@
   /// HTTP/2 servers that respond completely before reading the request (RFC 9113 §8.1).
   @Suite(
     .speaksHTTP2,
-    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
     .timeLimit(.minutes(2)))
   struct EarlyStreamTests {
     private let peer: HTTP2Peer
@@ -27,7 +27,7 @@
     ]
 
     @Test(arguments: ["window", "nothing", "all"], ["length/stay", "length/reset", "none/stay", "none/reset"])
-    func `a complete response ends the exchange however much of the request is read`(reading: String, answer: String)
+    func `a complete response ends the exchange, however much of the request was read`(reading: String, answer: String)
       async throws
     {
       for body in Self.bodies {
@@ -38,7 +38,7 @@
       }
     }
 
-    /// libcurl 7.88 loses data that arrives together with the reset and reports neither.
+    /// libcurl 7.88 loses data that arrives together with the reset, and reports neither the data nor the reset.
     @Test(arguments: ["window", "nothing", "all"])
     func `a response of unknown length before a reset is complete or reports the reset`(reading: String)
       async throws
@@ -49,17 +49,17 @@
           let text = try await transport.send(request("\(reading)/open/reset", body)).body.collect()
           #expect(text == Data("ok".utf8))
         } catch let error as TaskError where reading == "nothing" && error.timer == .attempt {
-          // A busy machine reads both at once and receives no further event, so the timeout ends the exchange.
+          // A busy machine reads the response and the reset at once and gets no other event, so the exchange times out.
         } catch let error as TaskError {
           #expect(error.code == .truncatedBody && error.reason.contains("reset"), "\(error)")
         }
       }
     }
 
-    /// Go's servers sometimes send both in one TLS record. libcurl 7.88 then drops the data it has read; if the peer
-    /// reads nothing, only a timeout ends the exchange.
+    /// Servers written in Go sometimes send both in one TLS record. libcurl 7.88 then drops the data that it has read,
+    /// and if the peer reads nothing, only a timeout ends the exchange.
     @Test(arguments: ["window", "nothing", "all"], ["length", "open"])
-    func `a response in one record with a reset is complete or fails`(reading: String, length: String)
+    func `a response in the same TLS record as a reset is complete or fails`(reading: String, length: String)
       async throws
     {
       let timeouts = Timeouts(attempt: reading == "nothing" ? .seconds(2) : .seconds(30))
@@ -107,7 +107,7 @@
       }
     }
 
-    /// In this test, the reset is read after the request has ended.
+    /// In this test, the transport reads the reset after the request has ended.
     @Test(arguments: [100, 100_000], [false, true])
     func `a response of unknown length is complete if the request ends first`(size: Int, isStated: Bool) async throws {
       let transport = try peer.transport()
@@ -118,14 +118,14 @@
         var request = HTTPRequest(.put, peer.url.appendingPathComponent("echo"), body: body)
         request.options.timeouts = Timeouts(attempt: .seconds(30))
         let response = try await transport.send(request)
-        if !isStated { source.finish() }  // all stated bytes were sent
+        if !isStated { source.finish() }  // with a stated length, all bytes are already sent
         #expect(try await response.body.collect() == Data("all of \(size)".utf8))
         source.finish()
       }
     }
 
     @Test(.staysBusy, arguments: ["window", "nothing"])
-    func `a response whose end libcurl does not report times out, while the loop sleeps`(
+    func `the loop sleeps until a response whose end libcurl does not report times out`(
       reading: String
     ) async throws {
       for body in Self.bodies {
@@ -139,7 +139,7 @@
       }
     }
 
-    @Test(.staysBusy) func `the loop sleeps while the server's window is closed and continues when it opens`()
+    @Test(.staysBusy) func `the loop sleeps while the server's window is closed and resumes when it opens`()
       async throws
     {
       let transport = try peer.transport()
@@ -150,7 +150,7 @@
       #expect(Self.loopTime - before < 0.5)
     }
 
-    @Test func `the loop sleeps while there is nothing to send`() async throws {
+    @Test func `the loop sleeps while the body has nothing to send`() async throws {
       let transport = try peer.transport()
       let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
       continuation.yield(Data(count: 1000))

@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// A peer that sends endless HTTP/2 frames unrelated to an exchange.
+  /// A peer that sends an endless flood of HTTP/2 frames that belong to no exchange.
   @Suite(
     .speaksHTTP2,
-    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct FloodTests {
     private let peer: HTTP2Peer
@@ -23,7 +23,7 @@
       transport = try peer.transport(connectionsPerOrigin: 8)
     }
 
-    /// The part of a response that the peer sends first: nothing, the head, or more than is read ahead.
+    /// Before the flood, the peer sends nothing, a response head, or a body larger than the read-ahead buffer.
     @Test(arguments: ["nothing", "0", "4000000"])
     func `a flood of PINGs times out and does not affect another server`(before: String) async throws {
       let start = clock.now
@@ -52,11 +52,11 @@
       let duration = await clock.measure {
         let error = await #expect(throws: TaskError.self) {
           let body = try await transport.send(request).body
-          // With a slow reader, other sockets are reported while its connection is paused.
+          // If the reader is slow, the loop handles other sockets while the reader's connection is paused.
           while try await body.next() != nil { try await hello() }
         }
-        // If the peer is slower, libcurl returns in between, and the timeout ends the exchange. nghttp2 in newer
-        // libcurl versions has its own limit and closes the connection.
+        // If the peer is slower, libcurl returns between frames, and the timeout ends the exchange. Newer versions of
+        // nghttp2 have their own limit and close the connection.
         let codes: [TaskError.Code] = [.timedOut, .badResponse, .connectionLost, .truncatedBody]
         #expect(error.map { codes.contains($0.code) } ?? false, "\(error.map { "\($0)" } ?? "")")
       }

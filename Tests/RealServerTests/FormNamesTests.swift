@@ -20,10 +20,10 @@
     }
 
     @Test(.enabled(if: LocalServer.isExpected("curl")), arguments: ["", "--form-escape"])
-    func `reads the names in curl's forms`(option: String) async throws {
+    func `reads the names in forms written by curl`(option: String) async throws {
       let mock = try MockServer()
       mock.route("/*", answer: .text("answer"))
-      // curl splits at the first equals sign.
+      // curl splits a field at its first equals sign.
       let names = (Self.names + (option.isEmpty ? Self.backslashes : [])).filter { !$0.contains("=") }
       let fields = names.map { "-F '\($0)=1'" }.joined(separator: " ")
       try #require(Shell.run("NO_PROXY='*' curl -s -o /dev/null \(option) \(fields) '\(mock.url)'") == 0)
@@ -32,10 +32,10 @@
     }
 
     @Test(.enabled(if: Python.interpreter(with: "email") != nil))
-    func `reads the names in forms by Python's email package`() async throws {
+    func `reads the names in forms written by Python's email package`() async throws {
       let python = try #require(Python.interpreter(with: "email"))
       let output = FileManager.default.temporaryDirectory.appendingPathComponent("errand-form-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: output) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: output) }  // leftovers are harmless
       let names = Self.names.filter { $0.allSatisfy(\.isASCII) }
       let list = String(decoding: try JSONEncoder().encode(names), as: UTF8.self)
       let script = """

@@ -1,6 +1,6 @@
 #if os(Linux)
   extension HTTP2Peer {
-    /// The Python program. The first word of a path is the method that is called.
+    /// The Python program. The first component of a path names the method that handles the stream.
     static let script = #"""
       import select, socket, ssl, struct, threading, time
 

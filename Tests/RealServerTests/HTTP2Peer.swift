@@ -10,17 +10,17 @@
     static let isExpected =
       (interpreter != nil || ProcessInfo.processInfo.environment["CI"] == "true") && Certificates.isExpected
 
-    /// A Python that has the package.
+    /// A Python interpreter that has the package.
     private static let interpreter: String? = LocalServer.paths(of: "python3").first {
       Shell.run("'\($0)' -c 'import h2' 2> /dev/null") == 0
     }
 
     /// - Parameters:
     ///   - isSecure: Whether it uses TLS.
-    ///   - beginsWithHTTP1: Whether its first connection, and all connections that do not offer HTTP/2, use HTTP/1.1.
+    ///   - beginsWithHTTP1: Whether it uses HTTP/1.1 on its first connection and on those that do not offer HTTP/2.
     init(isSecure: Bool = true, beginsWithHTTP1: Bool = false) async throws {
       guard let interpreter = Self.interpreter else {
-        throw LocalServer.Failure(reason: "no python3 with its package h2 is installed")
+        throw LocalServer.Failure(reason: "python3 with the package h2 is not installed")
       }
       let pair = try Certificates.shared().server
       let files = ["server.pem": pair.certificate, "server.key": pair.key]
@@ -34,7 +34,7 @@
       url = try server.url(isSecure ? "https" : "http")
     }
 
-    /// A transport that trusts the peer.
+    /// Returns a transport that trusts the peer.
     func transport(connectionsPerOrigin: Int = 0) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
       if url.scheme == "http" { configuration.version = .http2PriorKnowledge }
@@ -43,14 +43,14 @@
       return try CurlTransport(configuration)
     }
 
-    /// The requests that the server has read. "POST /hold 3" is a POST to /hold on stream 3.
+    /// Returns the requests that the server has read. "POST /hold 3" is a POST to /hold on stream 3.
     func seen() async throws -> [String] {
       let request = HTTPRequest(.get, url.appendingPathComponent("seen"))
       let body = try await transport().send(request).body.collect()
       return String(decoding: body, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    /// Other actions of the client. "RESET 3" is an abandoned stream, and "PONG" answers a PING.
+    /// Returns other actions of the client: "RESET 3" resets stream 3, and "PONG" answers a PING.
     func noted() async throws -> [String] {
       let request = HTTPRequest(.get, url.appendingPathComponent("noted"))
       let body = try await transport().send(request).body.collect()

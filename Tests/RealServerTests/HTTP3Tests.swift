@@ -6,7 +6,7 @@
 
   /// HTTP/3 with caddy, and the fallback to TCP.
   @Suite(
-    .enabled(if: CurlTransport.offersHTTP3, "the machine's libcurl has no HTTP/3"),
+    .enabled(if: CurlTransport.offersHTTP3, "the installed libcurl does not support HTTP/3"),
     .enabled(if: Caddy.isExpected, "caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct HTTP3Tests {
     private static let large = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 131) })
@@ -56,7 +56,7 @@
       #expect(whole.response.version == .http3 && whole.body == Self.large)
     }
 
-    @Test func `two hundred tasks share few connections`() async throws {
+    @Test func `two hundred HTTP/3 tasks share few connections`() async throws {
       let caddy = try await start("h1 h2 h3")
       let server = Server(remote: Remote(caddy.url.absoluteString), transport: transport)
       _ = try await get("hello", from: caddy)
@@ -74,12 +74,12 @@
       #expect(answer.response.version == .http2 && answer.body == Data("hello\n".utf8))
     }
 
-    @Test func `falls back to HTTP/2 if UDP is not answered`() async throws {
+    @Test func `falls back to HTTP/2 if the server does not answer UDP`() async throws {
       let caddy = try await start("h1 h2")
       let sink = try DatagramSink(port: UInt16(try #require(caddy.url.port)))
       let answer = try await get("hello", from: caddy)
       #expect(answer.response.version == .http2 && answer.body == Data("hello\n".utf8))
-      #expect(sink.hasReceived, "QUIC was tried")
+      #expect(sink.hasReceived, "the transport tried QUIC")
     }
   }
 
@@ -96,7 +96,7 @@
       let isBound = withUnsafeBytes(of: &address) { bytes in
         bind(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count)) == 0
       }
-      guard isBound else { throw LocalServer.Failure(reason: "the port \(port) is not free for datagrams") }
+      guard isBound else { throw LocalServer.Failure(reason: "UDP port \(port) is not free") }
     }
 
     deinit { close(descriptor) }

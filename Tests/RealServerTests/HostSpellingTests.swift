@@ -43,7 +43,7 @@
     }
 
     @Test(arguments: ["SHOP.Test", "shop.test.", "s%68op.test", "user:word@SHOP.test"])
-    func `sends the normalized name in the handshake and in the request`(host: String) async throws {
+    func `sends the normalized host name in the handshake and in the request`(host: String) async throws {
       let transport = try transport()
       let body = try await transport.send(request(host)).body.collect()
       #expect(String(decoding: body, as: UTF8.self) == "shop.test:\(port) shop.test\n")
@@ -52,7 +52,7 @@
 
     @Test(
       .refusesLargeFields, arguments: [HTTPVersionPreference.http1, .automatic], [1, 40, 400])
-    func `sends a head of the maximum size over TLS in one or many headers`(
+    func `sends a head of the maximum size over TLS, as one header or many`(
       version: HTTPVersionPreference, count: Int
     ) async throws {
       var configuration = CurlTransport.Configuration()

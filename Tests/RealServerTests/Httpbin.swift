@@ -1,7 +1,7 @@
 #if os(Linux)
   import Foundation
 
-  /// httpbin with a thread per connection.
+  /// An httpbin server with one thread per connection.
   final class Httpbin: Sendable {
     let url: URL
     private let server: LocalServer
@@ -12,7 +12,7 @@
 
     init() async throws {
       guard let interpreter = Self.interpreter else {
-        throw LocalServer.Failure(reason: "no python3 with its package httpbin is installed")
+        throw LocalServer.Failure(reason: "python3 with the package httpbin is not installed")
       }
       server = try await LocalServer(interpreter) { port, _ in
         Self.script.replacingOccurrences(of: "PORT", with: "\(port)")

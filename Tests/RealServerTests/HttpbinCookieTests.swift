@@ -7,12 +7,12 @@
   struct HttpbinCookieTests {
     private struct Seen: TaskPayload { let cookies: [String: String] }
 
-    /// The cookies that httpbin receives at the end of the redirects.
+    /// Returns the cookies that httpbin receives after the last redirect.
     private func seen(_ path: String, _ query: HTTPQuery = [:], from server: Server) async throws -> [String: String] {
       try await Endpoint<Void, Seen>.get(path, query: query).on(server).download().cookies
     }
 
-    @Test func `stores, sends and deletes cookies set with redirects`() async throws {
+    @Test func `stores, sends and deletes cookies set by redirects`() async throws {
       let httpbin = try await Httpbin()
       let server = Server(remote: Remote(httpbin.url), environment: [:])
       #expect(try await seen("cookies", from: server) == [:])
@@ -25,7 +25,7 @@
       withExtendedLifetime(httpbin) {}
     }
 
-    @Test func `sends the cookies of the call instead of the jar's, or none`() async throws {
+    @Test func `sends the call's cookies instead of the jar's, or no cookies`() async throws {
       let httpbin = try await Httpbin()
       let server = Server(remote: Remote(httpbin.url), environment: [:])
       _ = try await seen("cookies/set", ["a": "1"], from: server)

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// httpbin is often used to test HTTP clients.
+  /// Tests with httpbin, a server made for testing HTTP clients.
   @Suite(.enabled(if: Httpbin.isExpected, "httpbin is not installed"), .timeLimit(.minutes(3)))
   struct HttpbinTests {
     private let httpbin: Httpbin
@@ -44,7 +44,7 @@
     // MARK: Requests
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-    func `method, query, headers and body arrive`(method: HTTPMethod) async throws {
+    func `the method, query, headers and body arrive`(method: HTTPMethod) async throws {
       let task = URLTask(
         try url("anything/a?q=h%C3%A9&q2=%26"), method: method, headers: ["X-Colour": "blue"], body: .text("grüße"))
       let seen = try await seen(task)
@@ -52,7 +52,7 @@
       #expect(seen.data == "grüße" && seen.headers["X-Colour"] == "blue")
     }
 
-    @Test func `form fields arrive`() async throws {
+    @Test func `form fields arrive unchanged`() async throws {
       let body = HTTPBody.bytes(Data("name=a+b&note=%26%3D".utf8), type: .form)
       #expect(
         try await seen(URLTask(try url("anything"), method: .post, body: body)).form == ["name": "a b", "note": "&="])
@@ -66,7 +66,7 @@
     }
 
     private struct Told: Decodable, Sendable {
-      /// A repeated name has a list of values.
+      /// One value, or the list of values of a repeated name.
       enum Value: Decodable, Equatable {
         case one(String)
         case many([String])
@@ -85,7 +85,7 @@
       "name": .one("a b+c&é"), "tags": .many(["x", "y"]), "address[city]": .one("Ulm"),
     ]
 
-    @Test func `encodes a value as a form and as a query`() async throws {
+    @Test func `encodes a value as a form or a query`() async throws {
       struct Send: ServerPOSTTask, FormUploadingTask, PayloadDownloadingTask {
         typealias DownloadPayload = Told
         let uploadPayload = Account()
@@ -108,13 +108,13 @@
       #expect(seen.form == ["a \"b\"": .one("1\r\n--")] && seen.files == ["f": "--errand\r\n"])
     }
 
-    @Test func `werkzeug's parsers read any endpoint body`() async throws {
+    @Test func `werkzeug parses every kind of endpoint body`() async throws {
       let form = MultipartForm([.text("a", "1"), .data("f", Data("x".utf8), fileName: "f.txt", type: .plainText)])
       let parts = try await Endpoint<HTTPBody, Told>.post("anything", form: form).on(server).download()
       #expect(parts.form == ["a": .one("1")] && parts.files == ["f": "x"])
       let fields = try await Endpoint<HTTPBody, Told>.put("anything", body: .form(["a": "b c&"])).on(server).download()
       #expect(fields.form == ["a": .one("b c&")])
-      // Data without its own type, inside an envelope.
+      // The response contains the JSON body inside an envelope.
       let seen = try await Endpoint<JSONValue, JSONValue>.post(
         "anything", body: ["big": 9_007_199_254_740_993, "none": nil]
       )
@@ -135,7 +135,7 @@
     // MARK: Responses
 
     @Test(arguments: ["gzip", "deflate", "brotli"])
-    func `decompresses bodies`(coding: String) async throws {
+    func `decompresses a gzip, deflate or brotli body`(coding: String) async throws {
       struct Packed: Decodable { let gzipped, deflated, brotli: Bool? }
       let data = try await URLTask(try url(coding)).on(server).downloadData()
       let compressed = try JSONDecoder().decode(Packed.self, from: data)
@@ -155,7 +155,7 @@
       #expect(part.headers[.contentRange] == "bytes 256-511/1024")
     }
 
-    @Test func `a ByteRange selects a part, and a server without ranges throws`() async throws {
+    @Test func `a ByteRange selects a part, and throws if the server does not support ranges`() async throws {
       let task = URLTask(try url("range/1024")).on(server)
       let whole = try await task.downloadData()
       for (range, part) in [
@@ -171,7 +171,7 @@
 
     @Test func `a download uses the suggested file name`() async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-into-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers do not matter
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let name = "attachment%3B%20filename%2A%3DUTF-8%27%27%25e2%2582%25ac%2520rates.txt"
       let named = try url("response-headers?Content-Disposition=\(name)")
       #expect(
@@ -188,7 +188,7 @@
       #expect(error?.status == HTTPStatus(code))
     }
 
-    @Test func `unchanged resources return a 304 by ETag and by date`() async throws {
+    @Test func `an unchanged resource returns a 304 for its ETag or its date`() async throws {
       let tagged = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"abc\""])
       #expect(try await tagged.on(server).accepting(.all).run().status == 304)
       let other = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"def\""])
@@ -200,7 +200,7 @@
     // MARK: Redirects
 
     @Test(arguments: ["redirect/5", "relative-redirect/5", "absolute-redirect/5"])
-    func `follows five redirects to the page`(path: String) async throws {
+    func `follows five redirects to the final page`(path: String) async throws {
       let response = try await URLTask(try url(path)).on(server).run()
       #expect(response.redirects.count == 5 && response.url.path == "/get")
     }
@@ -228,7 +228,7 @@
     // MARK: Authentication
 
     @Test(arguments: ["basic-auth", "hidden-basic-auth"])
-    func `accepts correct Basic credentials and rejects incorrect ones`(path: String) async throws {
+    func `httpbin accepts correct Basic credentials and rejects incorrect ones`(path: String) async throws {
       let task = Fetch<Authenticated>(path: "\(path)/ann/open%20sesame").on(server)
       #expect(try await task.authenticated(.basic(user: "ann", password: "open sesame")).download().authenticated)
       let error = await #expect(throws: TaskError.self) {
@@ -237,14 +237,14 @@
       #expect(error?.status == (path == "basic-auth" ? 401 : 404))
     }
 
-    @Test func `a bearer token is accepted`() async throws {
+    @Test func `httpbin accepts a bearer token`() async throws {
       let task = Fetch<Authenticated>(path: "bearer").on(server)
       #expect(try await task.authenticated(.bearer("t0ken")).download().authenticated)
       await #expect(throws: TaskError.self) { try await task.download() }
     }
 
     @Test(arguments: ["MD5", "SHA-256"])
-    func `digest credentials are accepted`(algorithm: String) async throws {
+    func `httpbin accepts Digest credentials`(algorithm: String) async throws {
       await server.update {
         $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: "sesame") }
       }

@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// HTTP/2 connections between streams, and with abandoned streams.
+  /// HTTP/2 connections without open streams or with abandoned streams.
   @Suite(
     .speaksHTTP2,
-    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct IdleStreamsTests {
     private let peer: HTTP2Peer
@@ -22,7 +22,7 @@
       try await transport.send(HTTPRequest(.get, peer.url.appendingPathComponent(path))).body.collect()
     }
 
-    /// Newer libcurl versions close the connection instead.
+    /// Newer libcurl versions close the connection instead of answering the PING.
     @Test func `answers a PING or closes the connection after its only stream was reset`() async throws {
       await #expect(throws: TaskError.self) { try await get("reset/INTERNAL_ERROR") }
       _ = try await peer.transport().send(HTTPRequest(.get, peer.url.appendingPathComponent("nudge"))).body.collect()
@@ -32,14 +32,14 @@
         let isClosed = await transport.connections().values.allSatisfy { $0.open == 0 }
         return isAnswered || isClosed
       }
-      #expect(isOver, "a PING is answered")
+      #expect(isOver, "the client neither answered the PING nor closed the connection")
       #expect(try await get("hello") == Data("hello".utf8))
       let stream = isAnswered ? 3 : 1
       #expect(try await peer.seen() == ["GET /reset/INTERNAL_ERROR 1", "GET /hello \(stream)"])
     }
 
     @Test(arguments: [1, 3])
-    func `abandoning one of several streams resets it at the server`(others: Int) async throws {
+    func `abandoning one of several streams sends a reset for it`(others: Int) async throws {
       var held: [Task<Data, any Error>] = []
       for index in 0...others {
         held.append(Task { try await get("hold/\(index)") })

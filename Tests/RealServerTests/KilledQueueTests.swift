@@ -7,7 +7,7 @@
   /// Offline queues of processes that are killed while they add and deliver tasks.
   @Suite(.timeLimit(.minutes(3)))
   struct KilledQueueTests {
-    /// The received numbers by key and the keys of each number.
+    /// The received task numbers by idempotency key, and the keys received for each number.
     private struct Ledger {
       var keys: [Int: Set<String>] = [:]
       var last: [Int: Int] = [:]
@@ -24,12 +24,12 @@
       }
     }
 
-    @Test func `delivers every stored task in order with one idempotency key even if the process is killed`()
+    @Test func `delivers each stored task in order with one key even if the process is killed`()
       async throws
     {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let (queue, output) = (folder.appendingPathComponent("queue"), folder.appendingPathComponent("output"))
       let ledger = Shared(Ledger())
       let mock = try MockServer(keeping: 0)
@@ -39,7 +39,7 @@
           ledger.note(number, request.headers[.idempotencyKey] ?? "")
           return ledger.count
         }
-        return count % 7 == 0 ? .drop : .status(.created)  // processed, but the client gets no response
+        return count % 7 == 0 ? .drop : .status(.created)  // processes the request, but sends no response
       }
       func words(first: Int, requests: Int) -> [String] {
         [

@@ -7,7 +7,7 @@
   /// HTTP/2 heads and trailers that are larger than libcurl accepts.
   @Suite(
     .speaksHTTP2,
-    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct LargeHeadTests {
     private let peer: HTTP2Peer
@@ -40,7 +40,7 @@
       ["bighead/30/10000", "bigtrailer/30/10000"] + (CurlLibrary.versionNumber < 0x080100 ? ["bighead/16/10000"] : [])
 
     @Test(arguments: tooLarge)
-    func `other streams fail immediately if a head that is too large ends their connection`(path: String) async throws {
+    func `other streams fail immediately if an oversized head ends their connection`(path: String) async throws {
       let transport = try peer.transport()
       let other = Task { try await send("hold/", over: transport) }
       #expect(try await eventually { try await peer.seen().contains { $0.contains("/hold") } })

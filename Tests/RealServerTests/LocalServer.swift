@@ -17,10 +17,10 @@ final class LocalServer: Sendable {
   let folder: URL
   private let process: Int32
 
-  /// The path of an installed program, or `nil`.
+  /// Returns the path of a program, or `nil` if it is not installed.
   static func path(of name: String) -> String? { paths(of: name).first }
 
-  /// All paths of a program. An absolute path is returned as is.
+  /// Returns all paths of a program. An absolute path is returned unchanged.
   static func paths(of name: String) -> [String] {
     if name.hasPrefix("/") { return FileManager.default.isExecutableFile(atPath: name) ? [name] : [] }
     let folders =
@@ -30,7 +30,7 @@ final class LocalServer: Sendable {
     return folders.map { "\($0)/\(name)" }.filter { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Whether the program must be installed. In CI, a missing program is a failure, not a reason to skip the test.
+  /// Whether the program must be installed. In CI, a missing program fails the test instead of skipping it.
   static func isExpected(_ name: String) -> Bool {
     path(of: name) != nil || ProcessInfo.processInfo.environment["CI"] == "true"
   }
@@ -38,10 +38,10 @@ final class LocalServer: Sendable {
   /// Starts a program.
   ///
   /// - Parameters:
-  ///   - name: The program.
-  ///   - files: The files in its folder by path.
-  ///   - configuration: The text of the file `configuration` for a port and the folder.
-  ///   - arguments: The program's arguments for the folder.
+  ///   - name: The name of the program.
+  ///   - files: The files in the program's folder, by path.
+  ///   - configuration: Returns the text of the file `configuration` for a port and the folder.
+  ///   - arguments: Returns the program's arguments for the folder.
   init(
     _ name: String, files: [String: Data] = [:], configuration: (UInt16, String) -> String,
     arguments: (String) -> [String]
@@ -66,26 +66,26 @@ final class LocalServer: Sendable {
         self.process = process
         return
       }
-      Self.end(process) {}  // another process has taken the port
+      Self.end(process) {}  // another process has taken the port, so try the next one
     }
     let log = (try? String(contentsOf: folder.appendingPathComponent("error.log"), encoding: .utf8)) ?? ""
     throw Failure(reason: "\(name) did not start: \(log)")
   }
 
-  /// The server's URL.
+  /// Returns the server's URL.
   func url(_ scheme: String) throws -> URL {
     guard let url = URL(string: "\(scheme)://127.0.0.1:\(port)") else {
-      throw Failure(reason: "no URL for port \(port)")
+      throw Failure(reason: "can't make a URL for port \(port)")
     }
     return url
   }
 
   deinit {
     let folder = folder
-    Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    Self.end(process) { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
   }
 
-  /// A port that was recently free.
+  /// Returns a port that was free a moment ago.
   ///
   /// The port is below the range used for port 0, so no other test's server can take the port first and be mistaken for
   /// the program.
@@ -100,7 +100,7 @@ final class LocalServer: Sendable {
       }
       if isBound { return port }
     }
-    throw Failure(reason: "no port is free")
+    throw Failure(reason: "can't find a free port")
   }
 
   private static func streamSocket() -> Int32 {
@@ -143,7 +143,7 @@ final class LocalServer: Sendable {
     #else
       status = posix_spawn(&process, words[0], nil, &attributes, &arguments, &environment)
     #endif
-    guard status == 0 else { throw Failure(reason: "\(words[0]) cannot be run") }
+    guard status == 0 else { throw Failure(reason: "\(words[0]) can't be run") }
     return process
   }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A private nginx. It stops when it is released.
+/// A private nginx server. It stops when it is released.
 final class Nginx: Sendable {
   let url: URL
   private let server: LocalServer
@@ -13,12 +13,12 @@ final class Nginx: Sendable {
   /// The TLS settings.
   struct Security: Sendable {
     var certificates: Certificates
-    /// The certificate presented instead of the server's.
+    /// The certificate that nginx presents instead of the server's certificate.
     var shown: Certificates.Pair?
     var protocols = "TLSv1.2 TLSv1.3"
     /// Whether clients must present a certificate.
     var asksForCertificate = false
-    /// The number of requests per connection.
+    /// The maximum number of requests per connection.
     var requestsPerConnection = 100_000
     /// The idle timeout of connections in seconds.
     var keepAlive = 75
@@ -29,8 +29,8 @@ final class Nginx: Sendable {
   /// - Parameters:
   ///   - files: The served files by path.
   ///   - security: The TLS settings, or `nil` for no TLS.
-  ///   - speaksHTTP2: Whether nginx speaks only HTTP/2 without TLS.
-  ///   - origin: A server to which all requests are forwarded unbuffered instead of serving files.
+  ///   - speaksHTTP2: Whether nginx supports only HTTP/2, without TLS.
+  ///   - origin: A server to which nginx forwards all requests without buffering, instead of serving files.
   init(
     files: [String: Data] = [:], security: Security? = nil, speaksHTTP2: Bool = false, passingTo origin: URL? = nil
   ) async throws {
@@ -95,10 +95,10 @@ final class Nginx: Sendable {
           proxy_pass_request_body off;
           proxy_set_header Content-Length "";
         }
-        location /compressed { gzip on; }
+        location /packed { gzip on; }
         location /slow/ { alias \(folder)/root/; limit_rate 16m; }
         location /fresh/ { alias \(folder)/root/; expires 1h; }
-        location /compressed/ { alias \(folder)/root/; gzip_static always; }
+        location /packed/ { alias \(folder)/root/; gzip_static always; }
         location /echo/name { return 200 "$http_host $ssl_server_name\\n"; }
         location /echo/authorization {
           return 200 "authorization=$http_authorization key=$http_x_api_key plain=$http_x_plain\\n";

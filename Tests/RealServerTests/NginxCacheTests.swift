@@ -26,7 +26,7 @@ struct NginxCacheTests {
     var (nginx, server): (Nginx?, Server) = try await make()
     let first = try await Fetch(path: "fresh/hello").on(server).response()
     #expect(first.payload == Data("hello\n".utf8) && status(first) == "errand; fwd=uri-miss; stored")
-    nginx = nil  // stops nginx: the response is still fresh
+    nginx = nil  // stops nginx while the response is still fresh
     let second = try await Fetch(path: "fresh/hello").on(server).response()
     #expect(second.payload == first.payload && status(second).hasPrefix("errand; hit; ttl=3"))
     #expect(second.headers[.eTag] == first.headers[.eTag] && second.headers[.age] != nil)
@@ -58,10 +58,10 @@ struct NginxCacheTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `does not repeat a download that is still valid`() async throws {
+  @Test func `does not download an unchanged file again`() async throws {
     let (nginx, server) = try await make()
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+    defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
     let file = folder.appendingPathComponent("large")
     let task = Fetch(path: "large").on(server).caching(.none)
     #expect(try await !task.download(to: file, when: .changed).isUnchanged)

@@ -13,7 +13,7 @@
       return stat(file.path, &status) == 0 ? Int(status.st_size) : -1
     }
 
-    @Test func `a killed process's download is resumed, and the file is correct`()
+    @Test func `a new process resumes the download of a killed one, and the file is correct`()
       async throws
     {
       var random = SeededGenerator(seed: 3)
@@ -21,13 +21,13 @@
       while data.count < 24 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
       let nginx = try await Nginx(files: ["large": data])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let place = folder.appendingPathComponent("large")
       let part = folder.appendingPathComponent(".large.errand-part")
       let url = nginx.url.appendingPathComponent("slow/large")
       for number in 1...5 {
         let program = try BenchProgram(["transfer-get", "--url", url.absoluteString, "--file", place.path])
-        // The process has resumed and not started over.
+        // The process must resume instead of starting over.
         #expect(await eventually(within: .seconds(30)) { size(part) > number * 3 << 20 })
         #expect(program.kill() == nil)
       }
@@ -40,13 +40,13 @@
       let run = Task { try await download.run() }
       for await state in states where first == nil { first = state.progress?.completed }
       _ = try await run.value
-      #expect((first ?? 0) >= Int64(before), "it went on from where the last one was killed")
+      #expect((first ?? 0) >= Int64(before), "the download resumes where the killed process stopped")
       #expect(try Data(contentsOf: place) == data)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large"])
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `a killed process's ranges are resumed, and the file is correct`()
+    @Test func `a new process resumes the ranges of a killed one, and the file is correct`()
       async throws
     {
       var random = SeededGenerator(seed: 4)
@@ -54,7 +54,7 @@
       while data.count < 64 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
       let nginx = try await Nginx(files: ["large": data])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let place = folder.appendingPathComponent("large")
       let part = folder.appendingPathComponent(".large.errand-part")
       let url = nginx.url.appendingPathComponent("slow/large")
@@ -71,7 +71,7 @@
         let words = ["transfer-get", "--url", url.absoluteString, "--file", place.path, "--ranges", "2"]
         let program = try BenchProgram(words)
         let (bytes, least) = (Int.random(in: 1 << 20..<3 << 20, using: &random), before)
-        // The process has resumed and not started over.
+        // The process must resume instead of starting over.
         #expect(await eventually(within: .seconds(30)) { present() > least + bytes }, "\(number)")
         #expect(program.kill() == nil)
         before = present()
@@ -84,7 +84,7 @@
       let run = Task { try await download.run() }
       for await state in states where first == nil { first = state.progress?.completed }
       _ = try await run.value
-      #expect((first ?? 0) >= Int64(before), "it went on from where the last one was killed")
+      #expect((first ?? 0) >= Int64(before), "the download resumes where the killed process stopped")
       #expect(try Data(contentsOf: place) == data)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large"])
       withExtendedLifetime(nginx) {}
@@ -95,7 +95,7 @@
       let one = try await Nginx(files: ["large": old])
       let other = try await Nginx(files: ["large": new])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let place = folder.appendingPathComponent("large")
       func download(_ nginx: Nginx) -> ResumableDownload {
         let server = Server(remote: Remote(nginx.url))

@@ -5,7 +5,7 @@ import Testing
 @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
 struct NginxRedirectTests {
   @Test(arguments: [301, 302, 303, 307, 308])
-  func `credentials do not follow a redirect to another port`(code: Int) async throws {
+  func `does not send credentials after a redirect to another port`(code: Int) async throws {
     let (first, second) = (try await Nginx(), try await Nginx(files: ["hello": Data("hello\n".utf8)]))
     let server = Server(remote: Remote(first.url))
     await server.update { $0.standardHeaders[.authorization] = "s3cret" }
@@ -23,7 +23,7 @@ struct NginxRedirectTests {
   }
 
   // nginx returns an absolute URL with its port.
-  @Test func `follows nginx's redirect to a folder's trailing slash`() async throws {
+  @Test func `follows nginx's redirect that adds a folder's trailing slash`() async throws {
     let nginx = try await Nginx()
     let response = try await URLTask(nginx.url.appendingPathComponent("folder")).on(Server(remote: Remote(nginx.url)))
       .run()

@@ -22,7 +22,7 @@ struct NginxTests {
     return (nginx, Server(remote: Remote(nginx.url)))
   }
 
-  @Test func `fetches a static file and keeps the connection`() async throws {
+  @Test func `fetches a static file and reuses the connection`() async throws {
     let (nginx, server) = try await make()
     let first = try await Fetch().on(server).response()
     let second = try await Fetch().on(server).response()
@@ -31,7 +31,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `a missing file is a 404 with nginx's page`() async throws {
+  @Test func `a missing file returns a 404 with nginx's error page`() async throws {
     let (nginx, server) = try await make()
     let error = await #expect(throws: TaskError.self) { try await Fetch(path: "nowhere").on(server).download() }
     #expect(error?.status == 404 && error?.bodyText?.contains("nginx") == true)
@@ -44,7 +44,7 @@ struct NginxTests {
     #expect(response.status == 200 && response.headers[.contentLength] == "6")
   }
 
-  @Test func `a range returns a part of the file`() async throws {
+  @Test func `a range request returns the requested part of the file`() async throws {
     let (nginx, server) = try await make()
     let part = try await Fetch(headers: [.range: "bytes=1-3"]).on(server).response()
     #expect(part.payload == "ell" && part.status == 206)
@@ -52,7 +52,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `a large file is downloaded and streamed intact`() async throws {
+  @Test func `downloads and streams a large file intact`() async throws {
     let (nginx, server) = try await make(["large": Self.large])
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }  // the file may not have been created
@@ -96,7 +96,7 @@ struct NginxTests {
     .timeLimit(.minutes(3)))
   struct NginxConnectionTests {
     @Test(.saysNothingOfGoaways, arguments: [HTTPMethod.get, .post])
-    func `no call fails when nginx closes a connection after its last request`(method: HTTPMethod) async throws {
+    func `no call fails when nginx closes a connection at its request limit`(method: HTTPMethod) async throws {
       var security = Nginx.Security(certificates: try Certificates.shared())
       security.requestsPerConnection = 50
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], security: security)
@@ -104,7 +104,7 @@ struct NginxTests {
       configuration.tls.authorities = .pem(security.certificates.authority)
       let server = Server(remote: .none, transport: try CurlTransport(configuration))
       let url = nginx.url.appendingPathComponent(method == .get ? "hello" : "swallow")
-      // Without bytes: nginx responds before it reads any, and libcurl 7.88 may lose that response.
+      // Use an empty body, because nginx responds before it reads a body and libcurl 7.88 may lose that response.
       let body = method == .get ? HTTPBody.empty : .bytes(Data())
       try await withThrowingTaskGroup(of: Void.self) { group in
         for _ in 0..<10 {

@@ -14,7 +14,7 @@
       let path = "stored"
     }
 
-    /// A part as werkzeug reads it.
+    /// A form part as parsed by werkzeug.
     private struct Field: Decodable, Equatable {
       var name: String
       var fileName: String?
@@ -35,7 +35,7 @@
     }
 
     @Test(arguments: [true, false])
-    func `stores a form as sent and parses it as intended`(hasLength: Bool) async throws {
+    func `nginx stores the form as sent, and werkzeug parses it as intended`(hasLength: Bool) async throws {
       try await withTemporaryFolder { folder in
         let file = folder.appendingPathComponent("photo.png")
         try Self.large.write(to: file)
@@ -63,7 +63,7 @@
       }
     }
 
-    /// The bytes of a form as stored by nginx.
+    /// Returns the bytes of a form as stored by nginx.
     private func store(_ form: MultipartForm) async throws -> Data {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
       let response = try await Send(uploadForm: form).on(Server(remote: Remote(nginx.url))).upload()
@@ -96,7 +96,7 @@
     private func withTemporaryFolder(_ body: (URL) async throws -> Void) async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-forms-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       try await body(folder)
     }
 

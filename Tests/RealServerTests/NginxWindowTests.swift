@@ -13,7 +13,7 @@
       let path = "hello"
     }
 
-    /// Counts new connections.
+    /// A step that counts new connections.
     private final class Connections: PerAttemptStep {
       let count = Shared(0)
 
@@ -24,9 +24,9 @@
       }
     }
 
-    /// The number of established connections to a local port, according to the kernel.
+    /// Returns the number of established connections to a local port, according to the kernel.
     private static func established(to port: Int) throws -> Int {
-      // Don't read it as a file of known length, because its size is reported as zero.
+      // Read until the end of the file, because the kernel reports its size as zero.
       let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/net/tcp"))
       let table = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
       let suffix = ":\(hexadecimal(port))"
@@ -70,7 +70,7 @@
       }
       #expect((2...16).contains(most))
       if keepsConnections {
-        #expect((2...16).contains(made.count.withLock { $0 }), "a connection that is made is kept")
+        #expect((2...16).contains(made.count.withLock { $0 }), "the tasks reuse between 2 and 16 connections")
       }
     }
   }

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// OAuth 2 grants with a third-party server.
+  /// OAuth 2 grants, tested with a third-party server.
   @Suite(.enabled(if: AuthlibServer.isExpected, "Authlib is not installed"), .timeLimit(.minutes(3)))
   struct OAuth2Tests {
     private let authlib: AuthlibServer
@@ -31,7 +31,7 @@
 
     private struct PlainWidget: ServerGETTask { var path: String { "widgets" } }
 
-    @Test func `sends client credentials in the header or in the body`() async throws {
+    @Test func `sends client credentials in the header or the body`() async throws {
       for placement in [OAuth2.Client.Placement.header, .body] {
         var settings = settings(.clientCredentials)
         settings.client = .init(id: "shop", secret: "s3:cret %", placement: placement)
@@ -50,7 +50,7 @@
       #expect(error?.code == .authenticationFailed && (error?.underlying as? OAuth2.Refusal)?.code == "invalid_client")
     }
 
-    @Test func `a password grant continues with refresh tokens and never uses one twice`() async throws {
+    @Test func `a password grant is renewed with refresh tokens, and none is used twice`() async throws {
       let shop = shop(settings(.password(user: "ann", password: "open sesame")))
       for round in 1...4 {
         let widgets = try await withThrowingTaskGroup(of: String.self) { group in
@@ -93,7 +93,7 @@
       #expect(try await widget(shop(settings)) == #"{"id":7}"#)
     }
 
-    @Test func `obtains a token with a device code after approval`() async throws {
+    @Test func `obtains a token with a device code after the user approves it`() async throws {
       let codes = AsyncStream<String>.makeStream()
       let shop = shop(
         settings(.deviceCode(at: authlib.url("device")) { codes.continuation.yield($0.userCode) }, isPublic: true))

@@ -14,9 +14,9 @@
     /// Compressed zeros.
     private static let zeros = Result {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-zeros-\(UUID().uuidString).gz")
-      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
       let status = Shell.run("head -c \(size) /dev/zero | gzip -9 > '\(file.path)'")
-      guard status == 0 else { throw LocalServer.Failure(reason: "gzip failed with \(status)") }
+      guard status == 0 else { throw LocalServer.Failure(reason: "gzip failed with exit status \(status)") }
       return try Data(contentsOf: file)
     }
 
@@ -36,9 +36,9 @@
       return request
     }
 
-    // All compressed bytes are buffered ahead of the reader, because they are less than 512 KiB.
+    // The transport buffers all compressed bytes before the reader asks, because they are less than 512 KiB.
     @Test(arguments: [false, true])
-    func `a slow reader gets the complete body`(isLongLived: Bool) async throws {
+    func `a slow reader receives the complete body`(isLongLived: Bool) async throws {
       let (nginx, transport) = try await start { $0.maximumDecodingRatio = 2000 }
       let body = try await transport.send(request(nginx, isLongLived: isLongLived)).body
       var count = 0
@@ -51,7 +51,7 @@
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `rejects the body by default, for slow and fast readers`() async throws {
+    @Test func `the default decompression limit rejects the body for slow and fast readers`() async throws {
       let (nginx, transport) = try await start()
       for yields in [0, 100] {
         let body = try await transport.send(request(nginx)).body

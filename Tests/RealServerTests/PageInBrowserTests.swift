@@ -10,12 +10,12 @@
     static let path = LocalServer.path(of: "chromium") ?? LocalServer.path(of: "chromium-browser")
     static let isExpected = path != nil || ProcessInfo.processInfo.environment["CI"] == "true"
 
-    /// The HTML of a page after its script has run.
+    /// Returns the HTML of a page after its script has run.
     static func document(_ page: URL, filter: String = "", width: Int = 1300) throws -> String {
       let browser = try #require(path, "chromium is not installed")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-browser-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let address = page.absoluteString + (filter.isEmpty ? "" : "#\(filter)")
       let status = Shell.run(
         """
@@ -32,12 +32,12 @@
   /// The log page in Chromium.
   @Suite(.timeLimit(.minutes(3)), .enabled(if: Browser.isExpected), .serialized)
   struct PageInBrowserTests {
-    /// Runs `body` with a log of the calls made by `run`.
+    /// Runs `body` with the log page of the calls that `run` makes.
     private func withLog(
       _ run: (Server) async throws -> Void, _ body: (HTTPLog, [RecordedCall], MockServer) async throws -> Void
     ) async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-page-\(UUID().uuidString)")
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let mock = try MockServer()
       mock.route("/widgets/:id", answer: .json(#"{"id":7,"name":"Sprocket"}"#))
       mock.route("/missing", answer: .status(404))
@@ -55,10 +55,10 @@
 
     private func rows(_ document: String) -> Int { document.components(separatedBy: "class=\"row\"").count - 1 }
 
-    @Test func `shows calls, their time axis and the details of a single call`() async throws {
+    @Test func `shows the calls, a time axis and the details of a single call`() async throws {
       try await withLog { server in
         for id in 7...8 { try await Self.get("widgets/\(id)", on: server) }
-        _ = try? await Self.get("missing", on: server)  // the page shows failed calls too
+        _ = try? await Self.get("missing", on: server)  // a failed call, which the page also shows
       } _: { log, calls, mock in
         #expect(calls.count == 3)
         let document = try Browser.document(log.page)
@@ -78,18 +78,18 @@
       }
     }
 
-    @Test func `shows its calls in a browser without storage`() async throws {
+    @Test func `shows its calls even if the browser denies access to storage`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, _, _ in
-        // A page without an origin, in which accessing the storage throws.
+        // Show the log in a page without an origin, in which accessing storage throws.
         let address = "data:text/html;base64,\(try Data(contentsOf: log.page).base64EncodedString())"
         let document = try Browser.document(try #require(URL(string: address)))
         #expect(rows(document) == 1 && document.contains("1 of 1 calls"))
       }
     }
 
-    /// A copy of a page that runs a script and presses keys.
+    /// Returns a copy of a page that runs a script and presses keys.
     private func pressing(_ keys: [String], on page: URL, first script: String = "") throws -> URL {
       let list = keys.map { "'\($0)'" }.joined(separator: ",")
       let actor = """
@@ -108,7 +108,7 @@
       return copy
     }
 
-    @Test func `keys select and deselect calls and move to the filter and back`() async throws {
+    @Test func `keys select and deselect calls, and move the focus to the filter and back`() async throws {
       try await withLog { server in
         for id in 7...9 { try await Self.get("widgets/\(id)", on: server) }
       } _: { log, _, _ in
@@ -173,8 +173,8 @@
         await log.finish()
         for number in payloads.indices {
           let document = try Browser.document(log.page, filter: "mark\(number)x")
-          #expect(rows(document) == 1 && document.contains("Flight record"), "payload \(number) is shown")
-          #expect(!document.contains("data-hit=\""), "payload \(number) was run")
+          #expect(rows(document) == 1 && document.contains("Flight record"), "the page shows payload \(number)")
+          #expect(!document.contains("data-hit=\""), "the browser ran payload \(number)")
           #expect(!document.contains("<img") && !document.contains("<svg") && !document.contains("<iframe"))
         }
         #expect(rows(try Browser.document(log.page)) == payloads.count + 1)
@@ -182,7 +182,7 @@
       }
     }
 
-    /// A call with the payload in every text field.
+    /// Returns a call with the payload in every text field.
     private static func poisoned(_ call: RecordedCall, _ payload: String, id: Int) -> RecordedCall {
       var call = call
       let field = RecordedCall.Field(name: payload, value: payload)
@@ -204,7 +204,7 @@
       return call
     }
 
-    @Test func `the page and the library make the same curl commands`() async throws {
+    @Test func `the page and the library generate the same curl commands`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, calls, _ in
@@ -253,7 +253,7 @@
       }
     }
 
-    @Test func `renders only visible rows of ten thousand calls but searches all calls`() async throws {
+    @Test func `renders only the visible rows of ten thousand calls, but searches all of them`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, calls, _ in

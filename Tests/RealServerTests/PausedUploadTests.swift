@@ -6,7 +6,8 @@
   /// Uploads over TLS and HTTP/2 whose source yields ten bytes and then nothing.
   @Suite(
     .speaksHTTP2,
-    .enabled(if: SecurePeer.isExpected && HTTP2Peer.isExpected, "openssl, or a python3 with h2, is not installed"),
+    .enabled(
+      if: SecurePeer.isExpected && HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct PausedUploadTests {
     enum Version: CaseIterable {
@@ -37,7 +38,7 @@
     }
 
     @Test(arguments: Version.allCases, lengths)
-    func `a peer that is silent or stops partway triggers the idle timeout`(version: Version, length: Int64?)
+    func `a peer that sends nothing or stops partway triggers the idle timeout`(version: Version, length: Int64?)
       async throws
     {
       for act in ["nothing", "stop"] {

@@ -20,7 +20,7 @@
       return try CurlTransport(configuration)
     }
 
-    /// Replaces the host with a name that only the proxy or a configured transport can resolve.
+    /// Replaces the host with a name that only the proxy or a transport configured for it can resolve.
     private func named(_ url: URL, _ path: String = "") throws -> URL {
       try #require(URL(string: "\(url.scheme ?? "")://shop.test:\(url.port ?? 0)/\(path)"))
     }
@@ -49,7 +49,7 @@
       }
     }
 
-    @Test func `never uses a proxy for this machine`() async throws {
+    @Test func `never uses a proxy for requests to this machine`() async throws {
       let squid = try await Squid()
       var configuration = CurlTransport.Configuration()
       configuration.proxies = .environment(["http_proxy": "http://127.0.0.1:\(squid.proxy.port)"])
@@ -65,7 +65,7 @@
       }
     }
 
-    @Test func `an environment sets the proxy, its credential and exclusions`() async throws {
+    @Test func `the environment sets the proxy, its credential and its exclusions`() async throws {
       let squid = try await Squid(asksForCredential: true)
       var environment = ["http_proxy": "http://somebody:open%20sesame@127.0.0.1:\(squid.proxy.port)"]
       var configuration = CurlTransport.Configuration()
@@ -89,7 +89,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `https uses a tunnel and still checks the certificate`() async throws {
+    func `an https request uses a tunnel and still checks the certificate`() async throws {
       let squid = try await Squid()
       let nginx = try await secureOrigin()
       let request = HTTPRequest(.get, try named(nginx.url, "hello"))
@@ -111,17 +111,17 @@
       #expect(mock.requestCount == 0)
     }
 
-    @Test func `a valid proxy credential lets requests pass`() async throws {
+    @Test func `a request with a valid proxy credential reaches the origin without it`() async throws {
       let squid = try await Squid(asksForCredential: true)
       var proxy = squid.proxy
       proxy.credential = Squid.credential
       let response = try await transport(by: proxy).send(HTTPRequest(.get, named(mock.url)))
       #expect(response.status == .ok)
-      #expect(mock.requests.first?.headers[.proxyAuthorization] == nil, "it is the proxy's alone")
+      #expect(mock.requests.first?.headers[.proxyAuthorization] == nil, "the origin must not receive the credential")
     }
 
     @Test(.enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `renews a rejected credential, for tunnels too`() async throws {
+    func `renews a rejected proxy credential, also for a tunnel`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let nginx = try await secureOrigin()
       for url in [try named(mock.url), try named(nginx.url, "hello")] {

@@ -3,8 +3,8 @@
 
   /// The Python interpreter that runs third-party servers.
   enum Python {
-    /// The interpreter of `.build/servers`, where `.ci/run` installs packages, or the system's, if it has the
-    /// packages.
+    /// Returns the interpreter in `.build/servers`, where `.ci/run` installs packages, or else the system's
+    /// interpreter. Returns `nil` if neither has the packages.
     static func interpreter(with packages: String) -> String? {
       let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

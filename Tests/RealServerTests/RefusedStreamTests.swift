@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// Tests which HTTP/2 stream errors mean that the server did not process the request.
+  /// HTTP/2 stream errors, and whether each one means that the server did not process the request.
   @Suite(
     .speaksHTTP2,
-    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct RefusedStreamTests {
     private let peer: HTTP2Peer
@@ -20,7 +20,7 @@
       return request
     }
 
-    /// The error on a new connection or on a reused one.
+    /// Returns the error of a request on a new connection or a reused one.
     private func error(_ path: String, isReused: Bool, mayRepeat: Bool = false) async throws -> TaskError {
       let transport = try peer.transport()
       if isReused { _ = try await transport.send(request("hello")).body.collect() }
@@ -32,7 +32,7 @@
     @Test(
       .saysNothingOfGoaways, .saysNothingOfRefusals,
       arguments: ["reset/REFUSED_STREAM", "goaway/0", "goaway/0/close"], [(false, false), (true, false), (true, true)])
-    func `resends a refused stream once, and marks it as not sent if it is refused again`(
+    func `resends a refused request once, and marks it as not sent if refused again`(
       path: String, isReusedMayRepeat: (Bool, Bool)
     ) async throws {
       let (isReused, mayRepeat) = isReusedMayRepeat
@@ -88,18 +88,18 @@
         "goaway/this/close", "reset/INTERNAL_ERROR", "reset/CANCEL", "both/INTERNAL_ERROR", "die",
         "partly/INTERNAL_ERROR",
       ], [false, true])
-    func `a stream that ends in any other way is possibly sent and not resent`(path: String, isReused: Bool)
+    func `a request whose stream ends in any other way is possibly sent and not resent`(path: String, isReused: Bool)
       async throws
     {
       let error = try await error(path, isReused: isReused)
       #expect(!error.wasNotSent && error.isRetryable, "\(error)")
-      // libcurl does not deliver a head that arrives together with the end.
+      // libcurl does not deliver a head that arrives together with the end of its stream.
       #expect(error.code == .connectionLost || (path.hasPrefix("partly") && error.code == .truncatedBody), "\(error)")
       #expect(try await peer.seen().count { $0.contains(path) } == 1)
     }
 
     @Test(.saysNothingOfGoaways)
-    func `a GOAWAY resends unprocessed streams and fails processed ones`() async throws {
+    func `after a GOAWAY, resends unprocessed requests and fails processed ones`() async throws {
       let transport = try peer.transport()
       _ = try await transport.send(request("hello")).body.collect()
       let read = Task { try await transport.send(request("hold/")) }
@@ -117,7 +117,7 @@
     }
 
     @Test(.saysNothingOfGoaways)
-    func `a connection that is going away carries no further requests`() async throws {
+    func `sends no further requests on a connection after a GOAWAY`() async throws {
       let transport = try peer.transport()
       let held = [
         Task { try await transport.send(request("hold/")) },
@@ -136,7 +136,7 @@
       return try #require(try await peer.seen().first { $0.contains(path) })
     }
 
-    @Test func `the pipeline does not resend requests that may have been processed`() async throws {
+    @Test func `a call does not retry requests that may have been processed`() async throws {
       let server = Server(remote: .none, transport: try peer.transport())
       let task = URLTask(peer.url.appendingPathComponent("once/both/INTERNAL_ERROR"), body: .text("x")).on(server)
       await #expect(throws: TaskError.self) { try await task.retry(upTo: 2, after: .zero).download() }

@@ -6,19 +6,19 @@
 
   /// Runs the transport's conformance checks through third-party servers and proxies.
   ///
-  /// A mock server behind them provides the responses. Each route lists the checks that it can't pass.
+  /// A mock server behind each route provides the responses. Each route lists the properties that it hides.
   @Suite(
     .enabled(
       if: ["nginx", "squid", "caddy", "openssl"].allSatisfy(LocalServer.isExpected),
       "nginx, squid, caddy or openssl is not installed"), .timeLimit(.minutes(3)))
   struct RouteConformanceTests {
-    /// The two servers between the transport and the mock server.
+    /// The servers between the transport and the mock server.
     private struct Intermediaries: Sendable {
       let gateway: Gateway?
       let squid: Squid
     }
 
-    /// The routes by name.
+    /// A route from the transport to the mock server.
     enum Path: String, CaseIterable, CustomTestStringConvertible {
       case plainNginx = "nginx over HTTP/1.1"
       case squid = "squid"
@@ -29,17 +29,18 @@
 
       var testDescription: String { rawValue }
 
-      /// The properties that arrive unchanged at the other end.
+      /// The properties that the route preserves from end to end.
       var preserves: ConformanceRoute.Traits {
         let all = ConformanceRoute.Traits.all.subtracting(.connections)
         return switch self {
         case .plainNginx: all.subtracting([.requestFraming, .expectations, .trailers])
         case .squid: all.subtracting([.methods, .requestFraming, .refusals, .trailers])
-        // Response heads wait for the first bytes of their bodies.
+        // nginx delays a response head until the first bytes of its body arrive.
         case .nginx, .tunnel:
           all.subtracting([.expectations, .interimResponses, .promptHeads, .trailers]).subtracting(hiddenByHTTP1)
-        // Sorts headers and ends truncated bodies of unknown length as complete. After an early response it resets the
-        // stream, sometimes in one TLS record with the response's end, whose body libcurl before 8.1 loses.
+        // Caddy sorts headers and ends truncated bodies of unknown length as complete. After an early response it
+        // resets the stream, sometimes in the TLS record that ends the response. libcurl before 8.1 loses the body of
+        // such a response.
         case .caddy: all.subtracting([.fieldOrder, .expectations, .truncation, .earlyAnswers])
         // Caddy 2.6 does not forward bodies without a length. Trailers do not arrive, even with the curl tool.
         case .caddyOverQUIC:
@@ -47,8 +48,9 @@
         }
       }
 
-      /// Further properties hidden from a transport that uses HTTP/1.1. nginx states the length of the request it has
-      /// read. Through the tunnel, nginx closes the connection during an upload, so an earlier response may be lost.
+      /// Additional properties that the route hides if the transport uses HTTP/1.1. nginx states the length of the
+      /// request that it has read. Behind the tunnel, nginx may close the connection during an upload, which loses an
+      /// early response.
       var hiddenByHTTP1: ConformanceRoute.Traits {
         if keepsConnections { return [] }
         return self == .tunnel ? [.requestFraming, .earlyAnswers] : self == .nginx ? [.requestFraming] : []
@@ -60,7 +62,7 @@
 
       private func open(to mock: MockServer) async throws -> ConformanceRoute.End {
         var configuration = CurlTransport.Configuration()
-        configuration.idleLifetime = .seconds(3600)  // abandoned connections must be closed before their lifetime ends
+        configuration.idleLifetime = .seconds(3600)  // so that the lifetime doesn't close abandoned connections
         if self == .caddyOverQUIC { configuration.version = .http3 }
         let gateway: Gateway? =
           switch self {
@@ -85,13 +87,13 @@
       /// Replaces the host with a name that squid can resolve, because requests to this machine bypass proxies.
       private static func named(_ url: URL) throws -> URL {
         guard let url = URL(string: "\(url.scheme ?? "")://shop.test:\(url.port ?? 0)") else {
-          throw LocalServer.Failure(reason: "no URL")
+          throw LocalServer.Failure(reason: "can't replace the host of \(url)")
         }
         return url
       }
     }
 
-    /// Checks that need the transport's own connection.
+    /// Checks that need a direct connection to the mock server.
     private static let ofConnections = [
       "reports a lost connection if the server closes it without a response",
       "reports a response that is not HTTP as a bad response",
@@ -142,7 +144,7 @@
       ),
       (.tunnel, ofPromptHeads + [asksFirst, trailers, "skips interim responses"]),
     ])
-    func `omits only the checks that the route hides`(path: Path, hidden: [String]) {
+    func `omits only checks that need properties hidden by the route`(path: Path, hidden: [String]) {
       var hidden = Set(Self.ofConnections + hidden)
       if path.hiddenByHTTP1.contains(.requestFraming) { hidden.insert(Self.unknownLength) }
       if path.hiddenByHTTP1.contains(.earlyAnswers) {
@@ -168,7 +170,7 @@
     }
 
     @Test(
-      .enabled(if: CurlTransport.offersHTTP3, "the machine's libcurl has no HTTP/3"),
+      .enabled(if: CurlTransport.offersHTTP3, "the installed libcurl does not support HTTP/3"),
       arguments: Path.caddyOverQUIC.conformance.cases)
     func `passes over caddy with HTTP/3`(_ check: TransportConformance.Case) async throws { try await check.run() }
 

@@ -19,7 +19,7 @@
       return try await Nginx(files: ["hello": Self.hello, "packed": Self.compressed], security: security)
     }
 
-    /// A transport that trusts the tests' authority.
+    /// Returns a transport that trusts the tests' authority.
     private func trusting(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(certificates.authority)
@@ -47,7 +47,7 @@
       #expect(response.body.timings.map { $0.secureConnect > .zero } == true)
     }
 
-    @Test(.speaksHTTP2) func `requests with trailers use HTTP/1.1 next to HTTP/2 requests`() async throws {
+    @Test(.speaksHTTP2) func `requests with trailers use HTTP/1.1, even while others use HTTP/2`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       for version in [HTTPVersion.http2, .http1_1, .http2, .http1_1] {
@@ -63,7 +63,7 @@
       }
     }
 
-    @Test func `authorities can be a file, and HTTP/1.1 can be requested`() async throws {
+    @Test func `reads authorities from a file and uses HTTP/1.1 if preferred`() async throws {
       let nginx = try await start()
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")
       try certificates.authority.write(to: file)
@@ -116,7 +116,7 @@
       #expect(errors.map { $0.diagnosis?.name } == causes)
     }
 
-    @Test func `distinguishes a server without TLS from a refused handshake`() async throws {
+    @Test func `distinguishes a server without TLS from a failed handshake`() async throws {
       let plain = try await Nginx(files: ["hello": Self.hello])
       let port = try #require(plain.url.port)
       let url = try #require(URL(string: "https://127.0.0.1:\(port)/hello"))
@@ -135,7 +135,7 @@
     @Test func `presents a client certificate if the server requests it`() async throws {
       let nginx = try await start { $0.asksForCertificate = true }
       let stranger = try await trusting().send(request(nginx))
-      #expect(stranger.status == .badRequest, "nginx says so: No required SSL certificate was sent")
+      #expect(stranger.status == .badRequest, "nginx requires a client certificate")
       let transport = try trusting {
         $0.tls.identity = .init(certificate: certificates.client.certificate, key: certificates.client.key)
       }
@@ -144,14 +144,14 @@
 
     // MARK: Pins
 
-    @Test func `accepts a pinned key`() async throws {
+    @Test func `accepts a server with a pinned key`() async throws {
       let nginx = try await start()
       var pins = PublicKeyPins()
       pins.register("sha256/\(certificates.serverPin)", for: "127.0.0.1")
       #expect(try await trusting().send(request(nginx, pins: pins)).status == .ok)
     }
 
-    @Test func `rejects another key with an error that names the server's key`() async throws {
+    @Test func `rejects a key that is not pinned with an error that names the server's key`() async throws {
       let nginx = try await start()
       var pins = PublicKeyPins()
       pins.register("sha256/\(String(repeating: "A", count: 43))=", for: "127.0.0.1")
@@ -196,9 +196,9 @@
     }
 
     @Test(.breaksSharedConnections)
-    func `connections that end after ten requests fail no calls`() async throws {
+    func `no call fails if each connection ends after ten requests`() async throws {
       let nginx = try await start { $0.requestsPerConnection = 10 }
-      // The transport resends once. The pipeline retries if the second connection ends too.
+      // The transport resends a request once. If the second connection also ends, the call is retried.
       let server = Server(remote: .none, transport: try trusting())
       await server.update { $0.retryPolicy = .fixed(retries: 4, delay: .zero) }
       let task = URLTask(request(nginx).url).on(server)

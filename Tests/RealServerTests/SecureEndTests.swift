@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// TLS responses whose connection ends with or without a close alert (RFC 9112 §9.8).
+  /// Responses over TLS connections that end with or without a close alert (RFC 9112 §9.8).
   @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(3)))
   struct SecureEndTests {
     private let peer: SecurePeer
@@ -18,7 +18,7 @@
     @Test(.hidesTLS, arguments: ["none/open", "none/empty"])
     func `a response with neither a length nor a close alert is truncated`(path: String) async throws {
       let error = await #expect(throws: TaskError.self) { try await peer.get(path) }
-      // Newer libcurl versions report this in the words of the TLS library.
+      // Newer libcurl versions report the message of the TLS library.
       #expect(error?.code == .truncatedBody, "\(error.map { "\($0)" } ?? "")")
     }
 

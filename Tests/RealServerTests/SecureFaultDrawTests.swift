@@ -4,9 +4,9 @@
   import Foundation
   import Testing
 
-  /// TLS faults for a reader who names the causes from only the printed errors. If this test runs before
-  /// `FaultDrawTests` with the same folder in `ERRAND_FAULTS`, the TLS faults are drawn with the other faults. The
-  /// diagnosis is checked even without a folder.
+  /// TLS faults for a reader who names their causes from the printed errors alone. If this test runs before
+  /// `FaultDrawTests` with the same folder in `ERRAND_FAULTS`, `FaultDrawTests` includes the TLS faults. The test
+  /// checks the diagnoses even if no folder is set.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))
@@ -38,7 +38,7 @@
 
     private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-    @Test func `each TLS fault has its diagnosis and a distinct error`() async throws {
+    @Test func `each TLS fault has the expected diagnosis and a distinct error`() async throws {
       let right = try await start()
       let port = try #require(right.url.port)
       let page = right.url.appendingPathComponent("hello")

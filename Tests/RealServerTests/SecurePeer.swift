@@ -5,15 +5,15 @@
 
   /// A TLS server that runs a Python script on each connection.
   final class SecurePeer: Sendable {
-    /// A transport that trusts the peer.
+    /// Returns a transport that trusts the peer.
     let transport: CurlTransport
     private let server: LocalServer
 
     static let isExpected = Certificates.isExpected && LocalServer.isExpected("python3")
 
     /// - Parameter script: Defines `serve(secure, path, rest)`, which receives a connection after the head of its first
-    /// request, the path and the bytes read after it. `read_head(secure, rest)` reads another head and
-    ///   returns no path at the end.
+    ///   request was read, the path, and the bytes that follow the head. `read_head(secure, rest)` reads the next head
+    ///   and returns no path at the end.
     init(_ script: String) async throws {
       let certificates = try Certificates.shared()
       let files = ["server.pem": certificates.server.certificate, "server.key": certificates.server.key]

@@ -6,15 +6,16 @@
   /// Streams on one HTTP/2 connection must not affect each other.
   @Suite(
     .speaksHTTP2,
-    .enabled(if: HTTP2Peer.isExpected, "openssl, or a python3 with its package h2, is not installed"),
+    .enabled(if: HTTP2Peer.isExpected, "openssl, or python3 with the package h2, is not installed"),
     .timeLimit(.minutes(3)))
   struct SharedStreamTests {
-    /// Uploads of all kinds next to a fast download.
+    /// Runs uploads of all kinds during a fast download.
     ///
-    /// libcurl 7.88 buffers bytes of one stream that another stream has read, and drops them if the other stream's
-    /// upload of unknown length ends. A body without a length lost bytes in the middle and still succeeded.
+    /// If one stream reads bytes of another stream, libcurl 7.88 buffers them, and drops them when the first stream's
+    /// upload of unknown length ends. A download without a length then succeeded although bytes in the middle were
+    /// lost.
     @Test(.resetsStreamsBesideUploads, arguments: [nil, 10, 100_000] as [Int64?])
-    func `the end of an upload does not affect a concurrent body`(length: Int64?) async throws {
+    func `finishing an upload does not affect a concurrent download`(length: Int64?) async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       let count = 16_000
@@ -53,7 +54,7 @@
     }
 
     /// The server opens its window step by step, so a stream never receives more than one window.
-    @Test func `an upload continues whenever the server's window opens`() async throws {
+    @Test func `an upload resumes whenever the server's window opens`() async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       let body = HTTPBody.bytes(Data(count: 1_000_000))

@@ -3,10 +3,10 @@
 
   /// Runs a short script and waits for it.
   ///
-  /// Doesn't use `Process`, which detects the end with a socket. If a server started by another test inherits that
-  /// socket, the end is missed.
+  /// Doesn't use `Process`, which detects the child's exit through a socket. If a server started by another test
+  /// inherits that socket, `Process` misses the exit.
   enum Shell {
-    /// Returns the script's exit status: 0 on success.
+    /// Returns the script's exit status, which is 0 on success.
     static func run(_ script: String) -> Int32 {
       let words: [String] = ["/bin/sh", "-c", script]
       var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in strdup(word) }

@@ -2,7 +2,7 @@
   import Errand
   import Foundation
 
-  /// A SOCKS5 proxy (RFC 1928, passwords by RFC 1929) that resolves every name to 127.0.0.1, written in Python.
+  /// A SOCKS5 proxy in Python (RFC 1928, with passwords as in RFC 1929) that resolves every name to 127.0.0.1.
   final class SocksProxy: Sendable {
     static let isExpected = LocalServer.isExpected("python3")
     static let credential = Credential(user: "somebody", password: "open sesame")
@@ -58,7 +58,7 @@
               kind = exactly(peer, 4)[3]
               if kind == 3: host = "name " + exactly(peer, exactly(peer, 1)[0]).decode()
               else: host = "address " + socket.inet_ntop(socket.AF_INET if kind == 1 else socket.AF_INET6, exactly(peer, 4 if kind == 1 else 16))
-              port = struct.decompress(">H", exactly(peer, 2))[0]
+              port = struct.unpack(">H", exactly(peer, 2))[0]
               with open("FOLDER/seen", "a") as file: file.write(f"{host} {port}\\n")
               target = socket.create_connection(("127.0.0.1", port))
               peer.sendall(bytes([5, 0, 0, 1, 127, 0, 0, 1, 0, 0]))

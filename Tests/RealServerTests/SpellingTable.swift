@@ -2,8 +2,8 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// Plausible spellings of a task, both valid and invalid. Each spelling is sent, fails the call, is reported, or does
-/// not compile. None is silently ignored.
+/// Plausible ways to write a task, both valid and invalid. Each one is sent, fails the call, is reported, or does not
+/// compile. None is silently ignored.
 enum SpellingTable {
   // MARK: Sent
 
@@ -66,7 +66,7 @@ enum SpellingTable {
   private struct H8: ServerTask { let headers: [String: String?] = ["X-Key": "v", "X-None": nil] }
   private struct H9: ServerTask { let headers: [(String, String?)] = [("X-Key", "v"), ("X-Key", nil)] }
   private struct H10: ServerTask { let headers: KeyValuePairs<String, String?> = ["X-Key": "v", "X-Key": nil] }
-  // The example date of RFC 9110 §5.6.7.
+  // The example date in RFC 9110 §5.6.7.
   private struct H11: ServerTask { let headers = ["X-Key": Date(timeIntervalSince1970: 784_111_777)] }
   private struct H12: Keyed { let key = "v" }
   private struct H13: Keyed, ServerGETTask, PayloadDownloadingTask {
@@ -133,7 +133,7 @@ enum SpellingTable {
     (B9(uploadPayload: nil), "POST /"), (M1(), "PATCH /"), (M2(), "DELETE /"),
   ]
 
-  // MARK: Understood, but not visible to the server
+  // MARK: Takes effect without being visible to the server
 
   private struct T1: ServerTask { let timeout: Duration = .seconds(3) }
   private struct T2: ServerTask { let timeout: Duration? }
@@ -273,7 +273,7 @@ enum SpellingTable {
 
   // MARK: Does not compile
 
-  /// The body of a task, and words of its compiler error.
+  /// The bodies of tasks, and words in their compiler errors.
   static let refused: [(body: String, words: String)] = [
     ("let path = 5", "a path must be a String or an array of segments ([String])"),
     ("let path: String? = nil", "a path must be a String"),
@@ -322,7 +322,7 @@ enum SpellingTable {
     ),
   ]
 
-  /// Must compile, so that a missing library is not mistaken for a rejection.
+  /// A body that compiles, so that a missing library is not mistaken for a rejection.
   static let accepted = ["let path = [\"a\"]", "let timeout: Duration? = nil", "let decoder = JSONDecoder()"]
 }
 

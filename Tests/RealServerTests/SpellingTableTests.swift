@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// See ``SpellingTable``.
+/// Tests every spelling in ``SpellingTable``.
 @Suite(.timeLimit(.minutes(3))) struct SpellingTableTests {
   private func quietServer(_ mock: MockServer) -> Server {
     var configuration = ServerConfiguration()
@@ -67,14 +67,14 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `invalid types produce a helpful compiler error`() throws {
+    @Test func `invalid spellings produce a helpful compiler error`() throws {
       let modules = try #require(Bundle.main.executableURL).deletingLastPathComponent().appendingPathComponent(
         "Modules")
       let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Sources/CCurl/include")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-spelling-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers do not matter
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       // Put each task on its own line, so that the line of an error identifies it.
       let tasks =
         SpellingTable.refused.enumerated().map { "struct Refused\($0): ServerTask { \($1.body) }" }
@@ -91,7 +91,7 @@ import Testing
         """)
       let said = try String(contentsOf: folder.appendingPathComponent("errors"), encoding: .utf8)
       let errors = said.split(separator: "\n").filter { $0.contains("error:") }
-      try #require(status != 0 && !errors.isEmpty, "the compiler said '\(said)'")
+      try #require(status != 0 && !errors.isEmpty, "the compiler reported no errors: '\(said)'")
       func isRefused(_ line: Int, _ words: String) -> Bool {
         errors.contains { $0.hasPrefix("main.swift:\(line + 1):") && $0.contains(words) }
       }

@@ -1,8 +1,8 @@
 import Errand
 import Foundation
 
-/// A private squid proxy on 127.0.0.1, open or for one user. It resolves `shop.test` to 127.0.0.1, because requests to
-/// this machine's own names bypass proxies.
+/// A private squid proxy on 127.0.0.1, which is open or requires a credential. It resolves `shop.test` to 127.0.0.1,
+/// because requests to this machine's own names bypass proxies.
 final class Squid: Sendable {
   static let isExpected = LocalServer.isExpected("squid")
   static let credential = Credential(user: "somebody", password: "open sesame")
@@ -15,8 +15,8 @@ final class Squid: Sendable {
   /// Starts squid.
   ///
   /// - Parameters:
-  ///   - asksForCredential: Whether it requires a credential.
-  ///   - caches: Whether it caches responses in memory.
+  ///   - asksForCredential: Whether the proxy requires a credential.
+  ///   - caches: Whether the proxy caches responses in memory.
   init(asksForCredential: Bool = false, caches: Bool = false) async throws {
     // "open sesame" as written by `openssl passwd -apr1 -salt errandxx`.
     let users = Data("somebody:$apr1$errandxx$oAQHTdKQFd117KuRa6aF0.\n".utf8)

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Errand's cache behind squid's.
+  /// Errand's cache with squid's cache in front of the origin.
   @Suite(.enabled(if: Squid.isExpected, "squid is not installed"), .timeLimit(.minutes(3)))
   struct SquidCacheTests {
     private struct GetText: PayloadDownloadingTask {
@@ -40,9 +40,10 @@
       try #require(response.headers[.age].flatMap { Int($0) })
     }
 
-    // RFC 9111 §4.2.3: the larger of the ages from `Date` and `Age`, plus the time since then.
+    // RFC 9111 §4.2.3: the age is the larger of the ages from `Date` and `Age`, plus the time since the response
+    // arrived.
     @Test(arguments: [(date: -100.0, age: 0), (date: 0, age: 100), (date: -40, age: 100), (date: -100, age: 40)])
-    func `two caches compute the same age of a response`(origin: (date: Double, age: Int)) async throws {
+    func `Errand and squid compute the same age for a response`(origin: (date: Double, age: Int)) async throws {
       let answer = MockAnswer.text("from the origin").header(.cacheControl, "max-age=10000")
       mock.route("/*", answer: answer.header(.date, date(origin.date)).header(.age, "\(origin.age)"))
       let squid = try await Squid(caches: true)
@@ -51,7 +52,7 @@
       _ = try await GetText().on(asking).response()
       let start = ContinuousClock.now
       let kept = try await GetText().on(keeping).response()
-      // The duration of the request counts as age.
+      // The duration of the request counts toward the age.
       let delay = Int((ContinuousClock.now - start).components.seconds) + 1
       #expect(kept.headers[.cacheStatus] == "errand; fwd=uri-miss; stored")
       let first = try age(kept)
@@ -61,10 +62,10 @@
       let hit = try await GetText().on(keeping).response()
       let after = try await age(GetText().on(asking).response())
       #expect(hit.headers.values(for: .cacheStatus).last?.hasPrefix("errand; hit") == true)
-      // Each cache counts whole seconds.
+      // Each cache computes the age in whole seconds.
       let ours = try age(hit)
       #expect(before - 1 <= ours && ours <= after + 1 + delay, "\(before), \(ours), \(after)")
-      #expect(mock.requestCount == 1, "squid answered all others")
+      #expect(mock.requestCount == 1, "squid answered all other requests from its cache")
     }
   }
 #endif

@@ -1,7 +1,7 @@
 #if os(Linux)
   import Foundation
 
-  /// A Starlette application with sse-starlette's event streams and python-multipart's parser.
+  /// A Starlette application that uses sse-starlette for event streams and python-multipart to parse forms.
   final class StarletteServer: Sendable {
     let url: URL
     private let server: LocalServer
@@ -13,7 +13,7 @@
     init() async throws {
       guard let interpreter = Self.interpreter else {
         throw LocalServer.Failure(
-          reason: "no python3 with its packages sse_starlette, uvicorn and python_multipart is installed")
+          reason: "python3 with the packages sse_starlette, uvicorn and python_multipart is not installed")
       }
       server = try await LocalServer(interpreter) { port, _ in
         Self.script.replacingOccurrences(of: "PORT", with: "\(port)")

@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Event streams and forms with widely used server libraries.
+  /// Event streams and forms, tested with widely used server libraries.
   @Suite(.enabled(if: StarletteServer.isExpected, "sse-starlette is not installed"), .timeLimit(.minutes(3)))
   struct StarletteTests {
     private let starlette: StarletteServer
@@ -22,7 +22,7 @@
     }
 
     @Test(arguments: ["\r\n", "\n", "\r"], [HTTPMethod.get, .post])
-    func `reads events over four connections that each end after three events`(
+    func `reads ten events over connections that each end after three events`(
       separator: String, method: HTTPMethod
     ) async throws {
       var events: [ServerSentEvent] = []
@@ -39,10 +39,10 @@
       let path = "form"
     }
 
-    @Test func `a form with files arrives part by part, regardless of names`() async throws {
+    @Test func `a form with files arrives part by part, regardless of the names`() async throws {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString).png")
       try Data("--\r\n--png\r\n".utf8).write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // leftovers do not matter
+      defer { try? FileManager.default.removeItem(at: file) }  // a leftover file is harmless
       let large = Data(repeating: 13, count: 3 << 20)
       let stream = HTTPBody.stream {
         AsyncStream { chunks in
@@ -77,7 +77,7 @@
       func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { body }
     }
 
-    @Test func `other implementations decompress uploads, in memory and streamed`() async throws {
+    @Test func `other implementations decompress uploads from memory and from a stream`() async throws {
       let data = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
       let stream = HTTPBody.stream {
         AsyncStream { chunks in

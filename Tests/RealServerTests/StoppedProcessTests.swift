@@ -4,10 +4,10 @@
   import Foundation
   import Testing
 
-  /// A process that is suspended for longer than its timeouts of 500 ms.
+  /// A process that is stopped for longer than its timeouts of 500 ms.
   @Suite(.timeLimit(.minutes(2)))
   struct StoppedProcessTests {
-    /// Suspends a program while it waits for the answer, and returns its exit code.
+    /// Suspends a program while it waits for the answer, resumes it, and returns its exit code.
     private func codeAfterStop(_ answer: MockAnswer, isCall: Bool = false) async throws -> Int32? {
       let isAsked = Shared(false)
       let mock = try MockServer()
@@ -31,14 +31,14 @@
         .text(String(repeating: "x", count: 60_000)).bodyAfter(.milliseconds(200)),
         .chunked([Data("one".utf8), Data("two".utf8)]).after(.milliseconds(200)),
       ], [false, true])
-    func `a response that arrived during suspension takes precedence over a timeout`(
+    func `a response that arrives while the process is stopped overrides a timeout`(
       answer: MockAnswer, isCall: Bool
     ) async throws {
       #expect(try await codeAfterStop(answer, isCall: isCall) == 0)
     }
 
     @Test(arguments: [false, true])
-    func `a timeout that expired while suspended ends a call without a response`(isCall: Bool) async throws {
+    func `a timeout that expires while the process is stopped ends a call with no response`(isCall: Bool) async throws {
       #expect(try await codeAfterStop(.text("late").after(.seconds(3)), isCall: isCall) == 3)
     }
   }

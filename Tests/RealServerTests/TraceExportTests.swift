@@ -5,7 +5,7 @@
   import Testing
 
   @Suite(
-    .enabled(if: TraceReceiver.isExpected, "no python3 with flask and opentelemetry-proto is installed"),
+    .enabled(if: TraceReceiver.isExpected, "python3 with flask and opentelemetry-proto is not installed"),
     .timeLimit(.minutes(3)))
   struct TraceExportTests {
     private struct GetThing: ServerGETTask {
@@ -47,10 +47,10 @@
       #expect(attributes["url.full"]?.hasSuffix("/things/7?token=<redacted>&page=2") == true, "\(attributes)")
       #expect(all[2].events == ["delayStarted"])
       let requests = try await receiver.requests()
-      #expect(requests == ["", "", ""], "two were sent again, and none is traced itself")
+      #expect(requests == ["", "", ""], "two requests were resent, and none has a traceparent header")
     }
 
-    @Test func `spans rejected by the collector are counted as dropped, and calls succeed`() async throws {
+    @Test func `counts spans rejected by the collector as dropped, and calls succeed`() async throws {
       let receiver = try await TraceReceiver()
       try await receiver.fail(with: 400)
       let lines = Shared<[String]>([])

@@ -14,7 +14,7 @@
 
     init() async throws {
       guard let interpreter = Self.interpreter else {
-        throw LocalServer.Failure(reason: "no python3 with its packages flask and opentelemetry-proto is installed")
+        throw LocalServer.Failure(reason: "python3 with the packages flask and opentelemetry-proto is not installed")
       }
       server = try await LocalServer(interpreter) { port, _ in
         Self.script.replacingOccurrences(of: "PORT", with: "\(port)")
@@ -43,17 +43,17 @@
 
     private let plain = Server(remote: .none, environment: [:])
 
-    /// All received spans in order.
+    /// Returns all received spans in order.
     func spans() async throws -> [Span] {
       try JSONDecoder().decode([Span].self, from: try await data("spans"))
     }
 
-    /// The `traceparent` header of each request, or an empty string.
+    /// Returns the `traceparent` header of each request, or an empty string if it has none.
     func requests() async throws -> [String] {
       try JSONDecoder().decode([String].self, from: try await data("requests"))
     }
 
-    /// Answers the next requests with these statuses and then accepts spans again.
+    /// Makes the collector answer the next requests with these statuses and then accept spans again.
     func fail(with statuses: Int...) async throws {
       let list = statuses.map { "\($0)" }.joined(separator: ",")
       try await URLTask(url.appendingPathComponent("fail/\(list)"), method: .post).on(plain).run()

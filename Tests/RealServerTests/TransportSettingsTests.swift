@@ -4,7 +4,7 @@
   import Foundation
   import Testing
 
-  /// Transport settings with observable effects on real servers.
+  /// Transport settings whose effects real servers can observe.
   @Suite(
     .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"),
     .timeLimit(.minutes(3)))
@@ -29,10 +29,10 @@
       try #require(await #expect(throws: TaskError.self) { try await transport.send(request) })
     }
 
-    @Test func `without verification any certificate is accepted, and other transports still check`() async throws {
+    @Test func `without verification, a transport accepts any certificate, but others do not`() async throws {
       let nginx = try await start { $0.shown = certificates.expired }
       let port = try #require(nginx.url.port)
-      // Expired, for another name, and from an unknown authority.
+      // The certificate is expired, for another name, and from an unknown authority.
       let request = HTTPRequest(.get, try #require(URL(string: "https://other.test:\(port)/hello")))
       for isChecked in [false, true, false] {
         let transport = try transport {
@@ -48,7 +48,7 @@
     }
 
     @Test(.speaksHTTP2)
-    func `speaks HTTP/2 without TLS with prior knowledge, sequentially and concurrently`()
+    func `uses HTTP/2 without TLS with prior knowledge, sequentially and concurrently`()
       async throws
     {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], speaksHTTP2: true)
@@ -65,8 +65,8 @@
       }
     }
 
-    @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
-    func `over HTTP/2 without TLS, a body of unknown length is complete, but a truncated body fails`() async throws {
+    @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "python3 with the package h2 is not installed"))
+    func `over HTTP/2 without TLS, a truncated body of unknown length fails`() async throws {
       let peer = try await HTTP2Peer(isSecure: false)
       let transport = try peer.transport()
       let closes = (0x075800..<0x080000).contains(CurlLibrary.versionNumber)
@@ -76,14 +76,15 @@
         #expect(try await response.body.collect() == Data("ok".utf8))
       }
       #expect(await eventually { await transport.connections().values.allSatisfy { $0.open == 0 } || !closes })
-      // For the first and for a later request of a transport.
+      // Test the first and a later request of a transport.
       for path in ["cut", "broken", "cut", "broken"] {
         // Newer libcurl versions name the violation.
         let codes: [TaskError.Code?] =
           [.truncatedBody, .connectionLost] + (path == "cut" ? [] : [.timedOut, .badResponse])
         for transport in [transport, try peer.transport()] {
           let error = await #expect(throws: TaskError.self, "\(path)") {
-            // libcurl forgets a violation that arrives together with a part of the body, so the idle timeout ends it.
+            // libcurl forgets a violation that arrives together with part of the body, so the idle timeout ends the
+            // exchange.
             var options = TransferOptions()
             options.timeouts = Timeouts(idle: .seconds(1))
             let request = HTTPRequest(.get, peer.url.appendingPathComponent(path), options: options)
@@ -95,7 +96,7 @@
       }
     }
 
-    @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "a python3 with its package h2 is not installed"))
+    @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "python3 with the package h2 is not installed"))
     func `an origin that switches from HTTP/1.1 to HTTP/2 remains reachable`() async throws {
       let peer = try await HTTP2Peer(beginsWithHTTP1: true)
       let transport = try peer.transport()
@@ -104,7 +105,7 @@
         #expect(try await response.body.collect() == Data("hello".utf8))
       }
       let request = HTTPRequest(.get, peer.url.appendingPathComponent("hello"))
-      #expect(try await peer.transport().send(request).version == .http2, "it does offer it")
+      #expect(try await peer.transport().send(request).version == .http2, "the peer supports HTTP/2")
     }
 
     @Test func `rejects a Unix socket path with a NUL before sending`() async throws {
@@ -114,12 +115,12 @@
       #expect(error.wasNotSent && error.phase == .preparing, "\(error)")
     }
 
-    @Test func `passes authorities as data if libcurl supports it`() {
+    @Test func `loads authorities from memory if libcurl supports it`() {
       // Applies to OpenSSL, which all tested versions use.
       #expect(CurlLibrary.takesAuthorities == (CurlLibrary.versionNumber >= 0x074d00))
     }
 
-    @Test func `an encrypted key opens only with its password`() async throws {
+    @Test func `an encrypted private key can be used only with its password`() async throws {
       let nginx = try await start { $0.asksForCertificate = true }
       let key = try encrypted(certificates.client.key, password: "open sesame")
       for (password, isRight) in [("open sesame", true), ("open barley", false)] {
@@ -140,7 +141,7 @@
     private func encrypted(_ key: Data, password: String) throws -> Data {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-key-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       try key.write(to: folder.appendingPathComponent("plain"))
       try Data(password.utf8).write(to: folder.appendingPathComponent("password"))
       let status = Shell.run(
@@ -149,7 +150,7 @@
       return try Data(contentsOf: folder.appendingPathComponent("sealed"))
     }
 
-    /// A plain request through a TLS proxy, which is an nginx that returns the requested target.
+    /// Sends an http request through a TLS proxy, which is an nginx that returns the requested target.
     private func plainRequest(by nginx: Nginx, _ change: (inout CurlTransport.Configuration) -> Void) throws -> (
       CurlTransport, HTTPRequest
     ) {
@@ -175,7 +176,7 @@
       #expect(error.code == .untrustedServer && (error.wasNotSent || !keepsConnections), "\(error)")
     }
 
-    @Test func `proxies follow the verification and minimum version settings`()
+    @Test func `the verification and minimum version settings also apply to TLS proxies`()
       async throws
     {
       let nginx = try await start {
@@ -195,7 +196,7 @@
     private func withAuthorityFile(_ body: (URL) async throws -> Void) async throws {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")
       try certificates.authority.write(to: file)
-      defer { try? FileManager.default.removeItem(at: file) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
       try await body(file)
     }
   }

@@ -19,7 +19,7 @@
       return try CurlTransport(configuration)
     }
 
-    @Test func `accepts a key by its backup pin and rejects other keys`() async throws {
+    @Test func `accepts a key that matches a backup pin and rejects other keys`() async throws {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], security: .init(certificates: certificates))
       let server = Server(remote: Remote(nginx.url), transport: try transport(.pem(certificates.authority)))
       let task = Endpoint<Void, Data>.get("hello", defaults: EndpointDefaults(server: server))
@@ -37,7 +37,7 @@
       for name in names.sorted() where name.hasSuffix(".0") {
         let output = FileManager.default.temporaryDirectory.appendingPathComponent(
           "errand-subject-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: output) }  // in the temporary folder anyway
+        defer { try? FileManager.default.removeItem(at: output) }  // leftovers are harmless
         guard Shell.run("openssl x509 -in '\(folder)/\(name)' -noout -subject -nameopt compat > '\(output.path)'") == 0,
           let line = try? String(contentsOf: output, encoding: .utf8), line.hasPrefix("subject=")
         else { continue }
@@ -49,10 +49,10 @@
     }()
 
     @Test(.enabled(if: publicAuthority != nil, "the system has no authorities in a folder"))
-    func `with custom authorities, the system's authorities are not read`() async throws {
+    func `does not read the system's authorities if custom ones are set`() async throws {
       let known = try #require(Self.publicAuthority)
-      // Signed with the name of a public authority. If the system's authorities were trusted, that authority's
-      // certificate would be read.
+      // The authority has the name of a public authority. If the transport trusted the system's authorities, it would
+      // read the public authority's certificate.
       let pretended = try Certificates(authorityNamed: known.subject)
       let nginx = try await Nginx(security: .init(certificates: pretended))
       let watch = try FileWatch(known.file)
@@ -69,26 +69,26 @@
         try pretended.server.certificate.write(to: shown)
         _ = Shell.run(
           "openssl verify -no-CAfile -no-CAstore -CApath /etc/ssl/certs '\(shown.path)' > '\(folder.path)/output' 2>&1")
-        #expect(watch.wasOpened, "who looks among the system's authorities reads this one")
+        #expect(watch.wasOpened, "openssl reads the file, so the watch works")
       }
     }
 
     private func withFolder(_ body: (URL) async throws -> Void) async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-trust-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       try await body(folder)
     }
   }
 
-  /// Whether a file was opened since the start.
+  /// Watches a file to detect whether it is opened.
   private final class FileWatch {
     private let descriptor: Int32
 
     init(_ path: String) throws {
       descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       guard descriptor >= 0, inotify_add_watch(descriptor, path, UInt32(IN_OPEN)) >= 0 else {
-        throw LocalServer.Failure(reason: "\(path) cannot be watched")
+        throw LocalServer.Failure(reason: "\(path) can't be watched")
       }
     }
 

@@ -18,14 +18,14 @@
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
         "errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let file = folder.appendingPathComponent("large.bin")
       let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
       try data.write(to: file)
       try await body(tus, Server(remote: Remote(tus.url)), file, data)
     }
 
-    /// The content of the server's only upload.
+    /// Returns the content of the server's only upload.
     private func stored(_ tus: TusServer) throws -> Data? {
       let names = try FileManager.default.contentsOfDirectory(atPath: tus.folder.path)
       let name = names.first {
@@ -34,7 +34,7 @@
       return try name.map { try Data(contentsOf: tus.folder.appendingPathComponent($0)) }
     }
 
-    @Test func `a file arrives completely, in chunks or in one request`() async throws {
+    @Test func `uploads a file completely, in chunks or in one request`() async throws {
       for chunk in [700_000, Int.max] {
         try await inFolder { tus, server, file, data in
           let upload = ResumableUpload(
@@ -67,13 +67,13 @@
       }
     }
 
-    @Test func `a killed process's upload is resumed, and the file is correct`()
+    @Test func `a new process resumes the upload of a killed one, and the file is correct`()
       async throws
     {
       let tus = try await TusServer()
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(at: folder) }  // in the temporary folder anyway
+      defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let file = folder.appendingPathComponent("large.bin")
       var random = SeededGenerator(seed: 5)
       var data = Data(capacity: 64 << 20)
@@ -82,7 +82,7 @@
       let url = tus.url.appendingPathComponent("files/").absoluteString
       for number in 1...4 {
         let program = try BenchProgram(["upload-put", "--url", url, "--file", file.path, "--concurrency", "1"])
-        // The process has resumed at the server's offset and not started over.
+        // The process must resume at the server's offset instead of starting over.
         #expect(await eventually(within: .seconds(30)) { largest(tus) > number * 6 << 20 })
         #expect(program.kill() == nil)
       }
@@ -101,7 +101,7 @@
         if let completed = state.progress?.completed, completed > 0 { first = completed }
       }
       _ = try await run.value
-      #expect((first ?? 0) >= Int64(before), "it went on from where the last one was killed")
+      #expect((first ?? 0) >= Int64(before), "the upload resumes where the killed process stopped")
       #expect(try names(tus).contains { try Data(contentsOf: tus.folder.appendingPathComponent($0)) == data })
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large.bin"])
     }
@@ -110,7 +110,7 @@
       try FileManager.default.contentsOfDirectory(atPath: tus.folder.path).filter { $0.utf8.count == 32 }
     }
 
-    /// The size of the server's largest upload.
+    /// Returns the size of the server's largest upload.
     private func largest(_ tus: TusServer) -> Int {
       let names = (try? names(tus)) ?? []
       return names.map { name in
@@ -136,7 +136,7 @@
       try await inFolder { tus, server, file, _ in
         let upload = ResumableUpload(
           of: file, with: AddFile(server: server), by: .tus, chunkSize: 300_000)
-        // Between two chunks, because the server might write an interrupted chunk after deleting the upload.
+        // Stop between two chunks, because the server might write an interrupted chunk after deleting the upload.
         await server.update { configuration in
           configuration.preflight = { _, request in
             if request.headers["Upload-Offset"] == "600000" { throw Enough() }
@@ -150,10 +150,10 @@
     }
   }
 
-  /// A FastAPI application with tuspyserver.
+  /// A FastAPI application that uses tuspyserver.
   final class TusServer: Sendable {
     let url: URL
-    /// The folder of its uploads.
+    /// The folder that contains its uploads.
     let folder: URL
     private let server: LocalServer
 
@@ -165,7 +165,7 @@
     init() async throws {
       guard let interpreter = Self.interpreter else {
         throw LocalServer.Failure(
-          reason: "no python3 with its packages tuspyserver and uvicorn is installed")
+          reason: "python3 with the packages tuspyserver and uvicorn is not installed")
       }
       server = try await LocalServer(interpreter) { port, folder in
         Self.script.replacingOccurrences(of: "PORT", with: "\(port)").replacingOccurrences(

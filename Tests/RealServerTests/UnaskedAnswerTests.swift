@@ -3,7 +3,8 @@
   import Foundation
   import Testing
 
-  /// Unsolicited TLS responses that arrive with another response. No socket event reports data inside the TLS library.
+  /// Unsolicited responses over TLS that arrive with another response. No socket event reports data that the TLS
+  /// library has buffered.
   @Suite(.enabled(if: SecurePeer.isExpected, "openssl or python3 is not installed"), .timeLimit(.minutes(3)))
   struct UnaskedAnswerTests {
     private let peer: SecurePeer
@@ -11,7 +12,7 @@
     init() async throws { peer = try await SecurePeer(Self.script) }
 
     @Test(arguments: ["apart", "together", "behind"])
-    func `unsolicited responses are ignored, regardless of how they are split into records`(records: String)
+    func `ignores unsolicited responses, regardless of how they are split into records`(records: String)
       async throws
     {
       for number in 0..<20 {

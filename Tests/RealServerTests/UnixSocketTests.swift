@@ -12,7 +12,7 @@
       return (nginx, try CurlTransport(configuration))
     }
 
-    @Test func `requests use the socket for any host and keep the connection`() async throws {
+    @Test func `requests to any host use the socket and reuse its connection`() async throws {
       let (nginx, transport) = try await start()
       let server = Server(remote: "http://localhost", transport: transport)
       let url = try #require(URL(string: "http://localhost/echo/host"))

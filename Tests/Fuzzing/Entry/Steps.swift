@@ -1,5 +1,6 @@
 // The program built by `.ci/fuzz steps`. Every branch of the library calls `__sanitizer_cov_trace_pc_guard`, which
-// counts a step. Unlike time, steps are the same on every machine. This file and the targets are not instrumented.
+// counts a step. The number of steps is the same on every machine, unlike the time. This file and the targets are not
+// instrumented.
 
 import ErrandFoundation
 
@@ -9,7 +10,7 @@ nonisolated(unsafe) private let steps = UnsafeMutablePointer<Int>.allocate(capac
 @_cdecl("__sanitizer_cov_trace_pc_guard")
 public func step(_ guardian: UnsafeMutableRawPointer?) { steps.pointee &+= 1 }
 
-/// Called before the first branch. Does nothing, because the guards don't need numbers.
+/// Does nothing before the first branch, because the guards don't need numbers.
 @_cdecl("__sanitizer_cov_trace_pc_guard_init")
 public func begin(_ start: UnsafeMutableRawPointer?, _ stop: UnsafeMutableRawPointer?) {}
 

@@ -16,12 +16,12 @@ extension FuzzTarget {
       let size = cookie.name.utf8.count + cookie.value.utf8.count
       try holds(size > 0 && size <= SetCookie.maximumSize, "\(cookie.name) has \(size) bytes")
       // The value is sent back in a request header.
-      try holds(!cookie.name.breaksLine && !cookie.value.breaksLine, "\(cookie) is more than a line")
-      try holds(!cookie.name.utf8.contains { ";=".utf8.contains($0) }, "\(cookie.name.debugDescription) is no name")
-      try holds(!cookie.value.utf8.contains(UInt8(ascii: ";")), "\(cookie.value.debugDescription) is no value")
+      try holds(!cookie.name.breaksLine && !cookie.value.breaksLine, "\(cookie) contains a line break")
+      try holds(!cookie.name.utf8.contains { ";=".utf8.contains($0) }, "\(cookie.name.debugDescription) is not a name")
+      try holds(!cookie.value.utf8.contains(UInt8(ascii: ";")), "\(cookie.value.debugDescription) is not a value")
       try holds(cookie.path.map { $0.utf8.first == UInt8(ascii: "/") } ?? true, "the path \(cookie.path ?? "")")
       let text = written(cookie)
-      try holds(SetCookie(text) == cookie, "written again, \(cookie) becomes \(text.debugDescription)")
+      try holds(SetCookie(text) == cookie, "\(cookie), written again, becomes \(text.debugDescription)")
     })
 
   private static func written(_ cookie: SetCookie) -> String {
@@ -56,7 +56,7 @@ extension FuzzTarget {
         try holds(HTTPDate.parse(written) == date, "\(text.debugDescription) becomes \(written)")
         // RFC 6265bis §5.1.1: no year before 1601.
         guard date.timeIntervalSince1970 >= -11_644_473_600 else { continue }
-        try holds(CookieDate.parse(written) == date, "a cookie reads \(written) as another date")
+        try holds(CookieDate.parse(written) == date, "the cookie parser reads \(written) as another date")
       }
     })
 }

@@ -23,15 +23,15 @@ extension FuzzTarget {
       try checkName(name(of: text))
       if let name = SafeFileName.make(text) {
         try checkName(name)
-        try holds(SafeFileName.make(name) == name, "\(name.debugDescription) is not safe yet")
+        try holds(SafeFileName.make(name) == name, "\(name.debugDescription) is changed again")
       }
       guard let read = ContentDisposition(text) else { return }
       var written = read.type
       for (name, value) in read.parameters { written += "; \(name)=\(value.quoted)" }
-      try holds(ContentDisposition(written) == read, "written again, \(read) becomes \(written.debugDescription)")
-      try holds(read.type.isEmpty || HTTPHeaderName(read.type).isValid, "\(read.type.debugDescription) is no type")
+      try holds(ContentDisposition(written) == read, "\(read), written again, becomes \(written.debugDescription)")
+      try holds(read.type.isEmpty || HTTPHeaderName(read.type).isValid, "\(read.type.debugDescription) is not a type")
       let names = read.parameters.keys
-      try holds(names.allSatisfy { HTTPHeaderName($0).isValid }, "\(names) are not all names")
+      try holds(names.allSatisfy { HTTPHeaderName($0).isValid }, "\(names) are not all valid names")
     })
 
   private static func name(of disposition: String) -> String {
@@ -40,13 +40,15 @@ extension FuzzTarget {
       .suggestedFileName
   }
 
-  /// Checks scalars, because one character can contain a slash and an accent.
+  /// Checks Unicode scalars, because a single character can combine a slash with an accent.
   private static func checkName(_ name: String) throws {
     let scalars = Array(name.unicodeScalars)
     try holds(!scalars.isEmpty && name.utf8.count <= 200, "\(name.debugDescription) has \(name.utf8.count) bytes")
-    try holds(!scalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 }, "\(name.debugDescription) is a path")
+    try holds(
+      !scalars.contains { $0 == "/" || $0 == "\\" || $0.value < 0x20 },
+      "\(name.debugDescription) contains a separator or control character")
     for end in [scalars.first, scalars.last] {
-      try holds(end != "." && end != " ", "\(name.debugDescription) is hidden, or ends in nothing")
+      try holds(end != "." && end != " ", "\(name.debugDescription) ends in a period or a space")
     }
   }
 }

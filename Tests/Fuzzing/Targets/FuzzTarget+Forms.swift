@@ -23,9 +23,9 @@ extension FuzzTarget {
       guard let first = query.items.first else { return }
       var changed = query
       changed[first.name] = "x"
-      try holds(changed[first.name] == "x" && changed.items[0].value == "x", "\(first.name) cannot be set")
+      try holds(changed[first.name] == "x" && changed.items[0].value == "x", "\(first.name) can't be set")
       changed[first.name] = nil
-      try holds(!changed.items.contains { $0.name == first.name }, "\(first.name) cannot be removed")
+      try holds(!changed.items.contains { $0.name == first.name }, "\(first.name) can't be removed")
     })
 
   private static func items(of bytes: [UInt8]) -> [HTTPQuery.Item] {
@@ -35,7 +35,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Forms from a JSON value or, failing that, from items.
+  /// Forms encoded from a JSON value or, if the input is not JSON, from items.
   static let form = FuzzTarget(
     "form",
     hostile: [
@@ -59,7 +59,7 @@ extension FuzzTarget {
     FormStyle(), FormStyle(nesting: .dots, lists: .commas), FormStyle(lists: .indices), FormStyle(lists: .brackets),
   ]
 
-  /// `nil` if the value has no names.
+  /// Returns the form's fields, or `nil` if the JSON value can't be encoded.
   private static func fields(of bytes: [UInt8], _ style: FormStyle) -> HTTPQuery? {
     guard bytes.first == UInt8(ascii: "{"), let tree = try? JSONDecoder().decode(JSONTree.self, from: Data(bytes))
     else {
@@ -68,7 +68,7 @@ extension FuzzTarget {
     return try? HTTPQuery(encoding: tree, style)
   }
 
-  /// The parser of the URL Standard, §5.1, reimplemented.
+  /// Parses a form as in §5.1 of the URL Standard.
   private static func parsed(_ bytes: [UInt8]) -> [HTTPQuery.Item] {
     bytes.split(separator: UInt8(ascii: "&")).map { part in
       let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)

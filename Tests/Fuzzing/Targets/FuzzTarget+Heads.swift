@@ -25,7 +25,7 @@
       HeadLines.Rules(answers417: bits & 1 != 0, isMultiplexed: bits & 2 != 0)
     }
 
-    /// Each line in its own memory, so that sanitizers detect reading past the end.
+    /// Splits a head into lines, each in its own memory, so that sanitizers detect reads past the end.
     private static func lines(of bytes: [UInt8]) -> [[UInt8]] {
       var lines: [[UInt8]] = []
       var start = 0
@@ -40,12 +40,13 @@
       var head = HeadLines()
       for line in lines(of: bytes) {
         guard case .refused(let reason) = line.withUnsafeBytes({ head.take($0, rules) }) else { continue }
-        try holds(reason.utf8.count < 300 && !reason.breaksLine, "the reason is no line: \(reason)")
+        try holds(reason.utf8.count < 300 && !reason.breaksLine, "the reason is not a short line: \(reason)")
         return
       }
       guard head.isComplete || head.completeAsItIs() else { return }
-      guard let read = ResponseHead(head.bytes) else { throw FuzzFinding(description: "a head that is taken is none") }
-      try holds(read.status.code == head.status && read.status.code >= 200, "\(read.status) is not \(head.status)")
+      guard let read = ResponseHead(head.bytes) else { throw FuzzFinding(description: "can't parse an accepted head") }
+      try holds(
+        read.status.code == head.status && read.status.code >= 200, "\(read.status) differs from \(head.status)")
       for field in read.headers {
         try holds(field.name.isValid && !field.value.breaksLine, "\(field.name): \(field.value.debugDescription)")
       }
@@ -56,16 +57,16 @@
       for line in lines(of: Array((text + "\r\n").utf8)) {
         _ = line.withUnsafeBytes { again.take($0, HeadLines.Rules(isMultiplexed: rules.isMultiplexed)) }
       }
-      try holds(again.isComplete && again.framing == head.framing, "written again, it is another")
-      try holds(ResponseHead(again.bytes)?.headers == read.headers, "written again, it has other fields")
+      try holds(again.isComplete && again.framing == head.framing, "the head, written again, has a different framing")
+      try holds(ResponseHead(again.bytes)?.headers == read.headers, "the head, written again, has different fields")
     }
 
-    /// The framing must match the headers, because later readers rely on the headers.
+    /// Checks that the framing matches the headers, because later readers rely on the headers.
     private static func checkFraming(_ framing: ResponseFraming, _ headers: HTTPHeaders) throws {
       let lengths = headers.values(for: .contentLength).flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces() }
-      try holds(lengths.allSatisfy { Int64($0) == framing.contentLength }, "\(lengths) is not \(framing)")
-      try holds(lengths.isEmpty == (framing.contentLength == nil), "\(lengths) is not \(framing)")
-      try holds(framing.isChunked == headers.contains(.transferEncoding), "\(framing) has another coding")
+      try holds(lengths.allSatisfy { Int64($0) == framing.contentLength }, "\(lengths) does not match \(framing)")
+      try holds(lengths.isEmpty == (framing.contentLength == nil), "\(lengths) does not match \(framing)")
+      try holds(framing.isChunked == headers.contains(.transferEncoding), "\(framing) has a different coding")
     }
   }
 #else

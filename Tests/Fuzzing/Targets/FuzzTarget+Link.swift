@@ -16,14 +16,15 @@ extension FuzzTarget {
       let links = links(String(bytes))
       for link in links {
         try holds(link.url.scheme?.isEmpty == false, "\(link.url) is relative")
-        try holds(Set(link.relations).count == link.relations.count, "\(link.relations) has one twice")
+        try holds(Set(link.relations).count == link.relations.count, "\(link.relations) contains a duplicate")
         for relation in link.relations {
-          try holds(!relation.isEmpty && !relation.utf8.contains(0x20), "\(relation.debugDescription) is no relation")
+          try holds(
+            !relation.isEmpty && !relation.utf8.contains(0x20), "\(relation.debugDescription) is not a relation")
         }
         try holds(link.parameters["rel"] == nil && link.parameters["anchor"] == nil, "\(link.parameters)")
       }
       let again = Self.links(links.map(written).joined(separator: ", "))
-      try holds(again == links, "written again, \(links) becomes \(again)")
+      try holds(again == links, "\(links), written again, becomes \(again)")
     })
 
   private static func links(_ text: String) -> [Link] {
@@ -34,7 +35,7 @@ extension FuzzTarget {
   private static func written(_ link: Link) -> String {
     var text = "<\(link.url.absoluteString)>; rel=\(link.relations.joined(separator: " ").quoted)"
     for (name, value) in link.parameters.sorted(by: { $0.key < $1.key }) {
-      // RFC 8187: a name with a star has a value with a charset.
+      // RFC 8187: if a name ends in an asterisk, its value contains a charset.
       let written = name.hasSuffix("*") ? "UTF-8''\(HTTPQuery.escaped(value))" : value
       text += "; \(name)=\(written.quoted)"
     }

@@ -25,22 +25,26 @@ extension FuzzTarget {
       for (name, value) in parameters { text += "; \(name)=\(value.quoted)" }
       let again = MediaType(text)
       if let normalized = type.normalized {
-        try holds(normalized.normalized == normalized, "\(normalized) is written as another type")
+        try holds(normalized.normalized == normalized, "\(normalized) changes when normalized again")
         try holds(normalized.essence == essence, "\(normalized) has another essence")
         for (name, value) in parameters {
           try holds(normalized.parameter(name) == value, "\(normalized) has another \(name)")
         }
         let twice = MediaType.extracted(from: "\(normalized), \(normalized)")
-        try holds(essence == "*/*" ? twice == nil : twice == normalized, "\(normalized) twice is \(twice as Any)")
+        try holds(
+          essence == "*/*" ? twice == nil : twice == normalized,
+          "\(normalized) normalized again becomes \(twice as Any)")
       }
-      try holds(again.essence == essence, "\(text.debugDescription) is another type")
+      try holds(again.essence == essence, "\(text.debugDescription) is parsed as another type")
       for (name, _) in parameters {
-        try holds(HTTPHeaderName(name).isValid, "\(name.debugDescription) is no name")
-        try holds(type.parameter(name.uppercased()) == type.parameter(name), "\(name) depends on its case")
+        try holds(HTTPHeaderName(name).isValid, "\(name.debugDescription) is not a valid name")
+        try holds(type.parameter(name.uppercased()) == type.parameter(name), "\(name) is case-sensitive")
         try holds(again.parameter(name) == type.parameter(name), "\(text.debugDescription) has another \(name)")
       }
       if let known = type.preferredExtension {
-        try holds(MediaType(fileExtension: known)?.preferredExtension == known, "\(known) is of another type")
+        try holds(
+          MediaType(fileExtension: known)?.preferredExtension == known,
+          "\(known) is not the preferred extension of its type")
       }
     })
 }

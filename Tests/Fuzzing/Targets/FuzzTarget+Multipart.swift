@@ -13,7 +13,7 @@ extension FuzzTarget {
       repeating("\r", after: "--b\r\n\r\n"), repeating(" ", after: "--b\r\n\r\n\r\n--b"), repeating("x"),
     ],
     parse: { bytes in
-      // In chunks, because the parser must not rescan its buffer.
+      // Parse in chunks to detect a parser that rescans its buffer.
       for size in [7, 1 << 16] {
         let pieces = stride(from: 0, to: bytes.count, by: size).map { Data(bytes[$0..<min($0 + size, bytes.count)]) }
         for isPushed in [true, false] { _ = reading(pieces, boundary: "b", isPushed: isPushed) }
@@ -24,9 +24,9 @@ extension FuzzTarget {
       for isPushed in [true, false] {
         let all = Pieces.ways(bytes).map { reading($0, boundary: boundary, isPushed: isPushed) }
         for other in all.dropFirst() {
-          try holds(other.isRefused == all[0].isRefused, "it is refused by where it is divided")
+          try holds(other.isRefused == all[0].isRefused, "rejection depends on how the input is split")
           guard !other.isRefused else { continue }
-          try holds(other == all[0], "\(other) is not \(all[0])")
+          try holds(other == all[0], "\(other) differs from \(all[0])")
         }
         if !all[0].isRefused, !isPushed { try checkParts(all[0], boundary) }
       }
@@ -85,28 +85,28 @@ extension FuzzTarget {
       let fields = part.headers.map { "\($0.name): \($0.value)\r\n" }.joined()
       bytes += Array("--\(boundary)\r\n\(fields)\r\n".utf8) + part.body + Array("\r\n".utf8)
     }
-    // If the boundary starts with dashes, the delimiter may have been misread.
+    // A delimiter whose boundary starts with dashes may have been misread.
     guard reading.isComplete, !boundary.hasPrefix("--") else { return }
-    try holds(reading.parts.allSatisfy(\.isWhole), "it has ended in a part")
+    try holds(reading.parts.allSatisfy(\.isWhole), "the body ended within a part")
     let again = Self.reading([Data(bytes + Array("--\(boundary)--\r\n".utf8))], boundary: boundary)
-    try holds(again == reading, "written again, \(reading) becomes \(again)")
+    try holds(again == reading, "\(reading), written again, becomes \(again)")
   }
 
-  /// A form part is parsed as it was written, regardless of its names and data.
+  /// Checks that a form part is parsed as it was written, regardless of its names and data.
   private static func checkForm(_ bytes: [UInt8], _ boundary: String) throws {
     let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map { String(Array($0)) }
     guard lines.count == 3 else { return }
-    // A boundary must not occur in the data. Real forms use random ones.
+    // The boundary must not occur in the data. Real forms use a random boundary.
     var own = "errand-0"
     while bytes.firstRange(of: own.utf8) != nil { own += "0" }
     let part = MultipartForm.Part.data(lines[0], Data(), fileName: lines[1], type: MediaType(lines[2]))
     let head = part.head(after: own)
     let read = reading([head + bytes + Data("\r\n--\(own)--\r\n".utf8)], boundary: own)
-    // Parsers reject a NUL in a name.
+    // Skip inputs with a NUL, which the parsers reject in a header.
     guard !lines[0].utf8.contains(0), !lines[1].utf8.contains(0), !lines[2].utf8.contains(0) else { return }
-    try holds(read.isComplete && read.parts.count == 1 && read.parts[0].body == bytes, "a form of one part is \(read)")
+    try holds(read.isComplete && read.parts.count == 1 && read.parts[0].body == bytes, "a form is read as \(read)")
     let headers = read.parts[0].headers
-    try holds(headers.count == 2, "a part has \(headers)")
+    try holds(headers.count == 2, "a part has the wrong headers: \(headers)")
     let disposition = headers[.contentDisposition].flatMap { ContentDisposition(ofPart: $0) }
     try holds(disposition?.type == "form-data" && disposition?.parameters.count == 2, "\(headers)")
     let name = lines[0].utf8.flatMap { $0 == 0x0D ? [0x0D, 0x0A] : [$0] }
@@ -115,7 +115,7 @@ extension FuzzTarget {
     try holds(fileName == readInForm(Array(lines[1].utf8)), "\(lines[1].debugDescription) is \(headers)")
   }
 
-  /// The name as read, with escapes decoded.
+  /// Returns the name as a parser reads it, with escapes decoded.
   private static func readInForm(_ name: [UInt8]) -> String {
     let escapes: [String: UInt8] = ["%22": 0x22, "%0d": 0x0D, "%0a": 0x0A]
     var (rest, read) = (name[...], [UInt8]())

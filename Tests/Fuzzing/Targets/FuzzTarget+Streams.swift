@@ -14,9 +14,9 @@ extension FuzzTarget {
       for limit in [40, 1 << 20] {
         let all = Pieces.ways(bytes).map { events($0, limit: limit) }
         for other in all.dropFirst() {
-          try holds(other.isRefused == all[0].isRefused, "it is refused by where it is divided")
+          try holds(other.isRefused == all[0].isRefused, "rejection depends on how the input is split")
           guard !other.isRefused else { continue }
-          try holds(other == all[0], "\(other) is not \(all[0])")
+          try holds(other == all[0], "\(other) differs from \(all[0])")
         }
         if !all[0].isRefused { try checkEvents(all[0], limit) }
       }
@@ -46,7 +46,7 @@ extension FuzzTarget {
     var text = ""
     for event in read.events {
       // The ID is sent back as a header value.
-      try holds(!event.id.breaksLine, "an identifier of \(event.id.debugDescription)")
+      try holds(!event.id.breaksLine, "an ID has a line break: \(event.id.debugDescription)")
       try holds(!event.name.isEmpty && !event.name.utf8.contains { $0 == 0x0A || $0 == 0x0D }, "\(event)")
       try holds(!event.data.utf8.contains(0x0D), "\(event)")
       if event.name != "message" { text += "event: \(event.name)\n" }
@@ -55,8 +55,8 @@ extension FuzzTarget {
     }
     // Replacement characters are longer than the invalid bytes.
     let again = events([Data(text.utf8)], limit: limit * 4)
-    try holds(again.events == read.events, "written again, \(read.events) becomes \(again.events)")
-    try holds(read.retry.map { $0 >= .zero } ?? true, "a wait of \(String(describing: read.retry))")
+    try holds(again.events == read.events, "\(read.events), written again, becomes \(again.events)")
+    try holds(read.retry.map { $0 >= .zero } ?? true, "the retry delay is \(String(describing: read.retry))")
   }
 
   /// Lines, each with a JSON value.
@@ -69,9 +69,9 @@ extension FuzzTarget {
     check: { bytes in
       for ends in [LineSplitter.Ends.any, .lineFeeds] {
         let all = Pieces.ways(bytes).map { dividing($0, ends, limit: 1 << 20) }
-        for other in all.dropFirst() { try holds(other == all[0], "it is divided by where it comes in pieces") }
+        for other in all.dropFirst() { try holds(other == all[0], "the lines depend on how the input is split") }
         let short = Pieces.ways(bytes).map { dividing($0, ends, limit: 9) == nil }
-        try holds(Set(short).count == 1, "it is refused by where it is divided")
+        try holds(Set(short).count == 1, "rejection depends on how the input is split")
         try checkLines(all[0] ?? [], ends)
       }
       for line in dividing([Data(bytes)], .lineFeeds, limit: 1 << 20) ?? [] {
@@ -81,7 +81,7 @@ extension FuzzTarget {
       }
     })
 
-  /// The lines and the rest after the last line end, or `nil` if a line is too long.
+  /// Returns the lines and the rest after the last line end, or `nil` if a line is too long.
   private static func dividing(_ pieces: [Data], _ ends: LineSplitter.Ends, limit: Int) -> [[UInt8]]? {
     var splitter = LineSplitter(ends, limit: limit)
     var lines: [[UInt8]] = []
@@ -96,9 +96,9 @@ extension FuzzTarget {
 
   private static func checkLines(_ lines: [[UInt8]], _ ends: LineSplitter.Ends) throws {
     for line in lines {
-      try holds(!line.contains(0x0A) && (ends == .lineFeeds || !line.contains(0x0D)), "an end is in a line")
+      try holds(!line.contains(0x0A) && (ends == .lineFeeds || !line.contains(0x0D)), "a line contains a line end")
     }
     let again = dividing([Data(lines.joined(separator: "\r\n".utf8))], ends, limit: 1 << 20)
-    try holds(again == lines, "joined again, they are others")
+    try holds(again == lines, "the joined lines are split differently")
   }
 }

@@ -1,8 +1,8 @@
 /// A parser and the properties that hold for any input. The fuzzing program and the tests share it.
 struct FuzzTarget: Sendable {
-  /// The name, which is also the name of the folder in `Corpus`.
+  /// The name of the target and of its folder in `Corpus`.
   let name: String
-  /// Only parses the bytes, because steps are counted.
+  /// Parses the bytes without checking any property, because the steps are counted.
   let parse: @Sendable (_ bytes: [UInt8]) -> Void
   /// Inputs of about `size` bytes that are slow for a parser that backtracks.
   let hostile: [@Sendable (_ size: Int) -> [UInt8]]
@@ -25,7 +25,7 @@ struct FuzzTarget: Sendable {
   ]
 }
 
-/// A property that does not hold.
+/// The error for a property that does not hold for an input.
 struct FuzzFinding: Error, CustomStringConvertible {
   let description: String
 }
@@ -35,7 +35,7 @@ func holds(_ property: Bool, _ words: @autoclosure () -> String) throws {
   if !property { throw FuzzFinding(description: words()) }
 }
 
-/// About `size` bytes, with `text` repeated between `begin` and `end`.
+/// Returns about `size` bytes, with `text` repeated between `begin` and `end`.
 func repeating(
   _ text: String, after begin: String = "", and end: String = ""
 ) -> @Sendable (_ size: Int) -> [UInt8] {
@@ -45,7 +45,7 @@ func repeating(
   }
 }
 
-/// About `size` bytes of texts that differ by a number.
+/// Returns about `size` bytes of texts that differ only in a number.
 func numbering(
   _ text: @escaping @Sendable (_ number: Int) -> String, between begin: String = "", and end: String = ""
 ) -> @Sendable (_ size: Int) -> [UInt8] {
@@ -75,6 +75,6 @@ extension String {
     return String(bytes + [UInt8(ascii: "\"")])
   }
 
-  /// Whether it contains a CR, an LF or a NUL, which would end a header value.
+  /// Whether the text contains a CR, an LF or a NUL, which would end a header value.
   var breaksLine: Bool { utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 } }
 }

@@ -1,8 +1,8 @@
 import ErrandFoundation
 
-/// Bytes split in different ways. No parser may depend on how its input is split.
+/// Bytes split in different ways. The result of a parser must not depend on how its input is split.
 enum Pieces {
-  /// Unsplit, byte by byte, and split in two pseudorandom ways seeded by the bytes.
+  /// Returns the bytes as one piece, byte by byte, and split in two pseudorandom ways that depend on the bytes.
   static func ways(_ bytes: [UInt8]) -> [[Data]] {
     let seed = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     return [

@@ -91,7 +91,7 @@ extension BadInput {
     body: @escaping @Sendable (World) throws -> HTTPBody
   ) -> BadInput {
     BadInput("an upload of \(name)", code, words: words) { world in
-      defer { try? FileManager.default.removeItem(at: world.folder.appendingPathComponent("link")) }  // most make none
+      defer { try? FileManager.default.removeItem(at: world.folder.appendingPathComponent("link")) }  // often missing
       try await URLTask(world.shop.url("echo/x"), body: body(world)).on(world.shop.server).run()
     }
   }

@@ -8,8 +8,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
   let name: String
   /// The expected error code.
   let code: TaskError.Code
-  /// Words in the error's description that name the cause. Vertical bars separate alternatives for different libcurl
-  /// versions.
+  /// Words in the error's description that name the cause. A vertical bar separates alternatives, because the words
+  /// depend on the libcurl version.
   let words: [String]
   /// The call that must throw.
   let run: @Sendable (World) async throws -> Void
@@ -38,7 +38,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     func on(_ task: some ServerTask) -> Modified<some ServerTask> { task.on(shop.server) }
   }
 
-  /// Answers with raw bytes to a task that downloads the body.
+  /// Downloads a response that consists of these raw bytes.
   static func answer(_ name: String, _ bytes: String, _ code: TaskError.Code, _ words: String...) -> BadInput {
     BadInput(name, code, words: words) { try await $0.answering(.raw(Data(bytes.utf8))).download() }
   }
@@ -49,7 +49,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     (self.name, self.code, self.words, self.run) = (name, code, words, run)
   }
 
-  /// A 200 with a body of this type, read by `read`.
+  /// Reads a 200 response whose body has this type with `read`.
   static func body(
     _ name: String, _ text: String, _ type: MediaType, _ code: TaskError.Code, _ words: String...,
     read: @escaping @Sendable (HTTPResponse) async throws -> Void
@@ -60,7 +60,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// A 200 whose body is decoded as a payload.
+  /// Decodes the body of a 200 response as a payload.
   static func payload<Payload: Decodable & Sendable>(
     _ name: String, _ text: String, as type: Payload.Type, by decoder: any PayloadDecoder = JSONDecoder(),
     _ words: String...
@@ -71,7 +71,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// A task that fails before sending.
+  /// Runs a task that fails before it sends anything.
   static func task(_ name: String, _ task: some ServerTask, _ code: TaskError.Code, _ words: String...) -> BadInput {
     BadInput(name, code, words: words) { try await task.on($0.shop.server).run() }
   }

@@ -12,7 +12,7 @@ struct BadInputTableTests {
     BadInput.uploads, BadInput.downloads,
   ].flatMap { $0 }
 
-  /// The default server stays alive, so it must not be a server that the tests expect to be released.
+  /// The first server becomes the default and stays alive, so create one that no test expects to be released.
   private static let first = Server(remote: .none)
 
   init() { _ = Self.first }
@@ -26,7 +26,7 @@ struct BadInputTableTests {
   {
     try await withFolder { folder in
       let mock = try await run(input, in: folder)
-      #expect(await eventually { mock.openConnections == 0 }, "a connection outlives the server")
+      #expect(await eventually { mock.openConnections == 0 }, "a connection outlived the server")
     }
   }
 
@@ -42,7 +42,7 @@ struct BadInputTableTests {
     #expect(error.code == input.code, "\(error.code): \(error)")
     for word in input.words {
       let isSaid = word.split(separator: "|").contains { error.description.contains($0) }
-      #expect(isSaid, "\(error) does not say '\(word)'")
+      #expect(isSaid, "\(error) does not contain '\(word)'")
     }
     #expect(error.description.utf8.count < 1000 && !error.description.contains { $0.isNewline }, "\(error)")
     try await checkRemains(of: world)
@@ -51,17 +51,17 @@ struct BadInputTableTests {
 
   /// Checks that the folder is unchanged and that nothing is left behind.
   private func checkRemains(of world: BadInput.World) async throws {
-    #expect(await eventually { world.shop.isQuiet }, "a slot is held")
+    #expect(await eventually { world.shop.isQuiet }, "a slot is still held")
     #expect(try files(in: world.folder) == ["old"])
     #expect(try Data(contentsOf: world.old) == Data("old".utf8))
     #if os(Linux)
-      #expect(await eventually { openFiles(below: world.folder.path).isEmpty }, "a file is open")
+      #expect(await eventually { openFiles(below: world.folder.path).isEmpty }, "a file is still open")
     #endif
-    // The server still works.
+    // Check that the server still works.
     #expect(try await GetWidget().on(world.shop.server).download() == Widget())
   }
 
-  /// The files below a folder that this process has open.
+  /// Returns the files below a folder that this process has open.
   private func openFiles(below folder: String) -> [String] {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return numbers.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
