@@ -72,7 +72,7 @@ import Testing
     configuration.preflight = { _, _ in log.add("then the server's. Both") }
     configuration.perCallSteps = [Once(log: log)]
     configuration.perAttemptSteps = [Each(log: log)]
-    configuration.verify = { _, _ in log.add("then the server's receive the head") }
+    configuration.verify = { _, _ in log.add("then the server's `verify`") }
     configuration.defaultDecoder = Decoder(log: log)
     configuration.postflight = { _, _ in log.add("the server's `postflight`. A stream") }
     configuration.observers = [Ends(log: log)]
