@@ -9,8 +9,8 @@ struct SignIn: ServerPOSTTask, PayloadUploadingTask {
 }
 
 func session(at shop: Server, secret: String, log: LogOutput) async throws -> Widget {
-  try await SignIn(user: "ada", password: secret).on(shop).run()  // 303, and Set-Cookie
-  let widget = try await shop.send(GetWidget(id: 7))  // with the session
+  try await SignIn(user: "ada", password: secret).on(shop).run()  // responds with Set-Cookie
+  let widget = try await shop.send(GetWidget(id: 7))  // sends the session cookie
   for cookie in shop.cookieJar?.cookies ?? [] { log.write("\(cookie)") }
   return widget
 }
