@@ -56,7 +56,7 @@ import Testing
   private struct Ends: TaskObserver {
     let log: Log
     var delivery: ObserverDelivery { .inline }
-    func observe(_ event: TaskEvent) { if case .callEnded = event.moment { log.add("The end of the call is reported") } }
+    func observe(_ event: TaskEvent) { if case .callEnded = event.moment { log.add("end of the call is reported") } }
   }
 
   private func server(_ log: Log) -> Server {
