@@ -20,6 +20,6 @@ func parts(_ folder: URL, _ file: URL, _ shop: Server) async throws -> (URL, Dat
 
   let head = try await Export().on(shop).range(.first(1024)).data()
   let tail = try await Export().on(shop).range(ByteRange(1024...)).download(to: file)
-  print(tail.response.contentRange?.length ?? 0)  // of the entire body
+  print(tail.response.contentRange?.length ?? 0)  // the length of the entire body
   return (report, head)
 }

@@ -56,7 +56,7 @@ import Testing
   private struct Ends: TaskObserver {
     let log: Log
     var delivery: ObserverDelivery { .inline }
-    func observe(_ event: TaskEvent) { if case .callEnded = event.moment { log.add("Events, echo and recording end") } }
+    func observe(_ event: TaskEvent) { if case .callEnded = event.moment { log.add("end of the call is reported") } }
   }
 
   private func server(_ log: Log) -> Server {
@@ -72,7 +72,7 @@ import Testing
     configuration.preflight = { _, _ in log.add("then the server's. Both") }
     configuration.perCallSteps = [Once(log: log)]
     configuration.perAttemptSteps = [Each(log: log)]
-    configuration.verify = { _, _ in log.add("then the server's receive the head") }
+    configuration.verify = { _, _ in log.add("then the server's `verify`") }
     configuration.defaultDecoder = Decoder(log: log)
     configuration.postflight = { _, _ in log.add("the server's `postflight`. A stream") }
     configuration.observers = [Ends(log: log)]
