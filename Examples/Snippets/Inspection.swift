@@ -13,12 +13,12 @@ func writePage(of shop: Server, in folder: URL) async throws {
   let log = try HTTPLog(in: folder)
   await shop.update { $0.recorders.append(log) }
   _ = try await GetWidget(id: 7).send()
-  await log.finish()  // returns when all is written
+  await log.finish()  // returns when everything is written
   print("look at \(log.page.path)")
 }
 
 func savePage(of log: HTTPLog, to report: URL) throws {
-  try log.save(to: report)  // report.html, and the texts in report_files
+  try log.save(to: report)  // report.html, and text files in report_files
 }
 
 func logCalls(of shop: Server) async throws {
@@ -29,7 +29,7 @@ func logCalls(of shop: Server) async throws {
 func showCommand(for url: URL) {
   let request = HTTPRequest(.post, url, headers: [.accept: "application/json"], body: .text("it's"))
   print(request.curlCommand())
-  print(request.curlCommand(redaction: nil))  // with its secrets
+  print(request.curlCommand(redaction: nil))  // includes secrets
 }
 
 func runPastedLine() async throws -> Data {
