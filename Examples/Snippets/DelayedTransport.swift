@@ -1,6 +1,6 @@
 import Errand
 
-/// A slow network, for a demonstration.
+/// Simulates a slow network.
 struct DelayedTransport: Transport {
   let delay: Duration
   var carrier: any Transport = .platform

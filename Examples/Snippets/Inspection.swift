@@ -13,12 +13,12 @@ func writePage(of shop: Server, in folder: URL) async throws {
   let log = try HTTPLog(in: folder)
   await shop.update { $0.recorders.append(log) }
   _ = try await GetWidget(id: 7).send()
-  await log.finish()  // returns when everything has been written
+  await log.finish()  // returns when everything is written
   print("look at \(log.page.path)")
 }
 
 func savePage(of log: HTTPLog, to report: URL) throws {
-  try log.save(to: report)  // report.html, with text files in report_files
+  try log.save(to: report)  // report.html, and text files in report_files
 }
 
 func logCalls(of shop: Server) async throws {

@@ -3,7 +3,7 @@ import Errand
 func recordOneCall(of shop: Server) async throws {
   let folder = try await shop.recordTaskPath()
   _ = try await GetWidget(id: 7).send()
-  await shop.endTaskPathRecording()  // returns when everything has been written
+  await shop.endTaskPathRecording()  // returns when everything is written
   _ = folder
 }
 

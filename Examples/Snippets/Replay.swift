@@ -21,7 +21,7 @@ func optionsOfReplay() -> ReplayOptions {
   options.binaryTypes = ["application/x-protobuf"]  // not searched for secrets
   options.matching = [.method, .path, .header("Accept"), .body]
   options.order = .asRecorded  // requests must arrive in this order
-  options.whenPlayed = .none  // each response only once
+  options.whenPlayed = .none  // replay each response only once
   return options
 }
 

@@ -5,7 +5,7 @@ func retry() async throws -> String {
     let answer = try await GetWidget(id: 7).retry(.attempts(5)).deadline(.seconds(20)).response()
     return "\(answer.payload.name), after \(answer.metrics.attempts) attempts"
   } catch let error as TaskError {
-    return error.record.description  // the call's timeline, with secrets hidden
+    return error.record.description  // the timeline of the call, with secrets hidden
   }
 }
 

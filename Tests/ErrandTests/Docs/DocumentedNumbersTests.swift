@@ -27,7 +27,7 @@ import Testing
     try check(changes, says: "a limit of \(head) KiB for the head of a request")
     let body = ServerConfiguration().maximumBodySize >> 20
     try check(transports, says: "`ServerConfiguration/maximumBodySize`, \(body) MiB by default")
-    try check(changes, says: "A body in memory may have up to \(body) MiB (`maximumBodySize`)")
+    try check(changes, says: "A body in memory may be up to \(body) MiB (`maximumBodySize`)")
   }
 
   @Test func `the guides state the limits on concurrency and retries`() throws {
@@ -44,7 +44,7 @@ import Testing
     #expect(RetryBudget.standard == RetryBudget(ratio: 0.2, capacity: 10))
     try check(throttling, says: "Every call adds a fifth of a retry, and up to ten are saved")
     try check(
-      throttling, says: "at most \(1 + RetryBudget.standard.ratio) times the number of calls, plus ten requests")
+      throttling, says: "at most \(1 + RetryBudget.standard.ratio) requests per call, plus ten more")
   }
 
   @Test func `the configuration guide lists the limits`() throws {
@@ -83,7 +83,7 @@ import Testing
   @Test func `the guides state the sizes of the event queues`() throws {
     #expect(ObserverQueue.capacity == 1000)
     let watching = "Sources/Errand/Errand.docc/Watching.md"
-    try check(watching, says: "Up to 1,000 events wait for it")
+    try check(watching, says: "its own queue of up to 1,000 events")
     let meter = Int(1 / ProgressMeter.interval.inSeconds)
     try check(watching, says: "at most \(meter) times a second")
     let spans = SpanLimits()
@@ -95,7 +95,7 @@ import Testing
 
   @Test func `the guides state how long to wait for recordings and how many are kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
-    try check(seeing, says: "a process that exits waits a second for it")
+    try check(seeing, says: "the process waits a second for it at exit")
     #expect(TaskRecorder.patience == .seconds(10))
     try check(seeing, says: "has held the folder's lock for 10 seconds without writing")
     let limits = RecordingLimits()
@@ -126,7 +126,7 @@ import Testing
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
       let ratio = CurlTransport.Configuration().maximumDecodingRatio
       let plain = DecodingLimits.unsuspicious >> 20
-      try check(transports, says: "larger than \(plain) MiB and than \(ratio) times its compressed size")
+      try check(transports, says: "larger than both \(plain) MiB and \(ratio) times its compressed size")
       try check(changes, says: "compressed body may expand to \(plain) MiB or to \(ratio) times its size")
     }
 

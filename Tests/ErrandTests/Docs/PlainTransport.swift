@@ -16,7 +16,7 @@
           try await request.body.readChunks { try await socket.write($0) }
           return try await socket.response(to: request)  // 3. the body is read later
         } catch {
-          throw Task.isCancelled ? CancellationError() : error  // 4. always the same error if cancelled
+          throw Task.isCancelled ? CancellationError() : error  // 4. cancellation takes precedence
         }
       } onCancel: {
         socket.end()

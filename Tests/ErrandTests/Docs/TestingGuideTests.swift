@@ -74,7 +74,7 @@ import Testing
     let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
 
     async let widget = shop.send(GetWidget(id: 7))
-    await clock.sleepers(count: 1)  // the call waits for its second attempt
+    await clock.sleepers(count: 1)  // the call is waiting to retry
     #expect(mock.requestCount == 1)
     clock.advance(by: .seconds(20))
     #expect(try await widget == cog)
@@ -109,7 +109,7 @@ import Testing
 
     try await shop.manager.recordTaskPath(to: folder)
     _ = try? await shop.send(GetWidget(id: 7))
-    await shop.manager.endTaskPathRecording()  // returns when everything has been written
+    await shop.manager.endTaskPathRecording()  // returns when everything is written
 
     let index = try String(contentsOf: folder.appendingPathComponent("index.json"), encoding: .utf8)
     #expect(index.contains("GetWidget") && index.contains("404"))
