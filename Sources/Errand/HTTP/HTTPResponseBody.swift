@@ -143,7 +143,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Ends the transfer. The reader receives `error`.
   package func fail(_ error: any Error) {
-    state.withLock { $0.cause = $0.cause ?? error }
+    state.withLock { state in
+      state.cause = state.cause ?? error
+      // The bytes arrived, but they could not be used: nobody may take what is left for the body.
+      if case .complete? = state.ending { state.ending = .failed(error) }
+    }
     source?.cancel()
     end(.failed(error))
   }

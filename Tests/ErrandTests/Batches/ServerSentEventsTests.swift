@@ -200,7 +200,7 @@ import Testing
     let stub = StubServer(.data(events, "text/event-stream", HTTPStatus(code)), .status(204))
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
     #expect(error?.code == .badStatus && error?.status == HTTPStatus(code) && stub.requests.count == 1)
-    #expect(error?.reason.contains("only 200") == true && isNamed(error))
+    #expect(error?.reason.contains("expected 200") == true && isNamed(error))
   }
 
   @Test func `accepts other statuses if the task accepts them, on later connections too`() async throws {

@@ -32,7 +32,8 @@ import Testing
   @Test(arguments: [
     ("a 'b", "single quote"), ("a \"b", "double quote"), ("a $'b", "$'"), ("a $b", "variable"),
     ("a \"${b}\"", "variable"),
-    ("a `b`", "backticks"), ("a $(b)", "'$(…)'"), ("a $(b", "parenthesis"), ("a $1", "variable"), ("a ; b", "';'"),
+    ("a `b`", "'`' outside quotes"), ("a $(b)", "'$(…)'"), ("a $(b", "parenthesis"), ("a $1", "variable"),
+    ("a ; b", "';'"),
     ("a b&c", "'&'"),
     ("a > b", "'>'"),
     ("a\nb", "line break inside the command"), ("", "command is missing"), ("a | b", "printf"),

@@ -79,7 +79,7 @@
     @Test func `rejects chunked coding in HTTP/1.0`() {
       var lines = HeadLines()
       let steps = take(["HTTP/1.0 200 OK", "Transfer-Encoding: chunked", ""], &lines)
-      #expect(steps.last == .refused("it is HTTP/1.0, but has a Transfer-Encoding"))
+      #expect(steps.last == .refused("it uses HTTP/1.0, but has a Transfer-Encoding"))
     }
 
     @Test func `limits the size of trailers`() {

@@ -49,8 +49,8 @@ extension Call {
       noteRefusal(obstacle)
       return response
     }
-    // Release a stream's connection while waiting for a token.
-    if !response.body.isInMemory {
+    // Release a stream's connection while waiting for a token, unless the caller may get this response.
+    if !response.body.isInMemory, !Answer(self, response).isAccepted {
       response.body = Excerpt.body(await excerpt(of: response.body), of: response.body)
     }
     guard let again = try await sign(request, refused: signed.version, source, attempt) else { return response }
@@ -58,6 +58,7 @@ extension Call {
       noteRefusal(obstacle)
       return response
     }
+    response.body.cancel()
     let second = try await next(again.request)
     guard again.version > 0, judgesToken(second, to: again.request, source) else { return second }
     if source.isAuthenticationFailure(second) { source.refused(again.version) } else { source.accepted(again.version) }
