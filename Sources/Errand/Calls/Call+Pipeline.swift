@@ -51,7 +51,7 @@ extension Call {
         request = try await rebuild(first, built: built)
         continue
       }
-      let outcome = try result.get()
+      let outcome = try result.mapError(judged).get()
       // A per-call step may replace the response.
       if let unexpected = outcome.response.unexpected { state.withLock { $0.unexpected = unexpected } }
       return outcome

@@ -60,6 +60,13 @@ extension Call {
     return payment == nil ? Self.exhausted(host) : nil
   }
 
+  /// Returns the error, marked as unsent only if no attempt was sent.
+  func judged(_ error: any Error) -> any Error {
+    guard var error = error as? TaskError, error.wasNotSent, state.withLock({ $0.wasPerhapsSent }) else { return error }
+    error.wasNotSent = false
+    return error
+  }
+
   static func onceOnly(_ method: HTTPMethod) -> String {
     method.isIdempotent
       ? "this \(method) request must not be sent twice (see the task's idempotency)"

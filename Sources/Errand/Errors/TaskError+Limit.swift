@@ -40,7 +40,7 @@ extension CallClock {
   ) async throws -> Value {
     guard let limit else { return try await body() }
     guard let value = try await within(limit, body) else {
-      throw TaskError.timeout(timer, after: limit, phase: phase, wasNotSent: true)
+      throw TaskError.timeout(timer, after: limit, phase: phase, wasNotSent: phase == .waiting || phase == .preparing)
     }
     return value
   }

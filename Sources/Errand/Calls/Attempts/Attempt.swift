@@ -216,7 +216,7 @@ final class Attempt: Sendable {
   @inline(never)
   private func note(_ response: HTTPResponse, _ circuit: CircuitPermit?) {
     // The body may take hours, during which the circuit breaker would reject all other requests.
-    if !call.delivery.isInMemory { circuit?.endProbe(response.status) }
+    circuit?.endProbe(response.status)
     if let circuit {
       response.body.onEnd { [self, status = response.status] ending, _ in circuit.end(verdict(status, ending)) }
     }

@@ -152,7 +152,10 @@ final class CacheRun: Sendable {
     _ reason: CacheStatus.Forward, _ entry: CacheEntry?, validates: Bool, _ attempts: @escaping Attempts
   ) async throws -> Answer {
     call.trace.note(.cacheMissed(reason))
-    let isConditional = validates && !demand.isConditional && entry?.response.hasValidator ?? false
+    // If the 304 doesn't match the stored response, the request must be sent a second time.
+    let isConditional =
+      validates && !demand.isConditional && call.plan.idempotency != .neverRepeat
+      && entry?.response.hasValidator ?? false
     state.withLock { state in
       state.status.forward = reason
       state.entry = entry
@@ -187,7 +190,9 @@ final class CacheRun: Sendable {
   private func limited(
     _ entry: CacheEntry?, _ attempts: @escaping @Sendable () async throws -> Answer
   ) async throws -> Answer {
-    guard case .networkFirst(let limit) = caching.policy.mode, let limit = limit.orNil, entry != nil else {
+    guard case .networkFirst(let limit) = caching.policy.mode, let limit = limit.orNil, let entry,
+      CacheDecision.mayServe(entry.response, demand, caching.policy, now: call.manager.dates.now)
+    else {
       return try await attempts()
     }
     return try await call.manager.clock.limiting(limit, .attempt, phase: .awaitingResponse, attempts)
