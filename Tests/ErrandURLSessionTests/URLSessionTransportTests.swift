@@ -132,7 +132,7 @@ struct URLSessionTransportTests {
     #expect(server.requests.allSatisfy { !$0.headers.contains(.cookie) })
   }
 
-  @Test func `a refused port throws an error marked as not sent`() async throws {
+  @Test func `a refused connection throws an error with wasNotSent set`() async throws {
     let closed = try MockServer()
     closed.stop()
     await #expect { try await transport.send(HTTPRequest(.post, closed.url, body: .text("x"))) } throws: {

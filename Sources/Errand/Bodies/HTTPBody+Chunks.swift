@@ -6,7 +6,7 @@ extension HTTPBody {
   /// - Parameter sink: Receives each chunk. If it throws, reading stops.
   /// - Throws: ``TaskError`` with code `.unreadableBody` if a file can't be read, `.bodyNotReplayable` if the body can
   ///   only be read once and has already been read, or `.bodyLengthMismatch` if the chunks have more or fewer bytes
-  ///   than the declared length. Also rethrows the errors of the body's stream and of `sink`.
+  ///   than the declared length. Also rethrows any error thrown by the body's stream or by `sink`.
   public func readChunks(_ sink: @escaping @Sendable (Data) async throws -> Void) async throws {
     let refusal = Lock<(any Error)?>(nil)
     do {

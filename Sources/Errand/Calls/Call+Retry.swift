@@ -52,7 +52,7 @@ extension Call {
     guard error.wasNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
     if !error.wasNotSent, let method = attempt.onceOnly { return Self.onceOnly(method) }
     if let remaining, delay >= remaining {
-      return "the call's deadline expires during the retry delay of \(delay.formattedSeconds)"
+      return "the call's deadline would expire during the retry delay of \(delay.formattedSeconds)"
     }
     // An unsent request puts no load on the server. If the previous retry was not sent, its payment is still valid.
     guard !error.wasNotSent, payment == nil, let host = Origin(request.url) else { return nil }

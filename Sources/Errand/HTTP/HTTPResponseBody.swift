@@ -145,14 +145,14 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   package func fail(_ error: any Error) {
     state.withLock { state in
       state.cause = state.cause ?? error
-      // The bytes arrived, but they could not be used: nobody may take what is left for the body.
+      // All bytes arrived but could not be processed. Later reads must not return the rest as if it were the body.
       if case .complete? = state.ending { state.ending = .failed(error) }
     }
     source?.cancel()
     end(.failed(error))
   }
 
-  /// Returns the source to read. Throws again if the body has failed, because the rest of a failed body is not the body.
+  /// Returns the source to read. Throws again if the body has failed, so that the rest is not mistaken for the entire body.
   private func readable() throws -> (any HTTPBodySource)? {
     try state.withLock { state in
       if let error = state.ending?.error { throw error }

@@ -139,7 +139,7 @@ struct CurlContent {
   var body: HTTPBody {
     get throws(Refusal) {
       guard [data != nil, file != nil, !parts.isEmpty].count(where: { $0 }) < 2 else {
-        throw Refusal(reason: "it has more than one body: use only data, a file or a form")
+        throw Refusal(reason: "it has more than one body: use only one of data, a file or a form")
       }
       if let data { return .bytes(Data(data)) }
       if let file { return .file(URL(fileURLWithPath: file)) }

@@ -17,7 +17,7 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
 
   /// The method and URL, with secrets hidden. Empty if the call failed before its request was created.
   public package(set) var title: String
-  /// The moments, in order.
+  /// The recorded entries, in chronological order.
   public package(set) var entries: [Entry]
 
   package var streamedBytes = 0

@@ -95,7 +95,7 @@ struct TransferRetry: Sendable {
       if let onceOnly {
         refused.retryRefusal = Call.onceOnly(onceOnly)
       } else if let remaining, delay >= remaining {
-        refused.retryRefusal = "the call's deadline expires during the retry delay of \(delay.formattedSeconds)"
+        refused.retryRefusal = "the call's deadline would expire during the retry delay of \(delay.formattedSeconds)"
       } else if isRepetition, !error.wasNotSent, let host = Origin(request.url), !manager.retries.spend(for: host) {
         refused.retryRefusal = Call.exhausted(host)
       } else {

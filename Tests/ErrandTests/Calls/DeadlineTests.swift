@@ -57,7 +57,7 @@ import Testing
     let shop = VirtualShop { _, request, _ in .unavailable(request, ["Retry-After": "60"]) }
     let error = try #require(await taskError { try await shop.task().deadline(.seconds(30)).run() })
     #expect(error.code == .badStatus && error.attempts.count == 1 && error.elapsed == .zero)
-    #expect(error.record.description.contains("the call's deadline expires during the retry delay of 60.000 s"))
+    #expect(error.record.description.contains("the call's deadline would expire during the retry delay of 60.000 s"))
   }
 
   @Test func `one deadline covers waiting, attempts and delays`() async throws {

@@ -101,7 +101,8 @@ import Testing
     let limits = RecordingLimits()
     #expect(limits == RecordingLimits(count: 1000, age: .zero, bytes: 256 << 20))
     try check(
-      "Sources/Errand/Policies/RecordingStyle.swift", says: "Defaults to 1000 recordings of any age and 256 MiB.")
+      "Sources/Errand/Policies/RecordingStyle.swift",
+      says: "Defaults to 1,000 recordings and 256 MiB, with no age limit.")
   }
 
   @Test func `the change log states the number of conformance checks`() throws {

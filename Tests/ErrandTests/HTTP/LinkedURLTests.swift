@@ -23,7 +23,7 @@ import Testing
     #expect(throws: LinkedURL.Refusal.downgrade) { try check(url, from: "myapp://a/") }
   }
 
-  @Test func `follows http to http and to https`() throws {
+  @Test func `follows links from http to http and https`() throws {
     for url in ["http://localhost/b", "https://localhost/b"] {
       #expect(try check(url, from: "http://localhost/a") == url)
     }

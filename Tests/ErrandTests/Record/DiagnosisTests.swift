@@ -166,7 +166,7 @@ import Testing
         """)
   }
 
-  @Test func `the summary abbreviates many attempts`() {
+  @Test func `the summary shortens a long list of attempts`() {
     var record = FlightRecord(title: "GET https://shop.test/")
     for number in 1...200 { record.note(attempt(number), at: .seconds(number)) }
     let lines = record.summary.split(separator: "\n")

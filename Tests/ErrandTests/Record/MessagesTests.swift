@@ -66,7 +66,8 @@ import Testing
     let task = Endpoint<Void, Event>.get("events")
     let error = try await error { try await task.on(dated.server).download() }
     let hint =
-      "If it is a date, set the decoder's dateDecodingStrategy: by default, dates are numbers of seconds. It begins with: {"
+      "If the value is a date, set the decoder's dateDecodingStrategy: by default, dates are numbers of seconds. "
+      + "It begins with: {"
     #expect(error.reason.contains(hint))
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .secondsSince1970

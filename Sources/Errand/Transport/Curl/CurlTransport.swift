@@ -56,7 +56,7 @@
       return try await response(to: request, over: makeTransfer(request, to: origin, by: nil))
     }
 
-    /// Whether the machine's libcurl supports HTTP/3, for ``HTTPVersionPreference/http3``.
+    /// Whether the installed libcurl supports HTTP/3, for ``HTTPVersionPreference/http3``.
     public static var offersHTTP3: Bool { CurlLibrary.offersHTTP3 }
 
     /// Always `true`.

@@ -30,8 +30,8 @@
   /// - URLSession can't check an address before it connects, so requests with an ``AddressPolicy`` are rejected.
   ///
   /// The code was written for Apple platforms but **has been run on Linux only**. It is compiled there for type
-  /// checking, and the shared parts are tested. The following has never been run: key pins and client certificates,
-  /// streamed uploads, back-pressure, waiting for connectivity, and timings.
+  /// checking, and the shared parts are tested. These features have never been tested: key pins, client
+  /// certificates, streamed uploads, back-pressure, waiting for connectivity, and timings.
   ///
   /// On Linux, use ``CurlTransport``. FoundationNetworking can deadlock or crash the process when requests are
   /// cancelled, and this transport can't prevent that. On Linux, responses are buffered without a limit, streamed

@@ -49,7 +49,7 @@ import Testing
     #expect(try text(["address": Address()], style) == form)
   }
 
-  @Test func `encodes dates and Booleans by style`() throws {
+  @Test func `encodes dates and Booleans in the given style`() throws {
     struct Value: Encodable {
       let at = Date(timeIntervalSince1970: 1.5)
       let flag = false

@@ -159,7 +159,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty)
   }
 
-  @Test func `withoutStoring and cacheOnly start no background validation`() async throws {
+  @Test func `withoutStoring and cacheOnly do not start a background validation`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=10, stale-while-revalidate=30"])
     _ = try await shop.get()
     shop.clock.advance(by: .seconds(20))

@@ -2,7 +2,7 @@
   import CCurl
   import ErrandFoundation
 
-  /// The machine's libcurl, loaded on first use.
+  /// The installed libcurl, loaded on first use.
   package enum CurlLibrary {
     static let problem: String? = {
       switch ccurl_load() {
@@ -30,7 +30,7 @@
 
     static let lackOfTLS =
       offers(CC_VERSION_SSL)
-      ? nil : "the machine's libcurl \(version) was built without TLS: install libcurl with TLS support: \(packages)"
+      ? nil : "the installed libcurl \(version) was built without TLS: install libcurl with TLS support: \(packages)"
 
     static var version: String { ccurl_version().map { String(cString: $0) } ?? "unknown" }
 

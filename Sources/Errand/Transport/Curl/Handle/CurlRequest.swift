@@ -94,7 +94,7 @@
       guard code != CCE_OK else { return }
       throw TaskError(
         .secureConnectionFailed,
-        "the machine's libcurl cannot \(purpose) (error \(code)), so the request to \(origin) was not sent",
+        "the installed libcurl cannot \(purpose) (error \(code)), so the request to \(origin) was not sent",
         phase: .preparing, wasNotSent: true)
     }
 
