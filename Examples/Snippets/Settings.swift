@@ -2,10 +2,21 @@ import Errand
 import Foundation
 
 func configuredServer() -> Server {
-  var configuration = ServerConfiguration()
-  configuration.standardHeaders["X-Client"] = "warehouse"
-  configuration.defaultTimeout = .seconds(10)
-  let shop = Server(remote: "https://shop.example.com/v1", configuration: configuration)
+  let shop = Server("https://shop.example.com/v1") {
+    $0.standardHeaders["X-Client"] = "warehouse"
+    $0.defaultTimeout = .seconds(10)
+  }
+  return shop
+}
+
+extension Remote {
+  static let staging = Remote("https://staging.example.com/v1", name: "staging")
+  static let production = Remote("https://shop.example.com/v1", name: "production")
+}
+
+func serverFromEnvironment() throws -> Server {
+  let remote = try Remote.fromEnvironment("SHOP_REMOTE", among: [.staging, .production], default: .production)
+  let shop = Server(remote) { $0.defaultTimeout = .seconds(10) }
   return shop
 }
 
