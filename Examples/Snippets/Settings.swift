@@ -36,8 +36,8 @@ func overridden(_ shop: Server) async throws -> Widget {
 func serversThatShareLimits() -> [Server] {
   let limits = ThrottleLimits(perHost: 4, total: 16, maximumWaiting: 1000)
   let manager = TaskManager(limits: limits, retryBudget: RetryBudget(ratio: 0.1, capacity: 5))
-  let shop = Server(remote: "https://shop.example.com/v1", manager: manager)
-  let depot = Server(remote: "https://depot.example.com", manager: manager)
+  let shop = Server("https://shop.example.com/v1", manager: manager)
+  let depot = Server("https://depot.example.com", manager: manager)
   return [shop, depot]
 }
 
@@ -48,7 +48,7 @@ func serversThatShareLimits() -> [Server] {
     configuration.tls.authorities = .file(authorities)
     configuration.idleLifetime = .seconds(20)
     configuration.version = .http3
-    let shop = Server(remote: "https://shop.example.com/v1", transport: try CurlTransport(configuration))
+    let shop = Server("https://shop.example.com/v1", transport: try CurlTransport(configuration))
     return shop
   }
 #endif
