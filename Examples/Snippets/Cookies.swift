@@ -24,7 +24,7 @@ func otherCookies(of shop: Server, _ jar: CookieJar) async throws -> [Widget] {
 
 func shopWithCookies(in folder: URL) async throws -> Server {
   let jar = try CookieJar(file: folder.appendingPathComponent("cookies.json"))
-  let shop = Server(remote: "https://shop.example.com/v1")
+  let shop = Server("https://shop.example.com/v1")
   await shop.update { $0.cookiePolicy = .shared(jar) }
   return shop
 }

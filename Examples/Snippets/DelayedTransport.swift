@@ -12,6 +12,6 @@ struct DelayedTransport: Transport {
 }
 
 func slowServer() -> Server {
-  let shop = Server(remote: "https://shop.example.com/v1", transport: DelayedTransport(delay: .seconds(2)))
+  let shop = Server("https://shop.example.com/v1", transport: DelayedTransport(delay: .seconds(2)))
   return shop
 }

@@ -2,6 +2,6 @@ import Errand
 import ErrandURLSession
 
 func overURLSession() -> Server {
-  let shop = Server(remote: "https://shop.example.com/v1", transport: .urlSession())
+  let shop = Server("https://shop.example.com/v1", transport: .urlSession())
   return shop
 }

@@ -6,6 +6,18 @@ struct GetStock: GET<[Widget]> {
   let payloadPath = ["data", "items"]  // {"data": {"items": […]}, "took": 3}
 }
 
+struct FindWidget: POST<JSONValue, Widget> {
+  let uploadPayload: JSONValue
+  let path = "graphql"
+  let payloadPath = ["data", "widget"]
+
+  func postProcess(response: HTTPResponse) async throws {
+    let answer = try JSONDecoder().decode(JSONValue.self, from: try await response.body.collect())
+    guard let message = answer["errors"]?[0]?["message"]?.string else { return }
+    throw TaskError(.init("graphQL"), message, response: response)
+  }
+}
+
 func decoders(of shop: Server) async throws -> Widget {
   await shop.update { $0.decoders = [.propertyList: PropertyListDecoder()] }
 

@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 
 func replayOnce(from file: URL) async throws -> Widget {
-  let recorded = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .once))
+  let recorded = Server("https://shop.example", transport: try .replay(from: file, recording: .once))
   let widget = try await recorded.send(GetWidget(id: 7))
   return widget
 }

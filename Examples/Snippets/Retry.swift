@@ -12,3 +12,9 @@ func retry() async throws -> String {
 func retryOfAPost(_ widget: Widget) async throws -> Widget {
   try await Endpoint<Widget, Widget>.post("widgets", body: widget).idempotency(.key).send()
 }
+
+struct OrderWidget: POST<Widget, Widget> {
+  let uploadPayload: Widget
+  let path = "orders"
+  var idempotency: Idempotency { .key }
+}

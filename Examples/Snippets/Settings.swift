@@ -2,10 +2,21 @@ import Errand
 import Foundation
 
 func configuredServer() -> Server {
-  var configuration = ServerConfiguration()
-  configuration.standardHeaders["X-Client"] = "warehouse"
-  configuration.defaultTimeout = .seconds(10)
-  let shop = Server(remote: "https://shop.example.com/v1", configuration: configuration)
+  let shop = Server("https://shop.example.com/v1") {
+    $0.standardHeaders["X-Client"] = "warehouse"
+    $0.defaultTimeout = .seconds(10)
+  }
+  return shop
+}
+
+extension Remote {
+  static let staging = Remote("https://staging.example.com/v1", name: "staging")
+  static let production = Remote("https://shop.example.com/v1", name: "production")
+}
+
+func serverFromEnvironment() throws -> Server {
+  let remote = try Remote.fromEnvironment("SHOP_REMOTE", among: [.staging, .production], default: .production)
+  let shop = Server(remote) { $0.defaultTimeout = .seconds(10) }
   return shop
 }
 
@@ -25,8 +36,8 @@ func overridden(_ shop: Server) async throws -> Widget {
 func serversThatShareLimits() -> [Server] {
   let limits = ThrottleLimits(perHost: 4, total: 16, maximumWaiting: 1000)
   let manager = TaskManager(limits: limits, retryBudget: RetryBudget(ratio: 0.1, capacity: 5))
-  let shop = Server(remote: "https://shop.example.com/v1", manager: manager)
-  let depot = Server(remote: "https://depot.example.com", manager: manager)
+  let shop = Server("https://shop.example.com/v1", manager: manager)
+  let depot = Server("https://depot.example.com", manager: manager)
   return [shop, depot]
 }
 
@@ -37,7 +48,7 @@ func serversThatShareLimits() -> [Server] {
     configuration.tls.authorities = .file(authorities)
     configuration.idleLifetime = .seconds(20)
     configuration.version = .http3
-    let shop = Server(remote: "https://shop.example.com/v1", transport: try CurlTransport(configuration))
+    let shop = Server("https://shop.example.com/v1", transport: try CurlTransport(configuration))
     return shop
   }
 #endif

@@ -2,7 +2,7 @@ import Errand
 
 func throttledServer() -> Server {
   let manager = TaskManager(limits: ThrottleLimits(perHost: 4, rate: RateLimit(20, per: .seconds(1))))
-  return Server(remote: "https://shop.example.com/v1", manager: manager)
+  return Server("https://shop.example.com/v1", manager: manager)
 }
 
 func guardedServer(_ shop: Server) async {
@@ -22,17 +22,14 @@ func busy(_ shop: Server) -> String {
   return "\(throttle.running) run, \(throttle.waiting) wait"
 }
 
-struct TraceParent: PerAttemptStep {
-  let trace: String  // 32 hexadecimal digits
-
+struct RequestID: PerAttemptStep {
   func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
     var request = request
-    let span = String(UInt64.random(in: 1 ... .max), radix: 16)
-    request.headers["traceparent"] = "00-\(trace)-\(String(repeating: "0", count: 16 - span.count))\(span)-01"
+    request.headers["X-Request-ID"] = String(UInt64.random(in: 0 ... .max), radix: 16)
     return try await next(request)
   }
 }
 
-func traced(_ shop: Server, trace: String) async {
-  await shop.update { $0.perAttemptSteps.append(TraceParent(trace: trace)) }
+func numbered(_ shop: Server) async {
+  await shop.update { $0.perAttemptSteps.append(RequestID()) }
 }

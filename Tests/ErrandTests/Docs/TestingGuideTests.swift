@@ -28,14 +28,21 @@ import Testing
   let cog = Widget(id: 7, name: "Cog")
 
   @Test func `the catalogue returns the name of a widget`() async throws {
-    let stub = StubTransport { request in .json(#"{"id": 7, "name": "Cog"}"#, for: request) }
-    let shop = Server(remote: "https://shop.test", transport: stub)
+    let stub = StubTransport(.json(#"{"id": 7, "name": "Cog"}"#))
+    let shop = Server("https://shop.test", transport: stub)
     let name = try await Server.withDefault(shop) { try await Catalogue().name(of: 7) }
     #expect(name == "Cog")
   }
 
+  @Test func `the catalogue retries a 503`() async throws {
+    let stub = StubTransport([.status(503), .json(#"{"id": 7, "name": "Cog"}"#)])
+    let shop = Server("https://shop.test", transport: stub) { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
+    let name = try await Server.withDefault(shop) { try await Catalogue().name(of: 7) }
+    #expect(name == "Cog" && stub.requests.count == 2)
+  }
+
   @Test func `adding a widget posts it as JSON`() async throws {
-    let shop = Server(remote: "https://shop.test")
+    let shop = Server("https://shop.test")
     try await expectTask(
       AddWidget(uploadPayload: cog).on(shop),
       sends: ExpectedRequest(.post, "/widgets", body: .json(#"{"id": 7, "name": "Cog"}"#)))
@@ -44,8 +51,7 @@ import Testing
   @Test func `sends the token with the widget`() async throws {
     let mock = try MockServer()
     mock.route(.post, "/widgets") { request in .data(request.body, type: .json, status: .created) }
-    let shop = Server(remote: Remote(mock.url))
-    await shop.update { $0.standardHeaders[.authorization] = "Bearer t0ken" }
+    let shop = Server(mock.url) { $0.standardHeaders[.authorization] = "Bearer t0ken" }
 
     let added = try await AddWidget(uploadPayload: cog).on(shop).response()
     #expect(added.status == .created && added.payload == cog)
@@ -58,7 +64,7 @@ import Testing
   @Test func `does not retry a POST if the connection is lost`() async throws {
     let mock = try MockServer()
     mock.enqueue(.drop)
-    let shop = Server(remote: Remote(mock.url))
+    let shop = Server(mock.url)
     let error = await #expect(throws: TaskError.self) {
       try await shop.send(AddWidget(uploadPayload: cog))
     }
@@ -71,7 +77,7 @@ import Testing
     let mock = try MockServer()
     mock.enqueue(.status(503, headers: ["Retry-After": "20"]))
     mock.route(.get, "/widgets/:id") { _ in .json(#"{"id": 7, "name": "Cog"}"#) }
-    let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
+    let shop = Server(mock.url, manager: TaskManager(clock: CallClock(clock)))
 
     async let widget = shop.send(GetWidget(id: 7))
     await clock.sleepers(count: 1)  // the call is waiting to retry
@@ -83,7 +89,7 @@ import Testing
   @Test func `cancelling a call closes its connection`() async throws {
     let mock = try MockServer()
     mock.route("/widgets/:id", answer: .hang)
-    let shop = Server(remote: Remote(mock.url))
+    let shop = Server(mock.url)
     let call = Task { try await shop.send(GetWidget(id: 7)) }
     _ = try await mock.nextRequest()
     call.cancel()
@@ -93,7 +99,7 @@ import Testing
 
   @Test func `every attempt is seen, and every one ends`() async throws {
     let recorder = EventRecorder()
-    let shop = Server(remote: "https://shop.test", transport: StubTransport { .status(.badGateway, for: $0) })
+    let shop = Server("https://shop.test", transport: StubTransport { .status(.badGateway, for: $0) })
     await shop.update { $0.observers = [recorder] }
     await #expect(throws: TaskError.self) {
       try await GetWidget(id: 7).on(shop).retry(upTo: 2, after: .zero).send()
@@ -105,7 +111,7 @@ import Testing
   @Test func `records a failing run`() async throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("run-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
-    let shop = Server(remote: "https://shop.test", transport: StubTransport { .status(.notFound, for: $0) })
+    let shop = Server("https://shop.test", transport: StubTransport { .status(.notFound, for: $0) })
 
     try await shop.manager.recordTaskPath(to: folder)
     _ = try? await shop.send(GetWidget(id: 7))
