@@ -5,7 +5,7 @@ import InMemoryLogging
 import Logging
 import Testing
 
-struct TextSinkTests {
+struct LogOutputTests {
   @Test func `sends a server's log lines and echoes to a logger with secrets redacted`() async throws {
     var handler = InMemoryLogHandler()
     handler.logLevel = .trace
