@@ -20,7 +20,9 @@ struct CorpusTests {
     }
   }
 
-  @Test(arguments: FuzzTarget.all.map(\.name)) func `hostile inputs have the target's properties`(name: String) throws {
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `the target's properties hold for hostile inputs`(name: String)
+    throws
+  {
     let target = try #require(FuzzTarget.all.first { $0.name == name })
     for (index, input) in target.hostile.enumerated() {
       #expect(throws: Never.self, "\(name) \(index)") { try target.check(input(600)) }

@@ -133,7 +133,7 @@ struct FaultTests {
     #expect(shop.mock.requests.count { $0.path == "/endless" } == 1)
   }
 
-  @Test func `10: a response released after its head stops the download`() async throws {
+  @Test func `10: releasing a response after its head arrives stops the download`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.data(Data(count: 40 << 20)))
     _ = try await URLTask(shop.url("large")).on(shop.server).stream().status

@@ -342,7 +342,7 @@ import Testing
     }
   }
 
-  @Test func `accepts a different length for the same version before any byte was received`() async throws {
+  @Test func `accepts a different length for the same version if no bytes have been received`() async throws {
     let shop = try RangeShop(retry: .never)
     let slice = slice(shop, sent: 0)
     shop.file.withLock { $0.first = [slice] }

@@ -99,7 +99,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// The next time at which a host receives a token, so that a call may start.
+  /// The next time a host gets a token and can start a call.
   var nextWake: Duration? { starved.first?.time }
 
   var hostCount: Int { hosts.count }

@@ -183,7 +183,7 @@ extension Diagnosis {
       case .deadline:
         (
           "the call's deadline passed during its first attempt",
-          "raise timeouts.call, or see in the record which step took too long"
+          "raise timeouts.call, or check the record to see which step took too long"
         )
       case .deadlineInRetries:
         ("the call's deadline passed during retries", "see why the first attempt failed; raise timeouts.call")

@@ -25,7 +25,7 @@ struct BaseURL: Sendable {
     origin = url.flatMap { Origin($0) }
   }
 
-  /// The remote's error, which fails every call that uses the remote.
+  /// The error thrown by every call that uses the remote, if the remote is invalid.
   var problem: TaskError? { remote.problem ?? base.flatMap { isSound ? nil : malformed($0) } }
 
   /// Returns the remote's origin if the URL is below the remote.

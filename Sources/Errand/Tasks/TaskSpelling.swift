@@ -110,7 +110,7 @@ package enum TaskSpelling {
     }
   }
 
-  /// Whether the task implements this requirement. If so, another property is not a misspelling of it.
+  /// Whether the task implements this requirement. If so, no other property can be a misspelling of it.
   private static func isStated(_ aspect: String, by task: any ServerTask) -> Bool {
     switch aspect {
     case "path": (try? task.plannedPath.isEmpty) != true

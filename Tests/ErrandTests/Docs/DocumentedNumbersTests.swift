@@ -73,7 +73,9 @@ import Testing
     let breaker = CircuitBreaker.standard
     #expect(breaker == CircuitBreaker(window: .seconds(30), minimumCalls: 10, failureRatio: 0.5, probes: 1))
     #expect(breaker.openDuration == .seconds(30))
-    try check(throttling, says: "opens for 30 seconds if half of at least ten attempts within 30 seconds failed")
+    try check(
+      throttling,
+      says: "opens for 30 seconds if there were at least ten attempts in 30 seconds and half of them failed")
     try check("Sources/Errand/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds if half of at least ten")
     let longest = Int(PollingReachability().longest.inSeconds)
     let guide = "Sources/Errand/Errand.docc/ConfiguringAServer.md"

@@ -75,7 +75,7 @@ extension HTTPResponse {
     guard let asked = request.headers[.range] else {
       return "the server sent only a part of the content, but the request has no Range"
     }
-    // The response to several ranges has a multipart body.
+    // A request for several ranges gets a multipart response.
     guard let range = ByteRange(request.headers) else { return nil }
     let sent = headers[.contentRange].map { "'\($0.shortened)'" } ?? "missing"
     guard let part = ContentRange(headers), part.answers(range) else {

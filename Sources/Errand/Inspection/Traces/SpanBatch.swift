@@ -1,4 +1,4 @@
-/// Spans waiting to be exported, in the exporter's format. They don't keep the data of their calls in memory.
+/// Spans waiting to be exported, in the exporter's format. They don't retain their calls.
 struct SpanBatch: Sendable {
   enum Form: Sendable {
     case values

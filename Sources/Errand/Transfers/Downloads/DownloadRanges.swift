@@ -74,7 +74,7 @@ struct DownloadRanges: Codable, Sendable, Equatable {
       let bytes = marks.dropFirst(index * Self.markSize).prefix(Self.markSize)
       let count = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
       guard count <= UInt64(parts[index].end - parts[index].start) else { return nil }
-      // A mark that was not written, or only partly written, is too low.
+      // Keep the higher count: a mark that was lost or only partly written is too low.
       usable.parts[index].count = max(parts[index].count, Int64(count))
     }
     return usable

@@ -45,7 +45,7 @@ import Testing
     func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? { nil }
   }
 
-  @Test func `a call made while the stored token is checked uses that token without a refresh`() async throws {
+  @Test func `a call made while the stored token is being checked uses that token`() async throws {
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let noted = Shared<[String]>([])
     let context = RefreshContext(

@@ -44,7 +44,7 @@ import Testing
 
   // RFC 6585 §3 to §6: "Responses with the 428 status code MUST NOT be stored by a cache". The same applies to 429, 431
   // and 511. The other statuses concern the credentials or the connection of a single request.
-  @Test(arguments: aboutExchange) func `never stores a status that concerns a single exchange`(code: Int) {
+  @Test(arguments: aboutExchange) func `never stores a response whose status applies to a single exchange`(code: Int) {
     for control in ["max-age=3600", "public", "private, max-age=1", "must-understand, max-age=60"] {
       #expect(!World.allows(HTTPStatus(code), [.cacheControl: control]), "\(control)")
     }
