@@ -62,9 +62,7 @@ extension Call {
 
   /// Returns the error, marked as unsent only if no attempt was sent.
   func judged(_ error: any Error) -> any Error {
-    guard var error = error as? TaskError, error.wasNotSent, state.withLock({ $0.wasPerhapsSent }) else { return error }
-    error.wasNotSent = false
-    return error
+    state.withLock { $0.wasPerhapsSent } ? TaskError.sent(error) : error
   }
 
   static func onceOnly(_ method: HTTPMethod) -> String {

@@ -23,7 +23,12 @@ extension TaskError {
   /// Converts an error that a request body throws during the upload. Clears `wasNotSent`, because it may describe a
   /// request made by the body's source.
   package static func ofUpload(_ error: any Error) -> any Error {
-    guard var error = ofTransfer(error) as? TaskError else { return error }
+    sent(ofTransfer(error))
+  }
+
+  /// Returns an error, no longer marked as unsent. Use it if an earlier request of the same call was sent.
+  static func sent(_ error: any Error) -> any Error {
+    guard var error = error as? TaskError, error.wasNotSent else { return error }
     error.wasNotSent = false
     return error
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// What a step is told about earlier attempts, and what the cache and the circuit breaker do about them.
+/// Errors shown to steps, the cache and the circuit breaker after an earlier attempt or response.
 @Suite(.timeLimit(.minutes(1))) struct EarlierAttemptTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
 

@@ -280,9 +280,7 @@ final class Attempt: Sendable {
   func judged(_ error: any Error) -> any Error {
     let isUnsent = state.withLock { $0.sent == 0 && $0.saysNothingSent }
     if !isUnsent { call.state.withLock { $0.wasPerhapsSent = true } }
-    guard var error = error as? TaskError, error.wasNotSent, !isUnsent else { return error }
-    error.wasNotSent = false
-    return error
+    return isUnsent ? error : TaskError.sent(error)
   }
 
   @inline(never)

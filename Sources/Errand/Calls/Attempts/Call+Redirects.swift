@@ -30,7 +30,7 @@ extension Call {
         try chain.follow(response, with: next)
       } catch {
         response.body.cancel()
-        throw Self.afterFirst(error)
+        throw TaskError.sent(error)  // the first request was sent
       }
       await leave(response, to: chain.redirects.last?.method, attempt)
       try checkCancellation()
@@ -104,15 +104,7 @@ extension Call {
         default: nil
         }
       if let limit, error.isUnattributed, error.limit != limit { error = error.relimited(to: limit) }
-      throw Self.afterFirst(error)
+      throw TaskError.sent(error)  // the first request was sent
     }
-  }
-
-  /// Returns an error from a later hop or the redirect policy. The error is not marked as unsent, because the first
-  /// request was sent.
-  private static func afterFirst(_ error: any Error) -> any Error {
-    guard var error = error as? TaskError, error.wasNotSent else { return error }
-    error.wasNotSent = false
-    return error
   }
 }

@@ -1,10 +1,10 @@
 /// Keeps an authenticator's token and refreshes it once for all waiting callers.
 final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private typealias Machine = RefreshMachine<Method.Token>
-  private typealias Answer = Result<Machine.Versioned?, any Error>
+  private typealias SharedResult = Result<Machine.Versioned?, any Error>
 
   private struct Waiting {
-    let waiter: Waiter<Answer>
+    let waiter: Waiter<SharedResult>
     let record: RefreshWait
   }
 
@@ -117,7 +117,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     // A refresh's requests are not authenticated by a source that waits for that refresh.
     guard let wait = RefreshDependencyGraph.begin(for: self) else { return nil }
     defer { RefreshDependencyGraph.end(wait) }
-    let answer: Answer = await answer { waiter in
+    let answer: SharedResult = await answer { waiter in
       demand(version, id, Waiting(waiter: waiter, record: record), request, attempt)
     } onCancel: {
       leave(id)
@@ -128,9 +128,9 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   /// Returns the answer if it is already known. Otherwise, queues the waiter and ensures that a refresh is running.
   private func demand(
     _ version: Int, _ id: Int, _ waiting: Waiting, _ request: HTTPRequest, _ attempt: SigningAttempt
-  ) -> Answer? {
+  ) -> SharedResult? {
     let now = attempt.context.clock.now
-    let (answer, flight, hasLoaded) = state.withLock { state -> (Answer?, Int?, Bool) in
+    let (answer, flight, hasLoaded) = state.withLock { state -> (SharedResult?, Int?, Bool) in
       if Task.isCancelled { return (.failure(CancellationError()), nil, true) }
       switch state.machine.demand(beyond: version, known: attempt.known, id: id, at: now) {
       case .use(let token): return (.success(token), nil, true)
