@@ -6,6 +6,7 @@ final class SerialQueues: Sendable {
     var nextTicket = 0
     var lines: [String: WaitingLine] = [:]
     var waiters = TicketWaiters()
+    var graph = WaitGraph()
   }
 
   private struct Holding {
@@ -23,8 +24,8 @@ final class SerialQueues: Sendable {
   /// Runs `body` with exclusive access to `queue`, or immediately if `queue` is `.none`.
   ///
   /// Calls `onWait` when a wait begins and when it ends. Throws any error thrown by `body`, or `CancellationError` if
-  /// cancelled while waiting. If the surrounding call already holds the queue, throws ``TaskError`` with code
-  /// `.reentrantQueue`, because waiting would deadlock.
+  /// cancelled while waiting. Throws ``TaskError`` with code `.reentrantQueue` if waiting would deadlock: the surrounding
+  /// call already holds the queue, or the call that holds it waits for a queue that the surrounding call holds.
   @inline(__always)  // calls without a queue should not pay for this
   func withExclusiveAccess<Result>(
     _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
@@ -38,9 +39,13 @@ final class SerialQueues: Sendable {
     _ name: String, _ onWait: (_ isOver: Bool, _ queue: String) -> Void, _ body: () async throws -> Result
   ) async throws -> Result {
     try refuseIfHeld(name)
-    if let ticket = enter(name) {
+    let held = Self.heldNow.filter { $0.queues == ObjectIdentifier(self) }.map(\.name)
+    if let ticket = try enter(name, holding: held) {
       onWait(false, name)
-      defer { onWait(true, name) }
+      defer {
+        state.withLock { $0.graph.remove(held, waitingFor: name) }
+        onWait(true, name)
+      }
       try await wait(ticket, name)
     }
     let turn = Flag()
@@ -61,6 +66,13 @@ final class SerialQueues: Sendable {
       phase: .waiting)
   }
 
+  private static func deadlock(_ name: String, _ held: String) -> TaskError {
+    TaskError(
+      .reentrantQueue,
+      "waiting for the serial queue '\(name)' would deadlock because the call that holds it waits for '\(held)', which a surrounding call holds: start this call with manager.start or Task.detached",
+      phase: .waiting)
+  }
+
   /// Runs `body`, which starts work that the surrounding call does not wait for. The work doesn't hold any of the
   /// call's queues.
   static func leavingHeld<Result>(_ body: () -> Result) -> Result {
@@ -71,14 +83,17 @@ final class SerialQueues: Sendable {
 
   private static var heldNow: [Holding] { held.isEmpty ? [] : held.filter { !$0.turn.hasEnded } }
 
-  /// Enters a queue. Returns a ticket to wait with, or `nil` if the queue was free and is now held.
-  private func enter(_ name: String) -> Ticket? {
-    state.withLock { state in
+  /// Enters a queue. Returns a ticket to wait with, or `nil` if the queue was free and is now held. Throws if waiting
+  /// would deadlock, because the queue's holder waits for one of the queues in `held`.
+  private func enter(_ name: String, holding held: [String]) throws -> Ticket? {
+    try state.withLock { state in
       // Mutate in place: copying a queue is O(n).
       guard state.lines[name] != nil else {
         state.lines[name] = WaitingLine()
         return nil
       }
+      if let other = held.first(where: { state.graph.waits(name, for: $0) }) { throw Self.deadlock(name, other) }
+      state.graph.add(held, waitingFor: name)
       state.nextTicket += 1
       state.lines[name]?.append(state.nextTicket, since: .zero)
       return state.nextTicket

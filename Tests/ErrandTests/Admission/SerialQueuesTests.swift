@@ -50,6 +50,29 @@ import Testing
     try await queues.withExclusiveAccess(.named("sync")) {}
   }
 
+  @Test func `two queues whose calls wait for each other throw an error instead of deadlocking`() async throws {
+    let queues = SerialQueues()
+    let (first, second) = (Gate(), Gate())
+    let other = Task {
+      try await queues.withExclusiveAccess(.named("b")) {
+        second.open()
+        await first.wait()
+        try await queues.withExclusiveAccess(.named("a")) {}
+      }
+    }
+    let error = await #expect(throws: TaskError.self) {
+      try await queues.withExclusiveAccess(.named("a")) {
+        await second.wait()
+        first.open()
+        try await queues.withExclusiveAccess(.named("b")) {}
+        try await other.value  // if the other call waited last, it is the one that is refused
+      }
+    }
+    #expect(error?.code == .reentrantQueue && error?.reason.contains("would deadlock") == true)
+    _ = await other.result
+    for name in ["a", "b"] { try await queues.withExclusiveAccess(.named(name)) {} }
+  }
+
   @Test func `a throwing body releases the queue`() async throws {
     let queues = SerialQueues()
     await #expect(throws: CancellationError.self) {
