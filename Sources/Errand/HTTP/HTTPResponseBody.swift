@@ -1,8 +1,10 @@
 public import ErrandFoundation
 
-/// The body of a response: an asynchronous sequence of chunks that can be read once.
+/// The body of a response: an asynchronous sequence of chunks.
 ///
 ///     for try await chunk in response.body { … }
+///
+/// A body in memory can be read again, so a step can read it before the call does. A streamed body can be read once.
 ///
 /// Only a fixed window is read ahead, so a slow reader slows the sender down. Leaving the loop early or releasing the
 /// last reference ends the transfer and frees its connection.
@@ -43,6 +45,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private struct State {
     var source: (any HTTPBodySource)?
     var buffered = Data()
+    /// Whether the reader has received `buffered` and gets `nil` next. Afterwards, reading starts again.
+    var isAtEnd = false
     /// The trailers, available after the source is released.
     var trailers = HTTPHeaders()
     /// The timings, available after the source is released.
@@ -108,7 +112,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       if let source = try readable() {
         data = try await source.collect(upTo: limit)
       } else {
-        data = try takeBuffered() ?? Data()
+        data = try takeRest()
       }
       count(data)
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
@@ -128,7 +132,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     // The local reference keeps the source from being released while the lock is held.
     state.withLock { state in
       state.source = nil
-      state.buffered = data
+      (state.buffered, state.isAtEnd) = (data, false)
       if let trailers { state.trailers = trailers }
       if let timings { state.timings = timings }
     }
@@ -173,9 +177,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return explain?(error) ?? error  // after `end`, because the explanation can include how the call ended
   }
 
-  /// Ends the transfer because the reader left the loop.
+  /// Ends the transfer because the reader left the loop. A body in memory can be read again.
   private func release() {
-    state.withLock { if $0.ending == nil { $0.isReleased = true } }
+    state.withLock { state in
+      if state.source == nil { state.isAtEnd = false } else if state.ending == nil { state.isReleased = true }
+    }
     cancel()
   }
 
@@ -238,24 +244,38 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private func takeBuffered() throws -> Data? {
     try state.withLock { state in
       if let cause = state.cause { throw cause }
-      if state.isReleased { throw HTTPBodyConsumedError() }
-      defer { state.buffered = Data() }
-      return state.buffered.isEmpty ? nil : state.buffered
+      state.isAtEnd = !state.isAtEnd && !state.buffered.isEmpty
+      return state.isAtEnd ? state.buffered : nil
+    }
+  }
+
+  /// Returns the data that the reader has not received yet.
+  private func takeRest() throws -> Data {
+    try state.withLock { state in
+      if let cause = state.cause { throw cause }
+      defer { state.isAtEnd = false }
+      return state.isAtEnd ? Data() : state.buffered
     }
   }
 
   /// An iterator over a body. If the iterator is released before the end, it ends the transfer.
   public final class AsyncIterator: AsyncIteratorProtocol {
     private let body: HTTPResponseBody
+    private var isAtEnd = false
 
     init(_ body: HTTPResponseBody) { self.body = body }
 
     deinit { body.release() }
 
     /// Returns the next chunk, or `nil` at the end.
-    public func next() async throws -> Data? { try await body.next() }
+    public func next() async throws -> Data? {
+      if isAtEnd { return nil }
+      let chunk = try await body.next()
+      isAtEnd = chunk == nil
+      return chunk
+    }
   }
 
-  /// Creates an iterator. The body can only be read once.
+  /// Creates an iterator. A streamed body can only be read once.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }

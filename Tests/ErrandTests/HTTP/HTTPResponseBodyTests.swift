@@ -45,8 +45,7 @@ import Testing
     #expect(try await body.gather() == Data("firstsecond".utf8))
     #expect(body.isInMemory && gone.withLock { $0 })
     #expect(body.trailers == ["Digest": "a"] && body.timings == nil)
-    #expect(try await text(body) == "firstsecond")
-    #expect(try await body.next() == nil)
+    for _ in 0..<2 { #expect(try await text(body) == "firstsecond") }
   }
 
   @Test func `reading a body after leaving its loop throws HTTPBodyConsumedError, not CancellationError`() async throws
@@ -61,7 +60,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await cancelled.next() }
     let inMemory = HTTPResponseBody(Data("first".utf8))
     for try await _ in inMemory { break }
-    await #expect(throws: HTTPBodyConsumedError.self) { try await inMemory.collect() }
+    #expect(try await inMemory.collect() == Data("first".utf8))
     let own = HTTPResponseBody(Source([]))
     own.cancel()
     await #expect(throws: CancellationError.self) { try await own.next() }
