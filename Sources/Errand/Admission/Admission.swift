@@ -60,6 +60,12 @@ struct Admission {
     return .wait
   }
 
+  /// Whether a call to `host` would start without waiting.
+  func hasRoom(at host: Origin, _ now: Duration) -> Bool {
+    guard hasRoomOverall, let known = hosts[host] else { return hasRoomOverall }
+    return known.waiting == 0 && canStart(known, at: now)
+  }
+
   /// Frees a slot at `host`, and returns the waiters that may start.
   mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1

@@ -82,6 +82,12 @@ final class AdmissionGate: Sendable {
     }
   }
 
+  /// Whether a call to `host` would get a slot without waiting.
+  func hasRoom(at host: Origin) -> Bool {
+    let now = clock.now
+    return state.withLock { $0.admission.hasRoom(at: host, now) }
+  }
+
   func setLimits(_ limits: ThrottleLimits) { change { $0.setLimits(limits, at: $1) } }
 
   var limits: ThrottleLimits { state.withLock { $0.admission.limits } }

@@ -174,7 +174,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         guard response.status != .noContent else { return end() }
         try Self.check(response, plan)
         // Reconnecting sends a POST again, even if a redirect changed the first POST to a GET.
-        if !isAgain { mayRepeat = call.mayBeRepeated && !call.state.withLock { $0.hasSentOnceOnly } }
+        if !isAgain { mayRepeat = call.state.withLock { $0.sent.onceOnly } == nil }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
       } catch {

@@ -42,7 +42,7 @@ struct Answer: Sendable {
   var isWhole: Bool {
     switch response.status {
     case .notModified: false
-    case .partialContent: response.unexpected == nil && call.state.withLock { $0.unexpected } == nil
+    case .partialContent: response.unexpected == nil
     // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the requested part.
     case .ok: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: the response has no body, which is not the same as an empty file.
@@ -60,8 +60,6 @@ extension Answer {
 typealias AttemptResult = Result<Answer, any Error>
 
 extension AttemptResult {
-  var isAnswer: Bool { if case .success = self { true } else { false } }
-
   func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
 
   /// Keeps the better of two results, and discards the response of the other.

@@ -68,20 +68,21 @@ extension Call {
     // here.
     if !delivery.isInMemory, !body.isInMemory { return await excerptInTime(of: body, upTo: limit) }
     var data = Data()
-    while data.count < limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit - data.count)) }
+    // Reads past the limit to find out whether the body ends there.
+    while data.count <= limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit + 1 - data.count)) }
     body.cancel()
-    return data
+    return data.prefix(limit)
   }
 
   private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Data {
     let data = Lock(Data())
     try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // a partial excerpt is enough
-      while let left = Optional(limit - data.withLock { $0.count }), left > 0, let chunk = try await body.next() {
+      while let left = Optional(limit + 1 - data.withLock { $0.count }), left > 0, let chunk = try await body.next() {
         data.withLock { $0.append(chunk.prefix(left)) }
       }
     }
     body.cancel()
-    return data.withLock { $0 }
+    return data.withLock { $0.prefix(limit) }
   }
 
   /// Reads and discards a body. Keeps it for echo and recording if it does not exceed their size limit.

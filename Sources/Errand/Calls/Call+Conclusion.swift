@@ -68,7 +68,7 @@ extension Call {
     guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
     response.body.cancel()
-    let unexpected = response.unexpected ?? state.withLock { $0.unexpected }
+    let unexpected = response.unexpected
     let (code, reason): (TaskError.Code, String) =
       switch response.status {
       case .notModified: (.notModified, unexpected ?? HTTPResponse.currentCopy)

@@ -30,24 +30,25 @@ extension Call {
   /// Whether steps or a cache need bodies that the caller discards.
   private var isBodyWanted: Bool { hasAppSteps || rules.caching != nil }
 
-  /// Reads a response's body, unless the caller will read it. If reading fails, the error is stored in the body and
-  /// thrown to its reader.
+  /// Reads a response's body, unless the caller will read it, and returns whether it was read. If reading fails, the
+  /// error is stored in the body and thrown to its reader.
   func takeIn(
     _ response: inout HTTPResponse, method: HTTPMethod, _ progress: ProgressCounter?, _ permit: StreamPermit?
-  ) async {
+  ) async -> Bool {
     if let gate = plan.control?.gate {
       response.body = HTTPResponseBody(PausableBody(body: response.body, gate: gate))
     }
     let intake = intake(of: response)
     if case .excerpt = intake {
       await takeExcerpt(of: &response, method)
-      return
+      return true
     }
     if let progress, method != .head { progress.count(&response) }
     do {
       switch intake {
       case .head, .excerpt:
         response.body.onEnd { [permit] _, _ in withExtendedLifetime(permit) {} }
+        return false
       case .data:
         _ = try await gather(response.body)
       case .discard:
@@ -59,6 +60,7 @@ extension Call {
     } catch {
       response.body.fail(error)
     }
+    return true
   }
 
   private func takeExcerpt(of response: inout HTTPResponse, _ method: HTTPMethod) async {

@@ -25,36 +25,37 @@ extension Call {
   /// 5. Runs the per-call features (steps, coalescing, cache) around the attempts.
   private func answer(to request: HTTPRequest) async throws -> Answer {
     try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
-      try await self.coalesced(changed, built: request) { alone in
-        try await self.throughCache(alone) { asked in
-          try await self.attempts(asked, built: request)
+      try await self.coalesced(changed) { alone in
+        try await self.throughCache(alone) { asked, run in
+          try await self.attempts(asked, run) { try await self.rebuild(asked, built: request) }
         }
       }
     }
   }
 
   /// 6. Makes attempts until one succeeds, or the policy, the deadline or the retry budget prevents another one.
-  func attempts(_ first: HTTPRequest, built: HTTPRequest) async throws -> Answer {
+  /// `rebuild` returns the request of the next attempt.
+  func attempts(
+    _ first: HTTPRequest, _ run: CacheRun?, rebuild: () async throws -> HTTPRequest
+  ) async throws -> Answer {
     var request = first
     var payment: RetryPayment?  // for the next attempt; refunded if nothing is sent
     while true {
       let attempt = Attempt(of: self)
-      let result = await make(attempt, request)
-      if let paid = payment, attempt.wasSent {
+      let result = await make(attempt, request, run)
+      if let paid = payment, !attempt.sent.isNothing {
         paid.use()
         payment = nil
       }
-      if result.isAnswer { state.withLock { $0.wasPerhapsSent = true } }
+      let sent = attempt.sent(with: result)
+      state.withLock { $0.sent.add(sent) }
       if let error = retryableError(of: result),
         try await waitsForRetry(after: error, result, of: attempt, request, &payment)
       {
-        request = try await rebuild(first, built: built)
+        request = try await rebuild()
         continue
       }
-      let outcome = try result.mapError(judged).get()
-      // A per-call step may replace the response.
-      if let unexpected = outcome.response.unexpected { state.withLock { $0.unexpected = unexpected } }
-      return outcome
+      return try result.mapError(judged).get()
     }
   }
 
@@ -76,7 +77,7 @@ extension Call {
   }
 
   /// 7. Makes one attempt. Each feature wraps the next, outermost first.
-  func make(_ attempt: Attempt, _ request: HTTPRequest) async -> AttemptResult {
+  func make(_ attempt: Attempt, _ request: HTTPRequest, _ run: CacheRun?) async -> AttemptResult {
     do {
       let response = try await throughSteps(request) { request in
         try await self.authenticated(request) { request in
@@ -92,7 +93,7 @@ extension Call {
           }
         }
       }
-      return await attempt.received(keepsRequests ? await stored(response, of: attempt) : response)
+      return await attempt.received(keepsRequests ? await stored(response, run, of: attempt) : response)
     } catch {
       return attempt.failed(error)
     }
@@ -141,6 +142,4 @@ extension Call {
     guard let wait = rules.connectivity else { return try await next(request) }
     return try await wait.send(request, next)
   }
-
-  var showsResponsesToSteps: Bool { hasAppSteps || rules.authentication != nil }
 }

@@ -50,7 +50,7 @@ extension Call {
   ) -> String? {
     guard request.body.isReplayable else { return "the request body can only be read once" }
     guard error.wasNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
-    if !error.wasNotSent, let method = attempt.onceOnly { return Self.onceOnly(method) }
+    if !error.wasNotSent, let method = attempt.sent.onceOnly { return Self.onceOnly(method) }
     if let remaining, delay >= remaining {
       return "the call's deadline would expire during the retry delay of \(delay.formattedSeconds)"
     }
@@ -62,7 +62,7 @@ extension Call {
 
   /// Returns the error, marked as unsent only if no attempt was sent.
   func judged(_ error: any Error) -> any Error {
-    state.withLock { $0.wasPerhapsSent } ? TaskError.sent(error) : error
+    state.withLock { $0.sent.isNothing } ? error : TaskError.sent(error)
   }
 
   static func onceOnly(_ method: HTTPMethod) -> String {

@@ -83,11 +83,6 @@ final class Call: Sendable {
   /// The time limits that apply if a body is a file or a stream.
   var streamTimeouts: Timeouts { Timeouts.ofStreams(plan.timeout, plan.timeouts, snapshot.configuration) }
 
-  /// Whether the last request can be resent.
-  var mayBeRepeated: Bool {
-    state.withLock { $0.method }.map { plan.idempotency.allowsRepetition(of: $0, plan.headers) } ?? false
-  }
-
   var remaining: Duration? { timeouts.call.map { $0 - trace.elapsed } }
 
   /// Runs `body` as this call: registers the call, starts its deadline, and ends it exactly once.
@@ -154,14 +149,13 @@ final class Call: Sendable {
   /// Records the built request. A step or the cache may answer the request, or the call may fail, before an attempt
   /// sends it.
   func noteBuilt(_ request: HTTPRequest) {
-    state.withLock { $0.built = (request.method, request.url) }
+    state.withLock { $0.shown = (request.method, request.url) }
   }
 
   func noteRequest(_ request: HTTPRequest, of attempt: Int) {
     let size = request.body.isEmpty ? 0 : request.body.knownLength
     state.withLock { state in
-      state.method = request.method
-      state.url = request.url
+      state.shown = (request.method, request.url)
       state.bytesSent += size
     }
     exchange?.withLock { $0.begin(request, of: attempt, at: trace.elapsed) }
@@ -194,7 +188,7 @@ final class Call: Sendable {
       state.response = response
       // A stream's body retains the call: storing it here would leak both.
       if delivery.isStream { state.response?.body = HTTPResponseBody() }
-      state.wasPerhapsSent = true
+      state.sent.add(.repeatable)
     }
   }
 
@@ -268,16 +262,15 @@ final class Call: Sendable {
     error.reason = error.shownReason(snapshot.configuration.redaction)
     error.record = flightRecord
     error.elapsed = trace.elapsed
-    let (method, shown, refusal, wasSent) = state.withLock { ($0.method, $0.shown, $0.refusal, $0.wasPerhapsSent) }
-    if shown.url == nil { error.task = plan.describedTask(snapshot.configuration.redaction) }
-    error.method = shown.method
-    error.url = shown.url.map { snapshot.configuration.redaction($0) }
+    let (shown, refusal, sent) = state.withLock { ($0.shown, $0.refusal, $0.sent) }
+    if shown == nil { error.task = plan.describedTask(snapshot.configuration.redaction) }
+    error.method = shown?.method
+    error.url = (shown?.url).map { snapshot.configuration.redaction($0) }
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
     if error.attemptCount != nil { error.attemptCount = nil }  // the count belongs to a nested transfer
-    // The error may come from another call. This call has not sent anything before its first attempt.
-    let wasNotSent = !wasSent && (method == nil || error.wasNotSent)
-    if error.wasNotSent != wasNotSent { error.wasNotSent = wasNotSent }
+    // The error may come from another call.
+    if error.wasNotSent != sent.isNothing { error.wasNotSent = sent.isNothing }
     return error
   }
 
@@ -290,9 +283,8 @@ final class Call: Sendable {
     return record
   }
 
-  private func title(of shown: (method: HTTPMethod?, url: URL?)) -> String {
-    guard let method = shown.method, let url = shown.url else { return "" }
-    return "\(method) \(snapshot.configuration.redaction(url))"
+  private func title(of shown: (method: HTTPMethod, url: URL)?) -> String {
+    shown.map { "\($0.method) \(snapshot.configuration.redaction($0.url))" } ?? ""
   }
 
   func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {

@@ -9,36 +9,30 @@ struct CallState {
   var refusal: (reason: String, mostAttempts: Int?)?
   /// The record entries of the shared calls that this call joined, with one array per shared call.
   var shared: [[FlightRecord.Entry]] = []
-  var wasPerhapsSent = false
-  /// Whether a non-repeatable request was sent. A step can turn a repeatable request into a non-repeatable one.
-  var hasSentOnceOnly = false
-  var method: HTTPMethod?
-  var url: URL?
-  /// The built request's method and URL. `nil` until the request is built.
-  var built: (method: HTTPMethod, url: URL)?
+  var sent = Sent.nothing
+  /// The last request's method and URL, to display. `nil` until the first request is built.
+  var shown: (method: HTTPMethod, url: URL)?
   var response: HTTPResponse?
   /// The head of an accepted response whose processing failed or was cancelled.
   var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
   var bytesSent = 0
-  /// The reason why the last 206 or 304 does not answer its request. Stored here because a step may replace the
-  /// response.
-  var unexpected: String?
   private var lastAttempt = 0
   /// The closure returned by `backgroundActivity`. It allows the device to sleep again.
   var release: (@Sendable () -> Void)?
-  /// Whether the request is conditional on the current version of the call's file.
-  var hasCurrentFile = false
-  /// The header fields that select the call's file, if its version is tracked.
-  var fileSelection: HTTPHeaders?
-  /// The stamp of the published file, if its version is tracked.
-  var fileStamp: String?
-  var cacheRun: CacheRun?
+  var file = TrackedFile()
 
-  /// The method and URL to display: the last request's, or the built request's if none was sent.
-  var shown: (method: HTTPMethod?, url: URL?) { (method ?? built?.method, url ?? built?.url) }
+  /// The version of the call's file, if the call keeps it current.
+  struct TrackedFile {
+    /// Whether the request is conditional on the current version.
+    var isCurrent = false
+    /// The header fields that select the file.
+    var selection = HTTPHeaders()
+    /// The stamp of the published file.
+    var stamp: String?
+  }
 
   mutating func beginAttempt() -> Int {
-    (unexpected, refusal) = (nil, nil)
+    refusal = nil
     return nextAttempt()
   }
 
@@ -58,13 +52,12 @@ struct CallState {
   /// The final state, plus references to release outside the lock. A retained Swift task keeps its result alive, which
   /// may hold the call.
   struct Ended {
-    let shown: (method: HTTPMethod?, url: URL?)
+    let shown: (method: HTTPMethod, url: URL)?
     let response: HTTPResponse?
     let bytesSent: Int
     let deadline: Task<Void, Never>?
     let release: (@Sendable () -> Void)?
     fileprivate let work: (any Cancellable)?
-    fileprivate let cacheRun: CacheRun?
 
     /// The state for recorders, which may keep it for a while. Omits the body, because its memory would not be
     /// accounted for.
@@ -72,7 +65,7 @@ struct CallState {
       var head = response
       if let response { head?.body = HTTPResponseBody(Data(), trailers: response.body.trailers) }
       return Ended(
-        shown: shown, response: head, bytesSent: bytesSent, deadline: nil, release: nil, work: nil, cacheRun: nil)
+        shown: shown, response: head, bytesSent: bytesSent, deadline: nil, release: nil, work: nil)
     }
   }
 
@@ -80,9 +73,7 @@ struct CallState {
   mutating func end() -> Ended? {
     let (isFirst, work) = life.end()
     guard isFirst else { return nil }
-    // The result may keep the call alive, and the cache run retains the call: release the run to break the cycle.
     return Ended(
-      shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline, release: release,
-      work: work, cacheRun: cacheRun.take())
+      shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline, release: release, work: work)
   }
 }

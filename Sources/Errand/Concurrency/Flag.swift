@@ -5,5 +5,11 @@ final class Flag: Sendable {
 
   var hasEnded: Bool { state.withLock { $0 } }
 
-  func end() { state.withLock { $0 = true } }
+  /// Sets the flag. Returns `false` if it was already set.
+  @discardableResult func end() -> Bool {
+    state.withLock { hasEnded in
+      defer { hasEnded = true }
+      return !hasEnded
+    }
+  }
 }

@@ -85,7 +85,7 @@ struct ExchangeRecord: Sendable {
     return RecordedCall(
       id: call.number, task: plan.taskName, tag: isShown ? redaction(text: plan.taskTag) : nil,
       comment: isShown && !plan.comment.isEmpty ? redaction(text: plan.comment) : nil,
-      method: ended.shown.method ?? plan.httpMethod, url: isShown ? ended.shown.url.map { redaction($0) } : nil,
+      method: ended.shown?.method ?? plan.httpMethod, url: isShown ? (ended.shown?.url).map { redaction($0) } : nil,
       // A failed call has no final response, but its last attempt may have one.
       status: ended.response?.status ?? exchanges.last?.response?.status ?? attempts.last?.status,
       outcome: outcome.kind,

@@ -54,6 +54,22 @@ import Testing
     #expect(limits.ofStreams == ThrottleLimits(perHost: 2, maximumWaiting: 5, priorityAging: .seconds(3)))
   }
 
+  @Test func `the rate limit includes streamed uploads`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
+      .ok(request)
+    }
+    let body = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
+    let task = URLTask(.known("https://shop.test/upload"), method: .put, body: body).on(shop.server)
+    try await task.run()
+    let second = Task { try await task.run() }
+    await shop.clock.pass(.milliseconds(59_999))
+    await giveWay(20)
+    #expect(shop.sentCount == 1)
+    shop.clock.advance(by: .milliseconds(1))
+    _ = try await second.value
+    #expect(shop.sentCount == 2 && shop.manager.throttle.running == 0 && shop.manager.throttle.streams == 0)
+  }
+
   @Test func `a call above the rate limit starts after the period`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(60)))) { _, request, _ in
       .ok(request)

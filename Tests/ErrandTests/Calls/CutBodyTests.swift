@@ -33,6 +33,15 @@ import Testing
     #expect(shop.sentCount == 2, "\(second)")
   }
 
+  @Test(arguments: [4, 5]) func `caches an error body only if it fits maximumErrorBodySize`(limit: Int) async throws {
+    let shop = CachedShop(configure: { $0.maximumErrorBodySize = limit }) { _, request in
+      HTTPResponse(
+        404, url: request.url, headers: Self.fresh, body: HTTPResponseBody(ScriptedBody(["hel", "lo"], .ends)))
+    }
+    for _ in 0..<2 { _ = await taskError { _ = try await shop.task().download() } }
+    #expect(shop.sentCount == (limit == 5 ? 1 : 2))
+  }
+
   @Test func `does not cache a truncated 200 response to a range request`() async throws {
     let shop = shop(ScriptedBody(["half"], .fails), then: "half and half")
     _ = await taskError { _ = try await shop.task().range(ByteRange(0..<3)).download() }

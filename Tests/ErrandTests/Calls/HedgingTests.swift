@@ -47,6 +47,18 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
+  @Test func `sends no hedge if the host has no free slot, and does not charge the retry budget`() async throws {
+    let shop = make(slow: [.seconds(100)], limits: ThrottleLimits(perHost: 1))
+    let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    await giveWay(20)
+    #expect(shop.sentCount == 1 && shop.manager.waitingCount == 0)
+    await shop.clock.pass(.seconds(99))
+    #expect(try await call.value.headers["X-Number"] == "1")
+    #expect(shop.sentCount == 1 && shop.manager.retriesLeft(for: host) == 10)
+    #expect(shop.moments(containing: "starting attempt 2").isEmpty && shop.events.isBalanced)
+  }
+
   @Test func `a response to the first attempt cancels the hedge`() async throws {
     let shop = make(slow: [.seconds(3), .seconds(100)])
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }

@@ -55,4 +55,30 @@ import Testing
     let result = await second.result
     #expect(error?.status == 302, "\(result)")
   }
+
+  @Test func `a retry of a shared request resends it without the hooks of a call that has ended`() async throws {
+    let builds = Counter()
+    let shop = CachedShop(
+      configure: {
+        ($0.coalescesRequests, $0.cache) = (true, nil)
+        $0.retryPolicy = .fixed(retries: 1, delay: .seconds(5))
+        $0.preflight = { _, request in
+          builds.add()
+          if builds.count > 2 { request.headers["X-Rebuilt"] = "yes" }
+        }
+      },
+      answer: { number, request in
+        number == 1 ? .unavailable(request) : .text(request.headers["X-Rebuilt"] ?? "no", for: request)
+      })
+    let first = Task { try await shop.task().download() }
+    #expect(await eventually { shop.sentCount == 1 })
+    let second = Task { try await shop.task().download() }
+    #expect(await eventually { joined(shop) == 2 })
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    await shop.clock.pass(.seconds(5))
+    #expect(try await second.value == "no")
+    #expect(builds.count == 2, "each call was built once")
+  }
+
 }

@@ -105,6 +105,47 @@ import Testing
     #expect(hooked.sentCount == 1 && second.code == .cannotConnect && !second.wasNotSent)
   }
 
+  @Test func `a POST whose deadline expires in the queue was not sent`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(1000))
+      return .ok(request)
+    }
+    let first = Task { try await shop.task().run() }
+    await shop.clock.sleepers(count: 1)
+    let second = Task { await taskError { try await shop.task(method: .post).deadline(.seconds(3)).run() } }
+    await shop.clock.pass(.seconds(3), sleepers: 2)
+    let error = try #require(await second.value)
+    #expect(error.timer == .call && error.wasNotSent && shop.sentCount == 1)
+    first.cancel()
+    _ = await first.result
+  }
+
+  @Test func `a POST whose token request fails was not sent`() async throws {
+    struct Failing: Authenticator {
+      func storedToken() async throws -> Int? { throw TaskError(.badResponse, "down", phase: .authenticating) }
+      func apply(_ token: Int, to request: inout HTTPRequest) {}
+      func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? { nil }
+    }
+    let shop = shop { $0.authentication = .custom(Failing()) }
+    let error = try #require(await taskError { try await shop.task(method: .post).run() })
+    #expect(shop.sentCount == 0 && error.wasNotSent, "\(error)")
+  }
+
+  @Test func `an unsent POST of a step does not forbid the GET's retry`() async throws {
+    struct Announcing: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        _ = try? await next(HTTPRequest(.post, request.url))
+        return try await next(request)
+      }
+    }
+    let shop = VirtualShop(.autoAdvancing, configure: { $0.perAttemptSteps = [Announcing()] }) { number, request, _ in
+      if request.method == .post { throw Self.refused }
+      return number < 4 ? .unavailable(request) : .ok(request)
+    }
+    #expect(try await shop.task().run().status == .ok)
+    #expect(shop.sentCount == 4)
+  }
+
   @Test func `a request that was not sent costs no retry budget`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: RetryBudget(ratio: 0, capacity: 1)) { _, _, _ in
       throw Self.refused

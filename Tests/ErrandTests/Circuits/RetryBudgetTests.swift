@@ -133,6 +133,25 @@ import Testing
     for other in others { await #expect(throws: CancellationError.self) { try await other.value } }
   }
 
+  @Test func `a call that the circuit breaker refuses earns no retry`() async throws {
+    let breaker = CircuitBreaker(minimumCalls: 1, openDuration: .seconds(20), probes: 1)
+    let shop = VirtualShop(budget: RetryBudget(ratio: 1, capacity: 10), configure: { $0.circuitBreaker = breaker }) {
+      _, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(1000))
+      return .ok(request)
+    }
+    for _ in 0..<10 { shop.manager.retries.pay(for: a)?.use() }
+    try shop.manager.circuits.permit(for: a, breaker).end(.failure)
+    shop.clock.advance(by: .seconds(20))
+    let probe = Task { try await shop.task("first").retry(.never).run() }
+    await shop.clock.sleepers(count: 1)
+    #expect(shop.manager.retriesLeft(for: a) == 1)
+    let error = await taskError { try await shop.task("second").retry(.never).run() }
+    #expect(error?.code == .circuitOpen && shop.manager.retriesLeft(for: a) == 1)
+    probe.cancel()
+    _ = await probe.result
+  }
+
   @Test func `a retry that was not sent is charged once, with the retry that follows`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { number, request, _ in
       if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) }

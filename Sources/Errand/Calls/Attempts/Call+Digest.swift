@@ -21,9 +21,10 @@ extension Call {
         return response
       }
       await leave(response, to: request.method, attempt)
-      attempt.endHop()  // the hop includes reading the body
       try checkCancellation()
-      response = try await further(request, of: attempt, since: start) { try await send($0, digest) }
+      response = try await further(request, of: attempt, since: start, atOtherHosts: false) {
+        try await send($0, digest)
+      }
     }
   }
 }

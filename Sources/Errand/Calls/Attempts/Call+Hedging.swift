@@ -15,31 +15,30 @@ extension Call {
   /// exchanges have ended when this function returns.
   func hedged(_ request: HTTPRequest, of attempt: Attempt) async throws -> HTTPResponse {
     let (sent, signal) = AsyncStream<Void>.makeStream()
-    let first = attempt.fork(onSent: { signal.finish() })
-    var exchanges = [first]
     var race = HedgeRace(rules.hedging)
     var winner: (attempt: Attempt, result: Result<HTTPResponse, any Error>)?
+    var hedges: [Attempt] = []
     var fallback = (result: Result<HTTPResponse, any Error>.failure(CancellationError()), time: trace.elapsed)
     await withTaskGroup(of: HedgeEvent?.self) { group in
-      group.addTask { .ended(first, await first.result(of: request)) }
+      group.addTask { .ended(attempt, await attempt.result(of: request, .first { signal.finish() })) }
       group.addTask { await self.hedgeDelay(after: sent) }
       while let event = await group.next() {
         switch event {
         case .delayOver:
           guard race.mayLaunch, let payment = hedgePayment(for: request) else { continue }
           race.launched()
-          let hedge = attempt.fork(state.withLock { $0.nextAttempt() })
-          exchanges.append(hedge)
+          let hedge = attempt.hedge()
+          hedges.append(hedge)
           group.addTask {
-            let result = await hedge.result(of: request)
-            if hedge.wasSent { payment.use() }
+            let result = await hedge.result(of: request, .hedge)
+            if !hedge.sent.isNothing { payment.use() }
             return .ended(hedge, result)
           }
           group.addTask { await self.hedgeDelay() }
         case .ended(let exchange, let result):
           let action = race.ended(isAcceptable: isAcceptable(result), asksToWait: asksToWait(result))
           if action == .win { winner = (exchange, result) }
-          if exchange === first {
+          if exchange === attempt {
             fallback = (result, trace.elapsed)
           } else if action != .win {
             exchange.endUnused(result, at: trace.elapsed)
@@ -49,8 +48,11 @@ extension Call {
         }
       }
     }
-    if let winner, winner.attempt !== first { first.endUnused(fallback.result, at: fallback.time) }
-    attempt.join(winner?.attempt ?? first, of: exchanges)
+    if let winner, winner.attempt !== attempt {
+      attempt.endUnused(fallback.result, at: fallback.time)
+      attempt.adopt(winner.attempt)
+    }
+    for hedge in hedges { attempt.add(hedge.sent) }
     do { return try (winner?.result ?? fallback.result).get() } catch { throw attempt.judged(error) }
   }
 
@@ -69,10 +71,11 @@ extension Call {
     }
   }
 
-  /// Charges a hedge to its host's retry budget. Returns `nil` if the budget is used up or the host's circuit is not
-  /// closed.
+  /// Charges a hedge to its host's retry budget. Returns `nil` if the host has no free slot, the budget is used up or
+  /// the host's circuit is not closed.
   private func hedgePayment(for request: HTTPRequest) -> RetryPayment? {
     guard !Task.isCancelled, let host = Origin(request.url) else { return nil }
+    guard manager.admission.hasRoom(at: host) else { return nil }
     let breaker = snapshot.configuration.circuitBreaker
     if !breaker.isOff, manager.circuits.circuit(of: host) != .closed { return nil }
     let payment = manager.retries.pay(for: host)
@@ -100,48 +103,16 @@ extension Call {
 // MARK: The exchanges of a race
 
 extension Attempt {
-  /// Creates the first exchange of a race, which continues this attempt. `onSent` is called when the request is sent.
-  fileprivate func fork(onSent: @escaping @Sendable () -> Void) -> Attempt {
-    Attempt(call, forked(state.withLock { $0 }), onSent: onSent)
-  }
-
-  fileprivate func fork(_ number: Int) -> Attempt {
-    call.trace.note(.hedgeSent(number))
-    var hedge = forked(state.withLock { $0 })
-    hedge.start = call.trace.note(.attemptStarted(number))
-    (hedge.record, hedge.spent) = (AttemptRecord(number: number), .zero)
-    return Attempt(call, hedge)
-  }
-
-  private func forked(_ state: State) -> State {
-    var state = state
-    (state.sent, state.saysNothingSent) = (0, false)
-    return state
-  }
-
-  fileprivate func result(of request: HTTPRequest) async -> Result<HTTPResponse, any Error> {
-    do { return .success(try await exchange(request)) } catch { return .failure(error) }
+  fileprivate func result(
+    of request: HTTPRequest, _ race: Exchange.Race
+  ) async -> Result<HTTPResponse, any Error> {
+    do { return .success(try await exchange(request, nil, race)) } catch { return .failure(error) }
   }
 
   fileprivate func endUnused(_ result: Result<HTTPResponse, any Error>, at time: Duration) {
     switch result {
     case .success(let response): end(with: response, at: time)
     case .failure(let error): _ = failed(error, at: time)
-    }
-  }
-
-  /// Takes over the chosen exchange's state.
-  fileprivate func join(_ chosen: Attempt, of exchanges: [Attempt]) {
-    let states = exchanges.map { $0.state.withLock { $0 } }
-    let chosen = chosen.state.withLock { $0 }
-    state.withLock { state in
-      let (number, spent, sent, saysNothingSent) = (
-        state.record.number, state.spent, state.sent, state.saysNothingSent
-      )
-      state = chosen
-      if chosen.record.number != number { state.spent += spent }  // later redirects only get the remaining time
-      state.sent = states.reduce(sent) { $0 + $1.sent }
-      state.saysNothingSent = saysNothingSent || states.contains { $0.saysNothingSent }
     }
   }
 }

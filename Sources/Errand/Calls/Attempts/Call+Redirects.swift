@@ -10,15 +10,15 @@ extension Call {
   func followingRedirects(
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    attempt.beginChain()
+    let start = attempt.spent  // if a step resends the request, each chain of hops is timed separately
     let request = strippingServerHeaders(withOptions(request))
     let response = try await next(request)
     guard response.status.isRedirect else { return response }
-    return try await following(response, to: request, attempt, next)
+    return try await following(response, to: request, attempt, since: start, next)
   }
 
   private func following(
-    _ first: HTTPResponse, to request: HTTPRequest, _ attempt: Attempt,
+    _ first: HTTPResponse, to request: HTTPRequest, _ attempt: Attempt, since start: Duration,
     _ send: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     let policy = redirectPolicy
@@ -26,7 +26,7 @@ extension Call {
     var response = first
     while response.status.isRedirect {
       do {
-        guard let next = try await next(after: response, chain, policy, attempt) else { break }
+        guard let next = try await next(after: response, chain, policy) else { break }
         try chain.follow(response, with: next)
       } catch {
         response.body.cancel()
@@ -37,14 +37,14 @@ extension Call {
       trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
       var next = chain.request
       next.options.firstURL = request.url  // lets the cookie jar detect a cross-site redirect
-      response = try await further(next, of: attempt, send)
+      response = try await further(next, of: attempt, since: start, atOtherHosts: true, send)
     }
     response.redirects = chain.redirects
     return response
   }
 
   private func next(
-    after response: HTTPResponse, _ chain: RedirectChain, _ policy: RedirectPolicy, _ attempt: Attempt
+    after response: HTTPResponse, _ chain: RedirectChain, _ policy: RedirectPolicy
   ) async throws -> HTTPRequest? {
     let proposal = try chain.proposal(response) { field, url in
       snapshot.isTrusted(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
@@ -52,9 +52,7 @@ extension Call {
     // Remove these fields permanently: a later hop back to the origin must not restore them.
     let home = proposal.map { strippingCredentials($0, after: chain.request) }
     guard let proposal = home else { return nil }
-    attempt.endHop()
     guard let decision = policy.decision else { return proposal }
-    defer { attempt.restart() }
     var head = response
     head.body = HTTPResponseBody()
     let changed = try await decision(head, proposal)
@@ -78,20 +76,19 @@ extension Call {
 
   func leave(_ response: HTTPResponse, to method: HTTPMethod?, _ attempt: Attempt) async {
     _ = await beginning(of: response, to: method)
-    if trace.keepsNotes, let timings = response.body.timings { attempt.keepPhases(timings, at: trace.elapsed) }
+    attempt.endExchange()  // the exchange includes reading the body
   }
 
   /// Sends another request within the attempt's remaining time. The request's limits count from `start`, a value of
-  /// ``Attempt/spent``. If `start` is `nil`, the request is the first of a redirect hop, and the limits count from the
-  /// start of the attempt. Throws ``TaskError`` if no time is left.
+  /// ``Attempt/spent``. Throws ``TaskError`` if no time is left.
   func further(
-    _ request: HTTPRequest, of attempt: Attempt, since start: Duration? = nil,
+    _ request: HTTPRequest, of attempt: Attempt, since start: Duration, atOtherHosts: Bool,
     _ send: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     var request = request
     limitStreams(of: &request)
     let limits = request.options.timeouts
-    request.options.timeouts = try attempt.limits(limits, since: start)
+    request.options.timeouts = try attempt.rest(of: limits, since: start, atOtherHosts: atOtherHosts)
     do {
       return try await send(request)
     } catch var error as TaskError {

@@ -2,7 +2,8 @@ import ErrandFoundation
 
 /// A call's use of the cache: looks up stored responses and stores new ones.
 final class CacheRun: Sendable {
-  typealias Attempts = @Sendable (HTTPRequest) async throws -> Answer
+  /// Makes the attempts of a request. `nil` if the responses don't pass through a cache.
+  typealias Attempts = @Sendable (HTTPRequest, CacheRun?) async throws -> Answer
 
   struct State {
     var status = CacheStatus()
@@ -166,7 +167,7 @@ final class CacheRun: Sendable {
     if isConditional, let entry { request.headers = Validation.conditions(request.headers, for: entry.response) }
     keepSharedCachesOut(of: &request)
     do {
-      let outcome = try await limited(entry) { [request] in try await attempts(request) }
+      let outcome = try await limited(entry) { [request] in try await attempts(request, self) }
       return try await settle(outcome, attempts)
     } catch let error as TaskError where error.isFailureOfRemote {
       if let outcome = try await serveInstead(of: nil) { return outcome }
@@ -217,7 +218,7 @@ final class CacheRun: Sendable {
       state.entry = nil
       state.isConditional = false
     }
-    return try await settle(try await attempts(request), attempts)
+    return try await settle(try await attempts(request, self), attempts)
   }
 }
 

@@ -3,16 +3,14 @@ import ErrandFoundation
 extension Call {
   /// 5. Passes the request through the cache, if there is one. Otherwise runs `attempts`.
   func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Answer {
-    guard let caching = rules.caching else { return try await attempts(request) }
+    guard let caching = rules.caching else { return try await attempts(request, nil) }
     return try await answer(request, from: caching, attempts)
   }
 
   private func answer(
     _ request: HTTPRequest, from caching: Caching, _ attempts: @escaping CacheRun.Attempts
   ) async throws -> Answer {
-    let run = CacheRun(self, judgesConnections(request) ? caching.onlyRemoving : caching, request)
-    state.withLock { $0.cacheRun = run }
-    return try await run.answer(attempts)
+    try await CacheRun(self, judgesConnections(request) ? caching.onlyRemoving : caching, request).answer(attempts)
   }
 
   // Stored responses were received over connections that these rules did not check, so a hit would bypass the rules.
@@ -25,12 +23,12 @@ extension Call {
   /// Whether responses keep the request as it was sent, which the cache and coalescing need.
   var keepsRequests: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
-  func stored(_ response: HTTPResponse, of attempt: Attempt) async -> HTTPResponse {
+  func stored(_ response: HTTPResponse, _ run: CacheRun?, of attempt: Attempt) async -> HTTPResponse {
     var response = response
     (response.isVerified, response.isStored) = (false, false)  // a step may return another call's response
-    guard let sent = response.request else { return response }  // a step answered the request
-    guard let run = state.withLock({ $0.cacheRun }) else { return response }
-    let underway = trace.elapsed - attempt.startTime
+    // Without a request, a step answered it.
+    guard let run, let sent = response.request, let start = attempt.start else { return response }
+    let underway = trace.elapsed - start
     return await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
   }
 
@@ -45,10 +43,7 @@ extension Call {
   }
 
   func noteStored(_ request: HTTPRequest, _ status: CacheStatus) {
-    state.withLock { state in
-      state.method = request.method
-      state.url = request.url
-    }
+    state.withLock { $0.shown = (request.method, request.url) }
     trace.note(.cacheAnswered(status))
   }
 }

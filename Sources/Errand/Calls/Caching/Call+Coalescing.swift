@@ -3,25 +3,25 @@ import ErrandFoundation
 extension Call {
   /// Sends a single request for all concurrent identical calls, if the server's configuration enables that.
   func coalesced(
-    _ request: HTTPRequest, built: HTTPRequest, _ send: CacheRun.Attempts
+    _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> Answer
   ) async throws -> Answer {
     guard rules.coalesces, request.method.isSafe, request.body.isEmpty else {
       return try await send(request)
     }
-    return try await sharedOutcome(of: request, built: built)
+    return try await sharedOutcome(of: request)
   }
 
-  private func sharedOutcome(of request: HTTPRequest, built: HTTPRequest) async throws -> Answer {
+  private func sharedOutcome(of request: HTTPRequest) async throws -> Answer {
     try checkCancellation()
     let key = FlightKey(request, of: self)
-    let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request, built: built) }
+    let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request) }
     let joined = trace.note(.joined(call: flight.call.number))
     let start = joined - flight.call.trace.elapsed
     let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
     let shared = flight.call.state.withLock { $0 }
     state.withLock { state in
-      (state.method, state.url) = (shared.method, shared.url)
-      if shared.wasPerhapsSent { state.wasPerhapsSent = true }
+      state.shown = shared.shown ?? state.shown
+      state.sent.add(shared.sent)
       state.refusal = shared.refusal
       state.shared.append(flight.call.trace.flightRecord.inner(since: start, notBefore: joined))
     }

@@ -10,8 +10,8 @@ extension Call {
       known.mark == Self.mark(of: request.url, known.varying, in: selection) ? known : nil
     }
     state.withLock { state in
-      state.fileSelection = selection
-      state.hasCurrentFile = known != nil
+      state.file.selection = selection
+      state.file.isCurrent = known != nil
     }
     known?.add(to: &request.headers)
   }
@@ -25,23 +25,23 @@ extension Call {
   /// Whether the response confirms that the call's file is current. `false` after a redirect, because the redirect may
   /// point to a different file.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
-    response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.hasCurrentFile }
+    response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.file.isCurrent }
   }
 
   /// Moves the file to its destination and records its stamp. Returns the destination.
   func publish(_ file: PartialFile) throws -> URL {
     if plan.keepsCurrentFile {
       let stamp = file.stamp
-      state.withLock { $0.fileStamp = stamp }
+      state.withLock { $0.file.stamp = stamp }
     }
     return try file.publish()
   }
 
   func keepFileValidators(_ response: HTTPResponse) {
     guard plan.keepsCurrentFile, case .file(.exact(let file)) = delivery, response.status == .ok else { return }
-    let (stamp, selection) = state.withLock { ($0.fileStamp, $0.fileSelection ?? [:]) }
-    let validators = FileValidators(response.headers) { Self.mark(of: response.url, $0, in: selection) }
-    FileValidators.keep(validators, for: file, stamp: stamp)
+    let known = state.withLock { $0.file }
+    let validators = FileValidators(response.headers) { Self.mark(of: response.url, $0, in: known.selection) }
+    FileValidators.keep(validators, for: file, stamp: known.stamp)
   }
 
   /// Returns a hash of a request's URL and the fields that its response varies by (RFC 9111 §4.1), to be stored with

@@ -12,14 +12,11 @@ final class Flight: Sendable {
 
   let call: Call
   private let request: HTTPRequest
-  /// The request as it was before the per-call steps.
-  private let built: HTTPRequest
   private let state = Lock(State())
 
-  init(sharing call: Call, _ request: HTTPRequest, built: HTTPRequest) {
+  init(sharing call: Call, _ request: HTTPRequest) {
     self.call = Call(sharing: call)
     self.request = request
-    self.built = built
   }
 
   /// Adds a call. Returns `false` if the flight has ended.
@@ -34,7 +31,7 @@ final class Flight: Sendable {
   func start(_ ended: @escaping @Sendable () -> Void) {
     Task { [self] in
       let result: AttemptResult
-      do { result = .success(try await call.sendShared(request, built: built)) } catch { result = .failure(error) }
+      do { result = .success(try await call.sendShared(request)) } catch { result = .failure(error) }
       ended()
       end(result)
     }
@@ -88,9 +85,10 @@ extension Call {
     state.withLock { $0.serverHeaders = headers }
   }
 
-  fileprivate func sendShared(_ request: HTTPRequest, built: HTTPRequest) async throws -> Answer {
+  /// A retry resends the same request: the call that built it may have ended, so its hooks must not run again.
+  fileprivate func sendShared(_ request: HTTPRequest) async throws -> Answer {
     try await run { call in
-      try await call.throughCache(request) { asked in try await call.attempts(asked, built: built) }
+      try await call.throughCache(request) { asked, run in try await call.attempts(asked, run) { asked } }
     }
   }
 }

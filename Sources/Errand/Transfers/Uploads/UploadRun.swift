@@ -281,7 +281,7 @@ actor UploadRun {
     } catch {
       let failure = error as? TaskError
       // Also `true` if a hook or a step threw before the transport received the chunk.
-      isUnsent = failure?.wasNotSent == true || (content.isChunk && !call.state.withLock { $0.hasSentOnceOnly })
+      isUnsent = failure?.wasNotSent == true || (content.isChunk && call.state.withLock { $0.sent.onceOnly } == nil)
       if failure?.code == .bodyLengthMismatch { try check() }  // the file may have been truncated while it was sent
       throw error
     }
