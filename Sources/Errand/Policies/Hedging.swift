@@ -8,7 +8,8 @@
 ///
 /// A hedge is the same request, as modified by the steps, on another connection. Hooks and steps don't see it. A
 /// request is hedged only if it can be sent more than once (``Idempotency``), its body is in memory, it has no Digest
-/// credential, and the host's circuit is closed. Each hedge uses up one retry from the ``RetryBudget``. After a 429, a
+/// credential, the host's circuit is closed and the host has a free slot. Each hedge uses up one retry from the
+/// ``RetryBudget``. After a 429, a
 /// 503 or a `Retry-After`, no more hedges are sent. Requests with a streamed body are not hedged, and neither are calls
 /// whose response is streamed or written to a file.
 ///
