@@ -125,7 +125,9 @@ extension Call {
     _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Answer
   ) async throws -> Answer {
     guard !steps.isEmpty else { return try await attempts(request) }
-    return try outcome(ofSteps: await Next(ArraySlice(steps)) { try await attempts($0).response }(request))
+    var response = try await Next(ArraySlice(steps)) { try await attempts($0).response }(request)
+    response.checkMatch(with: request)  // a step may have created it
+    return try outcome(ofSteps: response)
   }
 
   /// Sends a request through the app's per-attempt steps, which may make calls themselves.
@@ -133,7 +135,9 @@ extension Call {
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     guard hasAppSteps else { return try await last(request) }
-    return try await Next(ArraySlice(snapshot.configuration.perAttemptSteps), last: last)(request)
+    var response = try await Next(ArraySlice(snapshot.configuration.perAttemptSteps), last: last)(request)
+    response.checkMatch(with: request)  // a step may have created it
+    return response
   }
 
   private func waitingForNetwork(

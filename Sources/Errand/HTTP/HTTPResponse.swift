@@ -40,31 +40,52 @@ public struct HTTPResponse: Sendable {
 
   private final class Extras: Sendable {
     let redirects: [Redirect]
-    let unexpected: String?
+    let match: PartMatch?
     let cachedAt: Date?
+    let update: CacheUpdate?
 
-    init?(_ redirects: [Redirect], _ unexpected: String?, _ cachedAt: Date?) {
-      if redirects.isEmpty, unexpected == nil, cachedAt == nil { return nil }
-      (self.redirects, self.unexpected, self.cachedAt) = (redirects, unexpected, cachedAt)
+    init?(_ redirects: [Redirect], _ match: PartMatch?, _ cachedAt: Date?, _ update: CacheUpdate?) {
+      if redirects.isEmpty, match == nil, cachedAt == nil, update == nil { return nil }
+      (self.redirects, self.match, self.cachedAt, self.update) = (redirects, match, cachedAt, update)
     }
   }
 
   /// The redirects that were followed, in order. Empty for most responses.
   public internal(set) var redirects: [Redirect] {
     get { extras?.redirects ?? [] }
-    set { extras = Extras(newValue, unexpected, cachedAt) }
+    set { extras = Extras(newValue, match, cachedAt, update) }
   }
 
   /// The date when a stored response was received, or `nil` if the response isn't from the cache.
   var cachedAt: Date? {
     get { extras?.cachedAt }
-    set { extras = Extras(redirects, unexpected, newValue) }
+    set { extras = Extras(redirects, match, newValue, update) }
+  }
+
+  /// Whether a 206 or 304 response matches its request. `nil` for other responses, and if a step created the response.
+  private var match: PartMatch? {
+    get { extras?.match }
+    set { extras = Extras(redirects, newValue, cachedAt, update) }
+  }
+
+  private enum PartMatch {
+    case matches
+    case mismatch(String)
+  }
+
+  /// Checks whether a 206 or 304 response matches its request, unless that is known.
+  mutating func checkMatch(with request: HTTPRequest) {
+    guard status == .partialContent || status == .notModified, match == nil else { return }
+    match = mismatch(with: request).map { .mismatch($0) } ?? .matches
   }
 
   /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.
-  var unexpected: String? {
-    get { extras?.unexpected }
-    set { extras = Extras(redirects, newValue, cachedAt) }
+  var unexpected: String? { if case .mismatch(let reason) = match { reason } else { nil } }
+
+  /// How a 304 or HEAD response may update stored responses. `nil` for other responses, and if a step answered.
+  var update: CacheUpdate? {
+    get { extras?.update }
+    set { extras = Extras(redirects, match, cachedAt, newValue) }
   }
 
   /// The media type in `Content-Type`, or `nil` if the field is missing or invalid.

@@ -129,6 +129,6 @@ import Testing
       })
     let response = try await shop.task().retry(.never).run()
     #expect(limits.withLock { $0 } == [.seconds(30), .seconds(20), .seconds(30), .seconds(20)])
-    #expect(response.record.attempts.map(\.duration) == [.seconds(20)])
+    #expect(response.record.attempts.map(\.duration) == [.seconds(40)])
   }
 }

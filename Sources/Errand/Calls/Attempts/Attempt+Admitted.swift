@@ -51,7 +51,7 @@ extension Attempt.Exchange {
       exchange.digest?.learn(from: response)
       if call.keepsRequests { response.request = request }
       note(response, circuit, isCut: isCut)
-      if let reason = response.mismatch(with: request) { response.unexpected = reason }
+      response.checkMatch(with: request)
       if await call.takeIn(&response, method: request.method, progress, permit) { attempt.endExchange() }
       return response
     }

@@ -5,20 +5,22 @@ extension CacheRun {
   func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
     let now = call.manager.dates.now
     // Don't store the error response: it would replace the stored response that is served instead.
-    if response.status.isServerFailure, let entry = state.withLock({ $0.entry }),
+    if response.status.isServerFailure, let entry,
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
     {
       return response
     }
     // Don't store a response that refuses the token: it would be served after the next sign-in.
     let isRefusal = call.refusesToken(response, to: sent)
-    noteUpdate(response, sent, requestTime, isRefusal: isRefusal)
+    var response = response
+    if response.status == .notModified || (demand.method == .head && response.status == .ok) {
+      response.update = CacheUpdate(requestTime: requestTime, isOurs: !isRefusal && isOurs(response, sent))
+    }
     if isRefusal { return response }
     guard caching.policy.stores, isOurs(response, sent), Storing.allows(demand, response, now: now) else {
       await removeReplaced(by: response)
       return response
     }
-    var response = response
     if Answer(call, response).isAccepted {
       // Don't store the response if `verify` throws. The call throws that error later, as do calls that share the
       // response.
@@ -32,10 +34,6 @@ extension CacheRun {
       return response  // a failing store doesn't fail the call
     }
     response.isStored = true
-    let changes = state.withLock { state in
-      state.hasStored = true
-      return state.changes
-    }
     let current = CurrentWriter(
       writer: writer, store: caching.store, url: key.url, log: call.manager.invalidations, count: changes)
     if let written = response.body.written {
@@ -44,20 +42,6 @@ extension CacheRun {
       response.body = HTTPResponseBody(CacheTee(response.body, current))
     }
     return response
-  }
-
-  private func noteUpdate(
-    _ response: HTTPResponse, _ sent: HTTPRequest, _ requestTime: Date, isRefusal: Bool
-  ) {
-    guard response.status == .notModified || (demand.method == .head && response.status == .ok)
-    else { return }
-    let isOurs = !isRefusal && isOurs(response, sent)
-    state.withLock { state in
-      let before = state.update
-      state.update = Update(
-        requestTime: min(requestTime, before?.requestTime ?? requestTime),
-        isOurs: isOurs && before?.isOurs ?? true)
-    }
   }
 
   /// Whether a response answers the request that the cache key describes. `false` if the URL differs or the response is
@@ -81,7 +65,7 @@ extension CacheRun {
       return false
     }
     // A 304 may omit the stored response's `Vary` field.
-    let stored = state.withLock { $0.entry?.response.headers } ?? [:]
+    let stored = entry?.response.headers ?? [:]
     func chosen(by headers: HTTPHeaders) -> [HTTPHeaders] {
       let headers = credentials.withoutSecrets(headers, named: named)
       return [response.headers, stored].map { StoredResponse.selecting($0, headers) }
@@ -89,15 +73,11 @@ extension CacheRun {
     return chosen(by: headers) == chosen(by: request.headers)
   }
 
-  /// Removes stored responses that a new, unstored response makes outdated: the one found by the lookup, and any that
-  /// an earlier attempt stored.
+  /// Removes stored responses that a new, unstored response makes outdated. An earlier attempt may have stored one.
   private func removeReplaced(by response: HTTPResponse) async {
     let isAnother = response.status.kind == .success || response.status == .notFound || response.status == 410
     guard isAnother, demand.method == .get, demand.range == nil, response.url == request.url, caching.policy.stores
     else { return }
-    let (found, hasStored) = state.withLock { ($0.entry, $0.hasStored) }
-    if let found { await caching.store.remove(found, for: key) }
-    guard hasStored else { return }
     for entry in await caching.store.entries(for: key) where fits(entry) { await caching.store.remove(entry, for: key) }
   }
 
@@ -105,7 +85,6 @@ extension CacheRun {
 
   func settle(_ outcome: Answer, _ attempts: Attempts) async throws -> Answer {
     let response = outcome.response
-    let (entry, isConditional) = state.withLock { ($0.entry, $0.isConditional) }
     if response.status == .notModified, let entry {
       if isConditional {
         guard mayUpdate(response), Validation.isAbout(entry.response, response.headers) else {
@@ -134,14 +113,14 @@ extension CacheRun {
   /// Whether a 304 or a HEAD response answers the request that the cache key describes. A step's response counts,
   /// because nothing was sent.
   private func mayUpdate(_ response: HTTPResponse) -> Bool {
-    response.url == request.url && state.withLock { $0.update?.isOurs ?? true }
+    response.url == request.url && response.update?.isOurs ?? true
   }
 
   /// Returns the stored response that a 304 validates, with the header fields of both responses.
   private func validated(_ entry: CacheEntry, by outcome: Answer, _ attempts: Attempts) async throws -> Answer {
     let response = outcome.response
     let updated = await update(entry, by: response)
-    var status = state.withLock { $0.status }
+    var status = status
     status.forwardStatus = .notModified
     status.timeLeft = updated.response.terms.timeLeft(at: call.manager.dates.now)
     call.trace.note(.cacheValidated)
@@ -155,7 +134,7 @@ extension CacheRun {
     let now = call.manager.dates.now
     let updated = Validation.updated(
       entry.response, by: response.headers, for: selecting,
-      requestTime: state.withLock { $0.update?.requestTime } ?? now, responseTime: now)
+      requestTime: response.update?.requestTime ?? now, responseTime: now)
     // `Vary: *` never matches a request (RFC 9111 §4.1).
     if CacheControl(response.headers).contains("no-store") || updated.varying == nil {
       await caching.store.remove(entry, for: key)
@@ -181,7 +160,7 @@ extension CacheRun {
   /// Returns the remote's response with a `Cache-Status` field.
   private func noted(_ outcome: Answer) -> Answer {
     var outcome = outcome
-    var status = state.withLock { $0.status }
+    var status = status
     status.isStored = outcome.response.isStored
     outcome.response.headers.add(status.description, for: .cacheStatus)
     if outcome.response.isVerified { outcome.isVerified = true }

@@ -1,28 +1,19 @@
 import ErrandFoundation
 
-/// A call's use of the cache: looks up stored responses and stores new ones.
+/// A call's use of the cache: looks up stored responses and stores new ones. Immutable: asking the remote creates a copy
+/// that knows why.
 final class CacheRun: Sendable {
   /// Makes the attempts of a request. `nil` if the responses don't pass through a cache.
   typealias Attempts = @Sendable (HTTPRequest, CacheRun?) async throws -> Answer
 
-  struct State {
-    var status = CacheStatus()
+  /// Why and how the remote is asked.
+  struct Asking {
+    var reason: CacheStatus.Forward
     /// The stored response found by the lookup but not served directly.
     var entry: CacheEntry?
-    var isConditional = false
-    /// Whether an attempt has stored its response. A later attempt may get a different response.
-    var hasStored = false
+    var isConditional: Bool
     /// The number of invalidations when the request was sent.
-    var changes = 0
-    var update: Update?
-  }
-
-  /// A summary of the call's 304 and HEAD responses, including those of concurrent attempts. They may update stored
-  /// responses.
-  struct Update {
-    var requestTime: Date
-    /// Whether all of these responses answer the request that the cache key describes.
-    var isOurs: Bool
+    var changes: Int
   }
 
   let call: Call
@@ -32,12 +23,14 @@ final class CacheRun: Sendable {
   /// The account that will authenticate the request, based on the request's URL after the steps have run.
   let account: String?
   let demand: CacheDemand
-  let state = Lock(State())
+  /// `nil` before the remote is asked.
+  private let asking: Asking?
 
   init(_ call: Call, _ caching: Caching, _ request: HTTPRequest) {
     self.call = call
     self.caching = caching
     self.request = request
+    asking = nil
     demand = CacheDemand(request, now: call.manager.dates.now)
     account = call.account(for: request.url)
     key = CacheKey(
@@ -45,6 +38,24 @@ final class CacheRun: Sendable {
       credential: caching.credentials.hash(
         of: request.headers, named: request.options.credentialHeaders, account: account,
         digest: request.options.digest, target: CacheKey.Target(request)))
+  }
+
+  private init(_ run: CacheRun, _ asking: Asking) {
+    (call, caching, request, key, account, demand) = (
+      run.call, run.caching, run.request, run.key, run.account, run.demand
+    )
+    self.asking = asking
+  }
+
+  /// The stored response found by the lookup but not served directly.
+  var entry: CacheEntry? { asking?.entry }
+  var isConditional: Bool { asking?.isConditional ?? false }
+  /// The number of invalidations when the request was sent.
+  var changes: Int { asking?.changes ?? 0 }
+  var status: CacheStatus {
+    var status = CacheStatus()
+    status.forward = asking?.reason
+    return status
   }
 
   /// The header fields that select a stored response.
@@ -157,20 +168,17 @@ final class CacheRun: Sendable {
     let isConditional =
       validates && !demand.isConditional && call.plan.idempotency != .neverRepeat
       && entry?.response.hasValidator ?? false
-    state.withLock { state in
-      state.status.forward = reason
-      state.entry = entry
-      state.isConditional = isConditional
-      state.changes = call.manager.invalidations.count
-    }
+    let run = CacheRun(
+      self,
+      Asking(reason: reason, entry: entry, isConditional: isConditional, changes: call.manager.invalidations.count))
     var request = request
     if isConditional, let entry { request.headers = Validation.conditions(request.headers, for: entry.response) }
     keepSharedCachesOut(of: &request)
     do {
-      let outcome = try await limited(entry) { [request] in try await attempts(request, self) }
-      return try await settle(outcome, attempts)
+      let outcome = try await limited(entry) { [request] in try await attempts(request, run) }
+      return try await run.settle(outcome, attempts)
     } catch let error as TaskError where error.isFailureOfRemote {
-      if let outcome = try await serveInstead(of: nil) { return outcome }
+      if let outcome = try await run.serveInstead(of: nil) { return outcome }
       throw error
     }
   }
@@ -202,10 +210,10 @@ final class CacheRun: Sendable {
   /// Returns the outcome for the stored response that is used instead of a failure, or `nil` if it must not be used.
   func serveInstead(of response: HTTPResponse?) async throws -> Answer? {
     let now = call.manager.dates.now
-    guard let entry = state.withLock({ $0.entry }),
+    guard let entry,
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
     else { return nil }
-    var status = state.withLock { $0.status }
+    var status = status
     status.forwardStatus = response?.status
     status.timeLeft = entry.response.terms.timeLeft(at: now)
     status.detail = "stale-if-error"
@@ -214,11 +222,9 @@ final class CacheRun: Sendable {
 
   /// Resends the request without a condition, because the 304 did not match the stored response.
   func askAgain(_ attempts: Attempts) async throws -> Answer {
-    state.withLock { state in
-      state.entry = nil
-      state.isConditional = false
-    }
-    return try await settle(try await attempts(request, self), attempts)
+    let run =
+      asking.map { CacheRun(self, Asking(reason: $0.reason, isConditional: false, changes: $0.changes)) } ?? self
+    return try await run.settle(try await attempts(request, run), attempts)
   }
 }
 
