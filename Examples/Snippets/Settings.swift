@@ -28,6 +28,38 @@ func change(_ shop: Server, observer: any TaskObserver) async {
   }
 }
 
+func renamed(_ shop: Server) async {
+  await shop.setStandardHeaders(["Accept": "application/json", "X-Client": "kiosk"])
+}
+
+func moved(_ shop: Server) async throws {
+  try await shop.setRemote(.staging)
+}
+
+func secondServer(_ shop: Server) -> Server {
+  let depot = Server("https://depot.example.com", asDefault: false)
+  Server.default = shop
+  return depot
+}
+
+/// The system's power management.
+protocol PowerManagement: Sendable {
+  func keepAwake(for reason: String) -> any PowerAssertion
+}
+
+protocol PowerAssertion: Sendable {
+  func end()
+}
+
+func awake(_ shop: Server, system: any PowerManagement) async {
+  await shop.update {
+    $0.backgroundActivity = { task in
+      let assertion = system.keepAwake(for: task.taskTag)
+      return { assertion.end() }
+    }
+  }
+}
+
 func overridden(_ shop: Server) async throws -> Widget {
   let widget = try await GetWidget(id: 7).timeout(.seconds(2)).retry(.never).on(shop).send()
   return widget

@@ -30,6 +30,28 @@ struct RequestID: PerAttemptStep {
   }
 }
 
-func numbered(_ shop: Server) async {
-  await shop.update { $0.perAttemptSteps.append(RequestID()) }
+/// Measures each attempt.
+struct Stopwatch: PerAttemptStep {
+  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+    let start = ContinuousClock.now
+    defer { print(request.method, ContinuousClock.now - start) }
+    return try await next(request)
+  }
+}
+
+func numbered(_ shop: Server) async throws {
+  try await shop.update {
+    $0.perAttemptSteps.append(RequestID())
+    try $0.addStep(Stopwatch(), before: "RequestID")
+  }
+}
+
+struct SyncNotes: ServerPOSTTask {
+  let path = "notes/sync"
+  let serialQueue = SerialQueue.named("notes")
+}
+
+func inTurn(_ shop: Server) async throws -> Widget {
+  let widget = try await GetWidget(id: 7).serialQueue(.named("notes")).on(shop).send()
+  return widget
 }
