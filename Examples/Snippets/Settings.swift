@@ -42,6 +42,11 @@ func secondServer(_ shop: Server) -> Server {
   return depot
 }
 
+func copy(of shop: Server) -> Server {
+  let copy = Server("https://eu.shop.example.com/v1", configuration: shop.configuration)
+  return copy
+}
+
 /// The system's power management.
 protocol PowerManagement: Sendable {
   func keepAwake(for reason: String) -> any PowerAssertion
@@ -82,5 +87,15 @@ func serversThatShareLimits() -> [Server] {
     configuration.version = .http3
     let shop = Server("https://shop.example.com/v1", transport: try CurlTransport(configuration))
     return shop
+  }
+
+  func serverBehindAProxy(
+    with credential: Credential, ask: @escaping @Sendable (Credential?) async -> Credential?
+  ) throws -> CurlTransport {
+    var configuration = CurlTransport.Configuration()
+    var proxy = Proxy(.socks5, host: "proxy.example.com", port: 1080, credential: credential)  // or .http, .https
+    proxy.renewCredential = { rejected in await ask(rejected) }  // after a 407; nil gives up
+    configuration.proxies = .all(proxy, except: ["*.internal.example.com"])
+    return try CurlTransport(configuration)
   }
 #endif

@@ -1,4 +1,5 @@
 import Errand
+import Foundation
 
 func throttledServer() -> Server {
   let manager = TaskManager(limits: ThrottleLimits(perHost: 4, rate: RateLimit(20, per: .seconds(1))))
@@ -54,4 +55,18 @@ struct SyncNotes: ServerPOSTTask {
 func inTurn(_ shop: Server) async throws -> Widget {
   let widget = try await GetWidget(id: 7).serialQueue(.named("notes")).on(shop).send()
   return widget
+}
+
+protocol SavedResponses: Sendable {
+  func response(to url: URL) -> HTTPResponse?
+}
+
+func recovering(_ shop: Server, storage: any SavedResponses) async {
+  await shop.update {
+    $0.perCallSteps.append(
+      Recovery(from: .offline) { request, error in
+        guard let saved = storage.response(to: request.url) else { throw error }
+        return saved
+      })
+  }
 }
