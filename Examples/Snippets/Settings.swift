@@ -10,7 +10,7 @@ func configuredServer() -> Server {
 }
 
 extension Remote {
-  static let staging = Remote("https://staging.example.com/v1", name: "staging")
+  static let staging = Remote("https://staging.example.com/v1", name: "staging", shortName: "stg")
   static let production = Remote("https://shop.example.com/v1", name: "production")
 }
 
