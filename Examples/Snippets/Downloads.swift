@@ -12,3 +12,8 @@ func downloads(from url: URL, to file: URL) async throws -> Int {
   }
   return bytes
 }
+
+func page(at url: URL, by shop: Server) async throws -> Data {
+  let page = try await URLTask(url).on(shop).data()
+  return page
+}

@@ -56,3 +56,12 @@ func words(for error: TaskError) -> String {
   default: return error.isOffline ? "You are offline." : "Something went wrong."
   }
 }
+
+func stock(of shop: Server) async throws -> String {
+  let head = try await GetWidget(id: 7).accepting(.all).on(shop).run()
+  switch head.status.kind {
+  case .success: return "in stock"
+  case .clientError: return head.status == .gone ? "sold out" : "unknown widget"
+  default: return "\(head.status)"  // 503 Service Unavailable
+  }
+}

@@ -46,7 +46,9 @@ func names(_ response: HTTPResponse) -> [String?] {
   let name = response.suggestedFileName  // from Content-Disposition, safe as a file name
   let type = MediaType(fileExtension: "png")  // image/png
   let ending = response.mediaType?.preferredExtension  // "pdf"
-  return [name, type?.rawValue, ending]
+  let identifier = response.mediaType?.uniformTypeIdentifier  // "com.adobe.pdf"
+  let movie = MediaType(uniformTypeIdentifier: "com.apple.quicktime-movie")  // video/quicktime
+  return [name, type?.rawValue, ending, identifier, movie?.rawValue]
 }
 
 struct Export: ServerGETTask { let path = "export" }

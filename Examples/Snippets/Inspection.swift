@@ -37,3 +37,17 @@ func runPastedLine() async throws -> Data {
   let data = try await command.task.send()
   return data
 }
+
+enum Screen: TaskContextKey { static let defaultValue = "none" }
+
+struct ScreenCounter: TaskObserver {
+  let count: @Sendable (String) -> Void
+  func observe(_ event: TaskEvent) {
+    if case .callStarted = event.moment { count(event.context[Screen.self]) }
+  }
+}
+
+func annotated(_ shop: Server) async throws -> Widget {
+  let widget = try await GetWidget(id: 7).comment("pull to refresh").context(Screen.self, "shelf").on(shop).send()
+  return widget
+}

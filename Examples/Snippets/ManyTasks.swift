@@ -63,3 +63,23 @@ func withProgress(of shop: Server, show: (String) -> Void) async {
     show("\(results.progress)")  // 120 of 200 finished, 8 under way, 1 failed
   }
 }
+
+func started(by shop: Server, show: (Widget) -> Void) async {
+  let handle = shop.manager.start(GetWidget(id: 7).on(shop))
+  handle.pause()
+  handle.resume()
+  do {
+    show(try await handle.value)
+  } catch {
+    handle.retry()  // starts the task again, now or when the user asks for it
+  }
+}
+
+func cancelled(at shop: Server) async -> TaskHandleState {
+  let search = SearchWidgets(text: "cog").tagged("search")
+  let handle = shop.manager.start(search.on(shop))
+  await shop.manager.cancel(tag: "search")
+  await shop.manager.cancel(type: GetWidget.self)
+  await shop.manager.cancelAll()
+  return handle.state
+}

@@ -42,3 +42,20 @@ func login(
     .accepting(.all).on(shop).run()
   return login
 }
+
+func pinned(_ shop: Server, currentKey: String, backupKey: String, partnerKey: String, nextRotation: Date) async {
+  await shop.update {
+    $0.register(publicKey: "sha256/" + currentKey, for: "shop.example.com")
+    $0.register(publicKey: "sha256/" + backupKey, for: "shop.example.com")
+    $0.register(publicKey: "sha256/" + partnerKey, for: "*.partner.example", until: nextRotation)
+  }
+}
+
+#if os(Linux)
+  func developmentServer(_ developmentAuthority: URL) throws -> Server {
+    var configuration = CurlTransport.Configuration()
+    configuration.tls.authorities = .file(developmentAuthority)  // PEM; replaces the system's authorities
+    let shop = Server("https://localhost:8443", transport: try CurlTransport(configuration))
+    return shop
+  }
+#endif

@@ -10,7 +10,7 @@ func configuredServer() -> Server {
 }
 
 extension Remote {
-  static let staging = Remote("https://staging.example.com/v1", name: "staging")
+  static let staging = Remote("https://staging.example.com/v1", name: "staging", shortName: "stg")
   static let production = Remote("https://shop.example.com/v1", name: "production")
 }
 
@@ -25,6 +25,43 @@ func change(_ shop: Server, observer: any TaskObserver) async {
     $0.retryPolicy = .attempts(5)
     $0.timeouts.call = .seconds(20)
     $0.observers.append(observer)
+  }
+}
+
+func renamed(_ shop: Server) async {
+  await shop.setStandardHeaders(["Accept": "application/json", "X-Client": "kiosk"])
+}
+
+func moved(_ shop: Server) async throws {
+  try await shop.setRemote(.staging)
+}
+
+func secondServer(_ shop: Server) -> Server {
+  let depot = Server("https://depot.example.com", asDefault: false)
+  Server.default = shop
+  return depot
+}
+
+func copy(of shop: Server) -> Server {
+  let copy = Server("https://eu.shop.example.com/v1", configuration: shop.configuration)
+  return copy
+}
+
+/// The system's power management.
+protocol PowerManagement: Sendable {
+  func keepAwake(for reason: String) -> any PowerAssertion
+}
+
+protocol PowerAssertion: Sendable {
+  func end()
+}
+
+func awake(_ shop: Server, system: any PowerManagement) async {
+  await shop.update {
+    $0.backgroundActivity = { task in
+      let assertion = system.keepAwake(for: task.taskTag)
+      return { assertion.end() }
+    }
   }
 }
 
@@ -50,5 +87,15 @@ func serversThatShareLimits() -> [Server] {
     configuration.version = .http3
     let shop = Server("https://shop.example.com/v1", transport: try CurlTransport(configuration))
     return shop
+  }
+
+  func serverBehindAProxy(
+    with credential: Credential, ask: @escaping @Sendable (Credential?) async -> Credential?
+  ) throws -> CurlTransport {
+    var configuration = CurlTransport.Configuration()
+    var proxy = Proxy(.socks5, host: "proxy.example.com", port: 1080, credential: credential)  // or .http, .https
+    proxy.renewCredential = { rejected in await ask(rejected) }  // after a 407; nil gives up
+    configuration.proxies = .all(proxy, except: ["*.internal.example.com"])
+    return try CurlTransport(configuration)
   }
 #endif

@@ -37,6 +37,32 @@ func search(_ shop: Server) async throws -> [[Widget]] {
   return [found, same]
 }
 
+protocol ShopTask: ServerTask {}
+
+extension ShopTask {
+  var headers: HTTPHeaders { ["X-Shop": "7"] }
+  var timeout: Duration { .seconds(5) }
+}
+
+struct GetStockLevel: ShopTask, GET<Int> {
+  let path = "stock/level"
+}
+
+extension EndpointDefaults {
+  static let shop = EndpointDefaults(headers: ["X-Shop": "7"], timeout: .seconds(5))
+}
+
+extension Endpoint<Void, Int> {
+  static let stockLevel = Self.get("stock/level", defaults: .shop)
+}
+
+func names(_ shop: Server) async throws -> [String] {
+  let answer = try await SearchWidgets(text: "cog").on(shop).response()
+  print(answer.status, answer.metrics.elapsed, answer.text)  // the body, in the charset that the server declared
+  let names = answer.map { $0.map(\.name) }.payload
+  return names
+}
+
 func travelOfAWidget(from shop: Server) async throws -> Widget {
   let answer = try await GetWidget(id: 7).on(shop).response()
   print(answer.record)

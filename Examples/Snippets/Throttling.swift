@@ -1,4 +1,5 @@
 import Errand
+import Foundation
 
 func throttledServer() -> Server {
   let manager = TaskManager(limits: ThrottleLimits(perHost: 4, rate: RateLimit(20, per: .seconds(1))))
@@ -30,6 +31,42 @@ struct RequestID: PerAttemptStep {
   }
 }
 
-func numbered(_ shop: Server) async {
-  await shop.update { $0.perAttemptSteps.append(RequestID()) }
+/// Measures each attempt.
+struct Stopwatch: PerAttemptStep {
+  func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+    let start = ContinuousClock.now
+    defer { print(request.method, ContinuousClock.now - start) }
+    return try await next(request)
+  }
+}
+
+func numbered(_ shop: Server) async throws {
+  try await shop.update {
+    $0.perAttemptSteps.append(RequestID())
+    try $0.addStep(Stopwatch(), before: "RequestID")
+  }
+}
+
+struct SyncNotes: ServerPOSTTask {
+  let path = "notes/sync"
+  let serialQueue = SerialQueue.named("notes")
+}
+
+func inTurn(_ shop: Server) async throws -> Widget {
+  let widget = try await GetWidget(id: 7).serialQueue(.named("notes")).on(shop).send()
+  return widget
+}
+
+protocol SavedResponses: Sendable {
+  func response(to url: URL) -> HTTPResponse?
+}
+
+func recovering(_ shop: Server, storage: any SavedResponses) async {
+  await shop.update {
+    $0.perCallSteps.append(
+      Recovery(from: .offline) { request, error in
+        guard let saved = storage.response(to: request.url) else { throw error }
+        return saved
+      })
+  }
 }

@@ -24,6 +24,11 @@ func watching(
   print(answer.metrics.elapsed, answer.metrics.queued, answer.metrics.timings?.firstByte ?? .zero)
 }
 
+func responseTime(of shop: Server) async throws -> Duration {
+  let time = try await shop.ping()  // a HEAD request to the remote
+  return time
+}
+
 struct PetQuestion: TaskPayload {
   let user: String
   @Redacted var answer: String

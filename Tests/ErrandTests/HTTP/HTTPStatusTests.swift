@@ -9,4 +9,14 @@ import Testing
   func `describes a status by its code and any reason phrase`(code: Int, expected: String) {
     #expect("\(HTTPStatus(code))" == expected)
   }
+
+  @Test func `the first digit of a code is its class`() {
+    let codes = [100, 299, 301, 404, 599, 600, 99, 0, -1, .max]
+    let kinds: [HTTPStatus.Kind?] = [
+      .informational, .success, .redirection, .clientError, .serverError, nil, nil, nil, nil, nil,
+    ]
+    #expect(codes.map { HTTPStatus($0).kind } == kinds)
+    #expect(
+      [200, 204, 304].allSatisfy { HTTPStatus($0).isAccepted } && ![302, 404].contains { HTTPStatus($0).isAccepted })
+  }
 }

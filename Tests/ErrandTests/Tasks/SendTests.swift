@@ -17,6 +17,15 @@ import Testing
     #expect(stub.requests.map(\.method) == [.get, .post, .delete])
   }
 
+  @Test func `map changes a response's payload and keeps everything else`() async throws {
+    let stub = StubServer(.data(Data(#"{"id":7,"name":"caf\#u{E9}"}"#.utf8), .json))
+    let response = try await GetWidget(id: 7).on(stub.server).response()
+    let mapped = response.map(\.name)
+    #expect(mapped.payload == "caf\u{E9}" && mapped.status == .ok && mapped.data == response.data)
+    #expect(mapped.text == response.text && mapped.text.contains("caf\u{E9}"))
+    #expect(throws: CancellationError.self) { try response.map { _ -> Int in throw CancellationError() } }
+  }
+
   @Test func `a task is sent to its own server`() async throws {
     let stub = StubServer(.widget)
     #expect(try await GetWidget().on(stub.server).send() == Widget())
