@@ -9,7 +9,8 @@
   struct RefusingProxyTests {
     /// Returns a server that sends its requests through a proxy.
     private func server(
-      by peer: WirePeer, manager: TaskManager = TaskManager(), _ change: (inout Proxy) -> Void = { _ in }
+      by peer: WirePeer, scheme: String = "https", manager: TaskManager = TaskManager(),
+      _ change: (inout Proxy) -> Void = { _ in }
     )
       throws -> Server
     {
@@ -19,8 +20,9 @@
       transport.proxies = .all(proxy)
       var configuration = ServerConfiguration()
       configuration.log = .discard
+      configuration.insecureHosts = ["shop.test"]
       return Server(
-        remote: "https://shop.test", configuration: configuration, transport: try CurlTransport(transport),
+        remote: Remote("\(scheme)://shop.test"), configuration: configuration, transport: try CurlTransport(transport),
         manager: manager)
     }
 
@@ -45,6 +47,25 @@
       #expect(error?.code == code && error?.wasNotSent == true, "\(error.map { "\($0)" } ?? "")")
       #expect(error?.reason.contains("\(status)") == true)
       #expect(asked.withLock { $0 } == count)
+    }
+
+    @Test(arguments: ["http", "https"])
+    func `the error of a 407 has the proxy's status and, without a tunnel, its realm`(
+      scheme: String
+    ) async throws {
+      let peer = try WirePeer { connection, _ in
+        while connection.readHead() != nil {
+          connection.say(
+            "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"office\"\r\nContent-Length: 0\r\n\r\n")
+        }
+      }
+      let error = await #expect(throws: TaskError.self) {
+        try await PlainTask().on(try server(by: peer, scheme: scheme)).retry(.never).run()
+      }
+      #expect(error?.code == .proxyAuthenticationRequired && error?.status == 407 && error?.wasNotSent == true)
+      let realm = error?.headers.challenges(in: .proxyAuthenticate).first?["realm"]
+      #expect(realm == (scheme == "http" ? "office" : nil))
+      #expect(error?.reason.contains("Basic, realm 'office'") == (scheme == "http"), "\(error?.reason ?? "")")
     }
 
     @Test func `renewCredential can run a task even if there is only one slot`() async throws {

@@ -9,6 +9,8 @@ final class CallRegistry: ActivitySource {
 
   private struct State {
     var calls: [Int: Call] = [:]
+    /// The number of requests in progress.
+    var exchanges = 0
     var works: [Int: Work] = [:]
     var lastWork = 0
     var watches: ActivityWatches?
@@ -16,17 +18,14 @@ final class CallRegistry: ActivitySource {
 
   private let state = Lock(State())
 
-  func enter(_ call: Call) {
-    let isWatched = state.withLock { state in
-      state.calls[call.number] = call
-      return state.watches != nil
-    }
-    if isWatched { notify() }
-  }
+  func enter(_ call: Call) { state.withLock { $0.calls[call.number] = call } }
 
-  func leave(_ call: Call) {
+  func leave(_ call: Call) { _ = state.withLock { $0.calls.removeValue(forKey: call.number) } }
+
+  /// Changes the number of requests in progress: those that have been sent, up to the end of the response's body.
+  func addExchange(_ change: Int) {
     let isWatched = state.withLock { state in
-      state.calls[call.number] = nil
+      state.exchanges += change
       return state.watches != nil
     }
     if isWatched { notify() }
@@ -56,6 +55,8 @@ final class CallRegistry: ActivitySource {
   }
 
   var count: Int { state.withLock { $0.calls.count } }
+
+  var activity: Int { state.withLock { $0.exchanges } }
 
   func add(_ watch: ActivityWatch) {
     state.withLock { state in

@@ -18,8 +18,8 @@ public struct HTTPResponse: Sendable {
   var isStored = false
   /// The body. It can only be read once.
   public var body: HTTPResponseBody
-  /// The request as it was sent, if the cache or a call that shares the response needs it.
-  var request: HTTPRequest?
+  /// The request as it was sent, after steps, redirects and cookies. `nil` if the cache or a step answered.
+  public internal(set) var request: HTTPRequest?
   /// The call that produced the response, with its record.
   package var call: (any AnyObject & Sendable)?
   /// Boxed, because few responses have these values.

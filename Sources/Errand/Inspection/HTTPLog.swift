@@ -45,19 +45,18 @@ public final class HTTPLog: CallRecorder {
   /// Creates a log.
   ///
   /// - Parameters:
-  ///   - parent: The folder in which to create the log's folder. Defaults to `errand-log-` and the user ID in the
-  ///     temporary folder.
+  ///   - parent: The folder in which to create the log's folder. Defaults to ``defaultFolder``.
   ///   - limit: The maximum number of calls to write.
   ///   - maximumSize: The maximum size of the log, in bytes. Once it is reached, no more calls are written.
   ///   - runs: The maximum number of logs in `parent`, including this one. The oldest logs are removed, unless a
   ///     program is still writing them. `nil` keeps all logs.
-  ///   - log: Receives a line when writing fails or a limit is reached.
+  ///   - log: Receives a line with the page's URL, and a line when writing fails or a limit is reached.
   /// - Throws: ``TaskError`` with code `.fileNotWritable` if the folder can't be created or written to.
   public init(
     in parent: URL? = nil, limit: Int = 10_000, maximumSize: Int = 1 << 30, runs: Int? = 20,
     log: LogOutput = .standardError
   ) throws {
-    let parent = parent ?? FileManager.default.temporaryDirectory.appendingPathComponent("errand-log-\(geteuid())")
+    let parent = parent ?? Self.defaultFolder
     let time = Date().formatted(Self.timeFormat).replacing(":", with: ".").replacing("T", with: " ")
     let name = "\(time) \(getpid()) \(UUID().uuidString.prefix(4))"
     folder = parent.appendingPathComponent(name)
@@ -76,8 +75,28 @@ public final class HTTPLog: CallRecorder {
         .fileNotWritable, "can't write a log to \(folder.path): \(TaskRecorder.words(of: error))", phase: .preparing,
         underlying: error)
     }
+    log.write("HTTPLog: \(page.absoluteString)")
     guard let runs else { return }
     DispatchQueue.global(qos: .utility).async { Self.removeOldest(in: parent, keeping: max(1, runs)) }
+  }
+
+  /// The default folder for logs: `Library/Logs/Errand` on macOS, `Application Support/Errand` on other Apple platforms,
+  /// and `errand` in `$XDG_STATE_HOME` (default `~/.local/state`) elsewhere.
+  public static var defaultFolder: URL {
+    #if os(macOS)
+      return URL.libraryDirectory.appending(path: "Logs/Errand", directoryHint: .isDirectory)
+    #elseif canImport(Darwin)
+      return URL.applicationSupportDirectory.appending(path: "Errand", directoryHint: .isDirectory)
+    #else
+      return stateFolder(ProcessInfo.processInfo.environment)
+    #endif
+  }
+
+  /// Returns the folder for logs according to the XDG Base Directory Specification, which ignores relative paths.
+  static func stateFolder(_ environment: [String: String]) -> URL {
+    let stated = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
+    let base = stated ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/state")
+    return base.appendingPathComponent("errand")
   }
 
   private static let timeFormat = Date.ISO8601FormatStyle().year().month().day().dateTimeSeparator(.standard).time(

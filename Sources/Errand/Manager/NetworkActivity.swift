@@ -1,11 +1,12 @@
-/// The number of running calls as an async sequence. Use it to show network activity.
+/// The number of requests in progress as an async sequence. Use it to show network activity.
 ///
 ///     for await count in shop.manager.activity { indicator.isHidden = count == 0 }
 ///
 /// The sequence starts with the current number and never ends. A slow reader skips intermediate numbers but always
-/// receives the latest. A call counts until it ends, and a stream until its body has been read or released.
+/// receives the latest. A request counts from when it gets its slot until its response has been read or released. A call
+/// that waits, for example for a slot or a retry, doesn't count.
 public struct NetworkActivity: AsyncSequence, Sendable {
-  /// The number of calls.
+  /// The number of requests.
   public typealias Element = Int
 
   private let source: any ActivitySource
@@ -15,8 +16,8 @@ public struct NetworkActivity: AsyncSequence, Sendable {
   /// The activity of all managers in the process.
   public static let all = NetworkActivity(ActivityRegistry.all)
 
-  /// The current number of running calls.
-  public var count: Int { source.count }
+  /// The current number of requests in progress.
+  public var count: Int { source.activity }
 
   /// Creates an iterator.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
@@ -36,7 +37,7 @@ public struct NetworkActivity: AsyncSequence, Sendable {
     public mutating func next() async -> Int? {
       while await watch.change() {
         // Read the number here rather than when it changes, to get the latest value.
-        let count = source.count
+        let count = source.activity
         guard count != last else { continue }
         last = count
         return count
@@ -47,12 +48,13 @@ public struct NetworkActivity: AsyncSequence, Sendable {
 }
 
 extension TaskManager {
-  /// The number of this manager's running calls, as an async sequence.
+  /// The number of this manager's requests in progress, as an async sequence.
   public nonisolated var activity: NetworkActivity { NetworkActivity(calls) }
 }
 
 protocol ActivitySource: AnyObject, Sendable {
-  var count: Int { get }
+  /// The number of requests in progress.
+  var activity: Int { get }
 
   /// Notifies `watch` of every future change. Holds `watch` weakly.
   func add(_ watch: ActivityWatch)
@@ -116,7 +118,7 @@ struct ActivityWatches {
   }
 }
 
-/// The running calls of all managers in the process.
+/// The requests in progress of all managers in the process.
 final class ActivityRegistry: ActivitySource {
   private struct Entry {
     weak var registry: CallRegistry?
@@ -146,7 +148,7 @@ final class ActivityRegistry: ActivitySource {
 
   var registries: [CallRegistry] { state.withLock { $0.registries.compactMap(\.registry) } }
 
-  var count: Int { registries.reduce(0) { $0 + $1.count } }
+  var activity: Int { registries.reduce(0) { $0 + $1.activity } }
 
   func add(_ watch: ActivityWatch) {
     let registries = state.withLock { state in

@@ -73,9 +73,10 @@ public struct ManagerStatistics: Sendable, CustomStringConvertible {
     tasks[Key(type: ObjectIdentifier(type))]
   }
 
-  /// The statistics for calls with this name. `nil` if no such call has ended. See ``ServerTask/named(_:)``.
+  /// The statistics for calls of the task type or ``ServerTask/named(_:)`` with this name, as printed. `nil` if no such
+  /// call has ended.
   public subscript(name: String) -> TaskStatistics? {
-    let named = tasks.filter { $0.key.name == name }.values
+    let named = tasks.values.filter { $0.task == name }
     guard var sum = named.first else { return nil }
     for statistics in named.dropFirst() { sum.add(statistics) }
     return sum

@@ -180,6 +180,25 @@ import Testing
     #expect((read["call"] as? [String: Any])?["comment"] as? String == Self.injection)
   }
 
+  @Test func `logs the URL of its page when it starts`() async throws {
+    try await withFolder { parent in
+      let said = Shared<[String]>([])
+      let log = try HTTPLog(in: parent, log: LogOutput { text in said.withLock { $0.append(text) } })
+      #expect(said.withLock { $0 } == ["HTTPLog: \(log.page.absoluteString)"])
+      #expect(log.page.absoluteString.hasPrefix("file:///"))
+    }
+  }
+
+  #if !canImport(Darwin)
+    @Test(arguments: [nil, "", "state", "/var/state"]) func `the default folder follows the XDG specification`(
+      stated: String?
+    ) {
+      let home = FileManager.default.homeDirectoryForCurrentUser.path
+      let folder = HTTPLog.stateFolder(stated.map { ["XDG_STATE_HOME": $0] } ?? [:]).path
+      #expect(folder == (stated == "/var/state" ? "/var/state/errand" : "\(home)/.local/state/errand"))
+    }
+  #endif
+
   @Test func `stops writing at the count limit and logs this once`() async throws {
     try await withFolder { parent in
       let said = Shared<[String]>([])
@@ -189,7 +208,7 @@ import Testing
       for id in 0..<4 { _ = try await GetWidget(id: id).on(stub.server).download() }
       await log.finish()
       #expect(try files(in: log.folder).count { $0.hasSuffix(".txt") } == 2)
-      #expect(said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("limit of 2 calls") == true)
+      #expect(said.withLock { $0.count } == 2 && said.withLock { $0.last }?.contains("limit of 2 calls") == true)
     }
   }
 
@@ -204,7 +223,7 @@ import Testing
       }
       #expect(try files(in: log.folder).count { $0.hasSuffix(".txt") } == 1 && log.lost == 3)
       #expect(
-        said.withLock { $0.count } == 1 && said.withLock { $0.first }?.contains("maximumSize of 5000 bytes") == true)
+        said.withLock { $0.count } == 2 && said.withLock { $0.last }?.contains("maximumSize of 5000 bytes") == true)
     }
   }
 

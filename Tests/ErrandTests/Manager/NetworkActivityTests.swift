@@ -38,6 +38,28 @@ import Testing
     await reader.value
   }
 
+  @Test func `a call is not active while it waits for a slot or a retry`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { number, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(5))
+      return number == 1 ? .unavailable(request) : .ok(request)
+    }
+    let first = Task { try await shop.task().retry(upTo: 1, after: .seconds(7)).run() }
+    await shop.clock.sleepers(count: 1)
+    let second = Task { try await shop.task().run() }
+    #expect(await eventually { shop.manager.waitingCount == 1 })
+    #expect(shop.manager.activity.count == 1)
+    second.cancel()
+    _ = await second.result
+    await shop.clock.pass(.seconds(5))
+    #expect(await eventually { !shop.moments(containing: "503").isEmpty && shop.clock.sleeperCount == 1 })
+    #expect(shop.manager.activity.count == 0 && shop.manager.callCount == 1)
+    await shop.clock.pass(.seconds(7))
+    #expect(await eventually { shop.manager.activity.count == 1 })
+    await shop.clock.pass(.seconds(5))
+    _ = try await first.value
+    #expect(shop.manager.activity.count == 0)
+  }
+
   @Test func `the overall activity includes all managers, even those created later`() async throws {
     let registry = ActivityRegistry()
     let (one, other) = (GatedShop(), GatedShop())

@@ -29,6 +29,7 @@ import Testing
     let statistics = stub.server.manager.statistics
     #expect(statistics["Search"]?.count == 2 && statistics["Search"]?.task == "Search" && statistics["search"] == nil)
     #expect(statistics[Endpoint<Void, Widget>.self]?.count == 1 && statistics.count == 3)
+    #expect(statistics["Endpoint<(), Widget>"]?.count == 1, "the name of a type, as it is printed")
     #expect(calls.calls.map(\.task) == ["Search", "Search", "Endpoint<(), Widget>"])
     _ = try await GetWidget().on(stub.server).named("Search").download()
     #expect(stub.server.manager.statistics["Search"]?.count == 3)

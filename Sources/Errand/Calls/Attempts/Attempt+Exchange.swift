@@ -112,7 +112,7 @@ extension Attempt {
       try await Exchange(attempt: self, request: $0, digest: digest, race: race).run()
     }
     // Here, because a step may return another response. Not in the slot, because the store may make calls.
-    if let sent = response.request { await call.forget(response, to: sent) }
+    if call.keepsRequests, let sent = response.request { await call.forget(response, to: sent) }
     return response
   }
 }

@@ -20,17 +20,18 @@ final class Attempt: Sendable {
     var isHurried = false
     var hasEnded = false
 
-    mutating func endExchange(at now: Duration) {
-      guard isExchanging, let start else { return }
+    /// Returns whether an exchange was running.
+    mutating func endExchange(at now: Duration) -> Bool {
+      guard isExchanging, let start else { return false }
       isExchanging = false
       spent += now - start
       record.duration += now - start
+      return true
     }
 
-    mutating func keep(at now: Duration, _ status: HTTPStatus?, _ version: HTTPVersion?) {
-      endExchange(at: now)
-      record.status = status
-      record.version = version
+    mutating func keep(at now: Duration, _ status: HTTPStatus?, _ version: HTTPVersion?) -> Bool {
+      (record.status, record.version) = (status, version)
+      return endExchange(at: now)
     }
   }
 
@@ -61,7 +62,9 @@ final class Attempt: Sendable {
 
   /// Records that an exchange got its slot. Returns whether it is the first, and whether earlier hops left little time.
   func begin(at now: Duration) -> (isFirst: Bool, isHurried: Bool) {
-    state.withLock { state in
+    endExchange()  // a step may not have read the previous response
+    call.manager.calls.addExchange(1)
+    return state.withLock { state in
       let isFirst = state.start == nil
       (state.start, state.isExchanging) = (now, true)
       return (isFirst, state.isHurried)
@@ -75,7 +78,7 @@ final class Attempt: Sendable {
 
   func endExchange() {
     let now = call.trace.elapsed
-    state.withLock { $0.endExchange(at: now) }
+    if state.withLock({ $0.endExchange(at: now) }) { call.manager.calls.addExchange(-1) }
   }
 
   func add(_ sent: Sent) { state.withLock { $0.sent = ($0.sent ?? .nothing).adding(sent) } }
@@ -181,7 +184,7 @@ final class Attempt: Sendable {
     let now = call.trace.elapsed
     var copy = state.withLock { $0 }
     guard !copy.hasEnded else { return nil }
-    copy.keep(at: now, head.status, head.version)
+    _ = copy.keep(at: now, head.status, head.version)
     return copy.record
   }
 
@@ -197,16 +200,18 @@ final class Attempt: Sendable {
     failure: String? = nil, _ errorType: String? = nil, show: (AttemptRecord, Duration) -> Void
   ) {
     let now = time ?? call.trace.elapsed
+    var wasExchanging = false
     let record = state.withLock { state -> AttemptRecord? in
       guard !state.hasEnded else { return nil }
       state.hasEnded = true
-      state.keep(at: now, status, version)
+      wasExchanging = state.keep(at: now, status, version)
       if let timings { state.record.timings = timings }
       state.record.failure = failure
       state.record.errorType = errorType
       return state.record
     }
     guard let record else { return }
+    if wasExchanging { call.manager.calls.addExchange(-1) }
     if call.isShown { show(record, now) }
     call.trace.note(.attemptEnded(record.number, record), at: now)
   }

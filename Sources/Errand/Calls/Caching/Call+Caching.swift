@@ -34,7 +34,6 @@ extension Call {
 
   /// Removes stored responses that this response invalidates, and closes flights for the same URLs to new calls.
   func forget(_ response: HTTPResponse, to sent: HTTPRequest) async {
-    guard keepsRequests else { return }
     for url in Invalidation.urls(sent, response) {
       manager.invalidations.note(url)
       manager.flights.close(url)

@@ -69,9 +69,15 @@
         let isOfProxy = !origin.isSecure && proxy.kind != .socks5
         guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
         response.body.cancel()
-        throw TaskError(
-          .proxyAuthenticationRequired, "the proxy \(proxy.address) requires credentials", phase: .awaitingResponse,
-          wasNotSent: true)
+        let ways = response.headers.challenges(in: .proxyAuthenticate).map { way in
+          way["realm"].map { "\(way.scheme), realm '\($0.shortened)'" } ?? way.scheme
+        }
+        let how = ways.isEmpty ? "" : " (\(ways.joined(separator: "; ")))"
+        var error = TaskError(
+          .proxyAuthenticationRequired, "the proxy \(proxy.address) requires credentials\(how)", response: response,
+          phase: .awaitingResponse)
+        error.wasNotSent = true
+        throw error
       } catch var error as TaskError where error.code == .proxyAuthenticationRequired {
         if let renew = proxy.renewCredential {
           error.proxyRenewal = { [refused = proxy.credential] in

@@ -51,8 +51,10 @@
     ) -> any Error {
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
       if long(CCINFO_HTTP_CONNECTCODE) == 407 {
-        return TaskError(
+        var error = TaskError(
           .proxyAuthenticationRequired, "the proxy requires credentials", phase: .connecting, wasNotSent: true)
+        error.status = .proxyAuthenticationRequired
+        return error
       }
       if sendCount == 0, let error = tunnelFailure { return error }
       let failure = CurlFailure(
