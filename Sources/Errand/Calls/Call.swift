@@ -55,7 +55,7 @@ final class Call: Sendable {
       idempotencyKey ?? plan.headers[.idempotencyKey] ?? (plan.idempotency == .key ? manager.random.key() : nil)
     self.plan = plan
     #if DEBUG
-      TaskSpelling.notify(plan.task, log: snapshot.configuration.log)
+      TaskSpelling.log(plan.task, to: snapshot.configuration.log)
     #endif
   }
 
