@@ -42,7 +42,7 @@ extension Call {
     try addCookies(to: &request)
     if plan.keepsCurrentFile { addFileConditions(to: &request) }
     #if DEBUG
-      TaskSpelling.notify(plan, sending: request, log: snapshot.configuration.log)
+      TaskSpelling.log(plan, sending: request, to: snapshot.configuration.log)
     #endif
     return request
   }

@@ -55,7 +55,7 @@ final class Call: Sendable {
       idempotencyKey ?? plan.headers[.idempotencyKey] ?? (plan.idempotency == .key ? manager.random.key() : nil)
     self.plan = plan
     #if DEBUG
-      TaskSpelling.notify(plan.task, log: snapshot.configuration.log)
+      TaskSpelling.log(plan.task, to: snapshot.configuration.log)
     #endif
   }
 
@@ -292,13 +292,13 @@ final class Call: Sendable {
     let outcome = outcome.with(ended.response?.status)
     ended.deadline?.cancel()
     manager.calls.leave(self)
+    let errorType = error.map { TaskError.typeName(of: $0) }
     let record = trace.end(
-      outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) },
-      title: title(of: ended.shown))
+      outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: errorType, title: title(of: ended.shown))
     manager.statisticsStore.note(outcome, record, bytesSent: ended.bytesSent, of: plan)
     let exchange = exchange?.withLock { $0 }
-    if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
-    if let exchange { show(exchange, outcome, ended, record) }
+    if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, errorType, ended) }
+    if let exchange { show(exchange, outcome, errorType, ended, record) }
     if callsHooks { await callEndHook(error, ended.response) }
     ended.release?()
   }
