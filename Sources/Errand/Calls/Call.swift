@@ -204,8 +204,9 @@ final class Call: Sendable {
   /// Whether the call, or the task that awaits it, was cancelled.
   var isCancelled: Bool { Task.isCancelled || state.withLock { $0.life.cause != nil } }
 
+  /// Throws `CancellationError` if the call was cancelled or has ended. A step may send a request that it doesn't await.
   func checkCancellation() throws {
-    if isCancelled { throw CancellationError() }
+    if Task.isCancelled || state.withLock({ $0.life.isOver }) { throw CancellationError() }
   }
 
   var hasExpired: Bool { state.withLock { $0.life.expired != nil } }
@@ -269,8 +270,9 @@ final class Call: Sendable {
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
     if error.attemptCount != nil { error.attemptCount = nil }  // the count belongs to a nested transfer
-    // The error may come from another call.
-    if error.wasNotSent != sent.isNothing { error.wasNotSent = sent.isNothing }
+    // The error may come from another call, which a step may have made to send the same thing.
+    let wasNotSent = sent.isNothing && (error.wasNotSent || snapshot.configuration.perCallSteps.isEmpty)
+    if error.wasNotSent != wasNotSent { error.wasNotSent = wasNotSent }
     return error
   }
 

@@ -17,7 +17,9 @@ extension CacheRun {
       response.update = CacheUpdate(requestTime: requestTime, isOurs: !isRefusal && isOurs(response, sent))
     }
     if isRefusal { return response }
-    guard caching.policy.stores, isOurs(response, sent), Storing.allows(demand, response, now: now) else {
+    guard caching.policy.stores, isOurs(response, sent), response.body.isWhole,
+      Storing.allows(demand, response, now: now)
+    else {
       await removeReplaced(by: response)
       return response
     }
