@@ -133,8 +133,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let record = RefreshWait(attempt.note)
     defer { record.end() }
     // A refresh's requests are not authenticated by a source that waits for that refresh.
-    guard let wait = RefreshDependencyGraph.begin(for: owner) else { return nil }
-    defer { RefreshDependencyGraph.end(wait) }
+    guard let wait = owner.node.beginWait() else { return nil }
+    defer { wait.end() }
     let answer: SharedResult = await answer { waiter in
       demand(version, id, Waiting(waiter: waiter, record: record), request, attempt)
     } onCancel: {
