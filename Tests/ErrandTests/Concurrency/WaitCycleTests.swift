@@ -1,0 +1,295 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Waits that would never end, across queues, refreshes, shared requests and handles.
+@Suite(.timeLimit(.minutes(1))) struct WaitCycleTests {
+  @Test(arguments: [false, true]) func `a refresh does not wait for the queue of a call that waits for it`(
+    isRefreshBegunByHolder: Bool
+  ) async throws {
+    let stub = StubServer(.widget)
+    let server = stub.server
+    let (begun, mayGo) = (Gate(), Gate())
+    await server.update { configuration in
+      configuration.authentication = .bearer {
+        begun.open()
+        await mayGo.wait()
+        try await PlainTask().on(server).serialQueue(.named("account")).run()
+        return "token"
+      }
+    }
+    let ended = await finishes {
+      async let a = try? {
+        if !isRefreshBegunByHolder {
+          async let b = try? GetWidget(id: 1).on(server).run()
+          await begun.wait()
+          let c = try await GetWidget(id: 2).on(server).serialQueue(.named("account")).run()
+          _ = await b
+          return c
+        }
+        return try await GetWidget(id: 2).on(server).serialQueue(.named("account")).run()
+      }()
+      Task {
+        await begun.wait()
+        await giveWay(100)
+        mayGo.open()
+      }
+      _ = await a
+    }
+    #expect(ended, "the call on the queue waits for the refresh, which waits for the queue")
+    await server.manager.cancelAll()
+  }
+
+  /// Makes another call before it sends `/config`.
+  private struct Lookup: PerAttemptStep {
+    let server: Shared<Server?>
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      if request.url.path == "/config", let server = server.withLock({ $0 }) {
+        _ = try await CachedTask(path: "users").on(server).download()
+      }
+      return try await next(request)
+    }
+  }
+
+  @Test(arguments: [false, true]) func `a refresh does not join a shared request that waits for it`(coalesces: Bool)
+    async throws
+  {
+    let place = Shared<Server?>(nil)
+    let shop = CachedShop(
+      configure: {
+        ($0.coalescesRequests, $0.cache) = (coalesces, nil)
+        $0.perAttemptSteps = [Lookup(server: place)]
+        $0.authentication = Authentication.bearer {
+          guard let server = place.withLock({ $0 }) else { return "none" }
+          return try await CachedTask(path: "config").on(server).download()
+        }.forPaths(below: "/users")
+      },
+      answer: { _, request in .text("fine", for: request) })
+    place.withLock { $0 = shop.server }
+    let ended = await finishes { _ = try await shop.task("config").download() }
+    #expect(ended, "the refresh joined the request that waits for the refresh")
+    await shop.server.manager.cancelAll()
+    place.withLock { $0 = nil }
+  }
+
+  @Test(arguments: [false, true]) func `two refreshes that need each other's shared requests do not deadlock`(
+    coalesces: Bool
+  ) async throws {
+    let place = Shared<Server?>(nil)
+    let begun = Counter()
+    let shop = CachedShop(
+      configure: {
+        ($0.coalescesRequests, $0.cache) = (coalesces, nil)
+        let users = Authentication.bearer {
+          guard let server = place.withLock({ $0 }) else { return "none" }
+          begun.add()
+          await begun.reached(2)
+          return try await CachedTask(path: "config").on(server).download()
+        }.forPaths(below: "/users")
+        let config = Authentication.bearer {
+          guard let server = place.withLock({ $0 }) else { return "none" }
+          begun.add()
+          await begun.reached(2)
+          return try await CachedTask(path: "users").on(server).download()
+        }.forPaths(below: "/config")
+        $0.authentication = .firstMatching([users, config])
+      },
+      answer: { _, request in .text("fine", for: request) })
+    place.withLock { $0 = shop.server }
+    let ended = await finishes {
+      async let a = try? shop.task("config").download()
+      async let b = try? shop.task("users").download()
+      _ = await (a, b)
+    }
+    #expect(ended, "both refreshes joined requests that wait for them")
+    await shop.server.manager.cancelAll()
+    place.withLock { $0 = nil }
+  }
+
+  private enum Inside { @TaskLocal static var isOn = false }
+
+  @Test(arguments: [false, true]) func `a step that makes the same call again does not join its own request`(
+    coalesces: Bool
+  ) async throws {
+    struct Twice: PerAttemptStep {
+      let server: Shared<Server?>
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        guard response.status == .noContent, !Inside.isOn, let server = server.withLock({ $0 }) else { return response }
+        return try await Inside.$isOn.withValue(true) {
+          try await CachedTask(path: "widgets/7").on(server).response().response
+        }
+      }
+    }
+    let place = Shared<Server?>(nil)
+    let shop = CachedShop(
+      configure: {
+        ($0.coalescesRequests, $0.cache) = (coalesces, nil)
+        $0.perAttemptSteps = [Twice(server: place)]
+      },
+      answer: { number, request in
+        number == 1 ? .status(.noContent, for: request) : .text("fine", for: request)
+      })
+    place.withLock { $0 = shop.server }
+    let ended = await finishes { _ = try await shop.task().download() }
+    #expect(ended)
+    await shop.server.manager.cancelAll()
+    place.withLock { $0 = nil }
+  }
+
+  @Test(arguments: [false, true]) func `calls that wait for each other's queue do not deadlock, even through a handle`(
+    isDirect: Bool
+  ) async throws {
+    let stub = StubServer(.status(.ok))
+    let server = stub.server
+    let (first, second) = (Gate(), Gate())
+    await server.update { configuration in
+      configuration.preflight = { task, _ in
+        guard let task = task as? GetWidget else { return }
+        if task.id == 1 {
+          first.open()
+          await second.wait()
+          try await PlainTask().on(server).serialQueue(.named("b")).run()
+        } else {
+          second.open()
+          await first.wait()
+          let next = PlainTask().on(server).serialQueue(.named("a"))
+          // The error of a direct call recommends `manager.start`.
+          if isDirect { try await next.run() } else { _ = try await server.manager.start(next).value }
+        }
+      }
+    }
+    let ended = await finishes {
+      async let a = try? GetWidget(id: 1).on(server).serialQueue(.named("a")).run()
+      async let b = try? GetWidget(id: 2).on(server).serialQueue(.named("b")).run()
+      _ = await (a, b)
+    }
+    #expect(ended, "two calls wait for each other's queue forever")
+    await server.manager.cancelAll()
+  }
+
+  @Test func `the events of a call end if their reader holds the call's queue`() async throws {
+    let stub = StubServer(.status(.ok))
+    let server = stub.server
+    await server.update { configuration in
+      configuration.preflight = { task, _ in
+        guard task is GetWidget else { return }
+        let handle = server.manager.start(PlainTask().on(server).serialQueue(.named("a")))
+        for await _ in handle.events {}
+      }
+    }
+    let ended = await finishes { try await GetWidget().on(server).serialQueue(.named("a")).run() }
+    #expect(ended)
+    await server.manager.cancelAll()
+  }
+
+  @Test func `calls of two managers do not deadlock on each other's queue`() async throws {
+    let (one, two) = (StubServer(.status(.ok)), StubServer(.status(.ok)))
+    let (first, second) = (Gate(), Gate())
+    await one.server.update { configuration in
+      configuration.preflight = { task, _ in
+        guard task is GetWidget else { return }
+        first.open()
+        await second.wait()
+        try await PlainTask().on(two.server).serialQueue(.named("b")).run()
+      }
+    }
+    await two.server.update { configuration in
+      configuration.preflight = { task, _ in
+        guard task is GetWidget else { return }
+        second.open()
+        await first.wait()
+        try await PlainTask().on(one.server).serialQueue(.named("a")).run()
+      }
+    }
+    let ended = await finishes {
+      async let a = try? GetWidget().on(one.server).serialQueue(.named("a")).run()
+      async let b = try? GetWidget().on(two.server).serialQueue(.named("b")).run()
+      _ = await (a, b)
+    }
+    #expect(ended, "two calls wait for each other's queue forever")
+  }
+
+  @Test func `holders of equally named queues in two managers do not deadlock on a shared request`() async throws {
+    // The holders of both queues share a request to a third server, whose step needs the second queue.
+    let (one, two) = (StubServer(.status(.ok)), StubServer(.status(.ok)))
+    let (isFirstIn, mayGo) = (Gate(), Gate())
+    struct Needing: PerAttemptStep {
+      let two: Server
+      let go: Gate
+      let begun: Gate
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        begun.open()
+        await go.wait()
+        try await PlainTask().on(two).serialQueue(.named("q")).run()
+        return try await next(request)
+      }
+    }
+    let shop = CachedShop(
+      configure: {
+        ($0.coalescesRequests, $0.cache) = (true, nil)
+        $0.perAttemptSteps = [Needing(two: two.server, go: mayGo, begun: isFirstIn)]
+      },
+      answer: { _, request in .text("fine", for: request) })
+    for server in [one.server, two.server] {
+      await server.update { configuration in
+        configuration.preflight = { task, _ in
+          guard task is GetWidget else { return }
+          _ = try await shop.task().download()
+        }
+      }
+    }
+    let ended = await finishes {
+      async let a = try? GetWidget().on(one.server).serialQueue(.named("q")).run()
+      await isFirstIn.wait()
+      async let b = try? GetWidget().on(two.server).serialQueue(.named("q")).run()
+      _ = await eventually(within: .seconds(1)) { shop.events.moments().count { $0.hasPrefix("joined") } == 2 }
+      mayGo.open()
+      _ = await (a, b)
+    }
+    #expect(ended)
+    for manager in [one.server.manager, two.server.manager, shop.server.manager] { await manager.cancelAll() }
+  }
+
+  @Test func `a task that outlives its queue access does not make another wait fail`() async throws {
+    let queues = SerialQueues()
+    let (bHeld, mayAsk, cHeld, mayEnd) = (Gate(), Gate(), Gate(), Gate())
+    let holder = Task {
+      try await queues.withExclusiveAccess(.named("b")) {
+        bHeld.open()
+        await mayAsk.wait()
+        try await queues.withExclusiveAccess(.named("a")) {}
+      }
+    }
+    await bHeld.wait()
+    let left = Shared<Task<Void, any Error>?>(nil)
+    let isWaiting = Gate()
+    try await queues.withExclusiveAccess(.named("a")) {
+      let work = Task {
+        try await queues.withExclusiveAccess(.named("b")) { isOver, _ in
+          if !isOver { isWaiting.open() }
+        } body: {
+        }
+      }
+      left.withLock { $0 = work }
+      await isWaiting.wait()
+    }
+    // The holder of "a" has ended. Another call now holds "a" and waits for nothing.
+    let next = Task {
+      try await queues.withExclusiveAccess(.named("a")) {
+        cHeld.open()
+        await mayEnd.wait()
+      }
+    }
+    await cHeld.wait()
+    mayAsk.open()
+    await giveWay(100)
+    mayEnd.open()
+    try await next.value
+    let result = await holder.result
+    #expect(throws: Never.self, "refused although nothing would deadlock") { try result.get() }
+    _ = await left.withLock { $0 }?.result
+  }
+}
