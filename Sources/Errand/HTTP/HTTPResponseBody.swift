@@ -233,7 +233,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private func count(_ chunk: Data) {
     let onChunk = state.withLock { state in
       state.hasBegun = true
-      return state.onChunk
+      return state.ending == nil ? state.onChunk : nil  // a body in memory can be read again
     }
     onChunk?(chunk.count)
   }
@@ -285,9 +285,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
 
     private func chunkInMemory() throws -> Data? {
-      let data = try body.buffered()
+      let data: Data
+      do { data = try body.buffered() } catch { throw body.failed(error) }
       defer { hasBegun = true }
-      if !hasBegun, !data.isEmpty { return data }
+      if !hasBegun, !data.isEmpty {
+        body.count(data)
+        return data
+      }
       body.end(.complete)
       return nil
     }
