@@ -135,7 +135,7 @@ extension MockAnswer {
     with { $0.pace = Pace(bytes: max(bytes, 1), pause: pause) }
   }
 
-  /// Closes the connection after a part of the body, or before the response if there is no body.
+  /// Closes the connection after a part of the body. An answer without a body becomes ``drop``.
   func cut(after part: Double) -> MockAnswer {
     let body: Data
     switch conduct {

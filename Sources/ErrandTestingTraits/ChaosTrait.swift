@@ -40,6 +40,8 @@ public struct ChaosTrait: SuiteTrait, TestTrait, TestScoping {
         } catch {
           Issue.record(error)
         }
+        // The time limit of a test cancels it, and another run would fail for this reason only.
+        if Task.isCancelled { Issue.record("the test was cancelled in this run") }
       }
       if hasFailed.withLock({ $0 }) { return }
     }

@@ -7,16 +7,16 @@ import Testing
 /// Many calls on a server with retries, hedging and a circuit breaker, in virtual time.
 ///
 /// The environment variable `ERRAND_CHAOS_COUNT` sets the number of calls for each of the 100 seeds, which defaults to
-/// 1,000 in CI (`CI=true`) and to 200 elsewhere.
+/// 500 in CI (`CI=true`) and to 100 elsewhere. 10,000 calls for each seed take about ten minutes on two cores.
 @Suite(.timeLimit(.minutes(20)), .serialized) struct ChaosSurvivalTests {
   private static let environment = ProcessInfo.processInfo.environment
   private static let count =
-    environment["ERRAND_CHAOS_COUNT"].flatMap { Int($0) } ?? (environment["CI"] == "true" ? 1000 : 200)
+    environment["ERRAND_CHAOS_COUNT"].flatMap { Int($0) } ?? (environment["CI"] == "true" ? 500 : 100)
 
-  /// Two in three requests have a fault, or one in four.
+  /// Whether four in five requests have a fault, so that the circuit opens. In other runs, one in four has a fault.
   private static func isHeavy(_ seed: UInt64) -> Bool { seed % 2 == 0 }
 
-  @Test(.chaos(runs: 100) { Chaos(seed: $0, rate: isHeavy($0) ? 0.65 : 0.25) })
+  @Test(.chaos(runs: 100) { Chaos(seed: $0, rate: isHeavy($0) ? 0.8 : 0.25) })
   func `calls end and leave nothing behind`() async throws {
     let run = ChaosRun(.current)
     let results = await run.calls(Self.count, workers: 64)
@@ -25,12 +25,15 @@ import Testing
       "whole", "badStatus", "timedOut", "truncatedBody", "connectionLost", "badResponse", "circuitOpen",
     ]
     #expect(Set(results.values).subtracting(known) == [])
-    if Self.isHeavy(Chaos.current.seed) {
-      #expect(results.values.contains("circuitOpen"))
-    } else {
-      #expect(results.values.count { $0 == "whole" } > Self.count / 2)
+    if Self.count >= 500 {
+      let kinds = Set(run.recorder.events.map(\.moment.kind))
+      if Self.isHeavy(Chaos.current.seed) {
+        #expect(results.values.contains("circuitOpen"))
+      } else {
+        #expect(kinds.isSuperset(of: ["hedgeSent", "delayEnded", "queued"]), "\(kinds)")
+        #expect(results.values.count { $0 == "whole" } > Self.count / 2)
+      }
     }
-    #expect(Set(run.recorder.events.map(\.moment.kind)).isSuperset(of: ["hedgeSent", "delayEnded", "queued"]))
 
     await run.recorder.balanced()
     let manager = run.server.manager
@@ -62,7 +65,7 @@ import Testing
         $0.circuitBreaker = .off
         $0.hedging = .none
       }
-      results.append(await run.calls(200, workers: workers))
+      results.append(await run.calls(100, workers: workers))
     }
     for result in results.dropFirst() {
       #expect(result.filter { $0.value != results[0][$0.key] } == [:])
@@ -89,12 +92,12 @@ private struct ChaosRun: Sendable {
     configuration.retryPolicy.baseDelay = .milliseconds(100)
     configuration.hedging = .after(.milliseconds(450))
     configuration.circuitBreaker = CircuitBreaker(
-      window: .seconds(10), minimumCalls: 10, failureRatio: 0.5, openDuration: .seconds(1))
+      window: .seconds(10), minimumCalls: 20, failureRatio: 0.5, openDuration: .seconds(1))
     change(&configuration)
     server = Server(
       remote: "https://shop.test", configuration: configuration, transport: LoggingTransport(stub: stub, log: log),
       manager: TaskManager(
-        limits: ThrottleLimits(perHost: 8), retryBudget: RetryBudget(ratio: 1, capacity: 1_000_000), clock: callClock,
+        limits: ThrottleLimits(perHost: 16), retryBudget: RetryBudget(ratio: 1, capacity: 1_000_000), clock: callClock,
         random: CallRandom(SeededGenerator(seed: chaos.seed))))
   }
 
@@ -118,7 +121,7 @@ private struct ChaosRun: Sendable {
       return String(decoding: data, as: UTF8.self)
     } catch let error as TaskError {
       // Without a pause, all calls would fail in the same instant, before the circuit closes again.
-      if error.code == .circuitOpen { try? await clock.sleep(for: .milliseconds(500)) }
+      if error.code == .circuitOpen { try? await clock.sleep(for: .seconds(10)) }
       return error.code.name
     } catch {
       return "\(error)"

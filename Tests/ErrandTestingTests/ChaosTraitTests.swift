@@ -40,6 +40,15 @@ import Testing
     #expect(result.seeds == [1, 2] && result.comments == ["ERRAND_CHAOS_SEED=2"])
   }
 
+  @Test func `a cancelled run names its seed, and no other run follows`() async throws {
+    let task = Task {
+      try await run(5) { if $0.seed == 2 { withUnsafeCurrentTask { $0?.cancel() } } }
+    }
+    let result = try await task.value
+    #expect(result.seeds == [1, 2])
+    #expect(result.comments == ["the test was cancelled in this run ERRAND_CHAOS_SEED=2"])
+  }
+
   @Test func `the environment can set a single seed`() async throws {
     let result = try await run(5, setting: "17") { _ in }
     #expect(result.seeds == [17] && result.comments.isEmpty)

@@ -1,6 +1,6 @@
 public import Errand
 
-/// Draws simulated faults from a seed, for a ``StubTransport`` or a ``MockServer``.
+/// Simulated faults of a ``StubTransport`` or a ``MockServer``, drawn from a seed.
 ///
 ///     let clock = CallClock(ManualClock(.whenIdle))
 ///     let stub = StubTransport(.json(#"{"id": 7}"#), chaos: Chaos(seed: 7), clock: clock)
