@@ -18,8 +18,9 @@ public final class ManualClock: Clock, Sendable {
     /// Every sleep advances the clock to the end of the sleep and returns immediately. Therefore, a time limit that
     /// runs concurrently with the work, such as a deadline, expires immediately.
     case autoAdvancing
-    /// The clock advances to the end of the shortest sleep when no task has used it for a fraction of a millisecond.
-    /// Therefore, a time limit only expires if the concurrent work sleeps longer.
+    /// The clock advances to the end of the shortest sleep when no task has used it for about half a millisecond.
+    /// Therefore, a time limit only expires if the concurrent work sleeps longer. On a busy machine, the clock can
+    /// advance while a task is about to sleep.
     case whenIdle
   }
 

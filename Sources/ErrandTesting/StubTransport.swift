@@ -30,8 +30,12 @@ public struct StubTransport: Transport {
 
   /// Creates a transport that returns one answer per request, in this order.
   ///
-  /// A request after the last answer throws `TaskError` with code `.badRequest`. `chaos` and `clock` are described at
-  /// ``init(_:chaos:clock:)-(MockAnswer,_,_)``.
+  /// A request after the last answer throws `TaskError` with code `.badRequest`.
+  ///
+  /// - Parameters:
+  ///   - answers: The answers.
+  ///   - chaos: The faults of the requests. Defaults to none.
+  ///   - clock: The clock for delays. The timeouts `firstByte` and `attempt` apply to them. Defaults to real time.
   public init(_ answers: [MockAnswer], chaos: Chaos? = nil, clock: CallClock = .continuous) {
     let left = Shared(answers[...])
     self.init(chaos: chaos, clock: clock) { request in

@@ -8,7 +8,7 @@ public import Errand
 ///
 /// A request's fault depends only on the seed, the request's method and path, and how many requests with that method
 /// and path came before. It doesn't depend on the order in which requests for different paths arrive, so a seed
-/// reproduces the faults of concurrent calls too.
+/// reproduces the faults of concurrent calls too. It doesn't reproduce which of two concurrent requests is faster.
 ///
 /// To run a test once per seed, use the trait `.chaos(runs:)` of the module `ErrandTestingTraits`.
 public struct Chaos: Sendable, Hashable {
