@@ -44,11 +44,11 @@ import Testing
 
   @Test func `a clock that advances when idle ends the shortest sleep first`() async throws {
     let clock = ManualClock(.whenIdle)
-    let order = Shared<[Int]>([])
+    let order = Shared<[Duration]>([])
     let tasks = [30, 10, 20].map { number in
       Task {
         try await clock.sleep(for: .seconds(number))
-        order.withLock { $0.append(number) }
+        order.withLock { $0.append(clock.now.offset) }
       }
     }
     // Reading the clock keeps it from being idle.
@@ -57,8 +57,8 @@ import Testing
       await giveWay()
     }
     for task in tasks { try await task.value }
-    #expect(order.withLock { $0 } == [10, 20, 30])
-    #expect(clock.now.offset == .seconds(30) && clock.sleeperCount == 0)
+    #expect(order.withLock { $0 } == [.seconds(10), .seconds(20), .seconds(30)])
+    #expect(clock.sleeperCount == 0)
     try await clock.sleep(for: .seconds(5))
     #expect(clock.now.offset == .seconds(35))
   }
