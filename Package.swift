@@ -24,7 +24,7 @@ let package = Package(
   products: [
     .library(name: "Errand", targets: ["Errand"]),
     .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
-    .library(name: "ErrandTesting", targets: ["ErrandTesting"]),
+    .library(name: "ErrandTesting", targets: ["ErrandTesting", "ErrandTestingTraits"]),
     .executable(name: "errand-tour", targets: ["errand-tour"]),
     .executable(name: "errand-bench", targets: ["errand-bench"]),
   ],
@@ -41,6 +41,8 @@ let package = Package(
       dependencies: ["CCurl", "ErrandFoundation", .target(name: "ErrandPrivacy", condition: .when(platforms: apple))]),
     .target(name: "ErrandURLSession", dependencies: ["Errand"]),
     .target(name: "ErrandTesting", dependencies: ["Errand", "ErrandFoundation"]),
+    // Apart from ErrandTesting, which programs can link: a program that links Swift Testing can't be linked statically.
+    .target(name: "ErrandTestingTraits", dependencies: ["ErrandFoundation", "ErrandTesting"]),
 
     .executableTarget(name: "errand-tour", dependencies: ["Errand", "ErrandTesting"], path: "Examples/Tour"),
     .executableTarget(
@@ -48,9 +50,9 @@ let package = Package(
     .target(
       name: "Snippets", dependencies: ["Errand", "ErrandURLSession", "ErrandTesting"], path: "Examples/Snippets"),
 
-    .testTarget(name: "ErrandTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", "ErrandTestingTraits"]),
     .testTarget(name: "ErrandURLSessionTests", dependencies: ["Errand", "ErrandURLSession", "ErrandTesting"]),
-    .testTarget(name: "ErrandTestingTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "ErrandTestingTests", dependencies: ["Errand", "ErrandTesting", "ErrandTestingTraits"]),
     .testTarget(name: "JourneyTests", dependencies: ["Errand", "ErrandTesting"]),
     .testTarget(name: "RealServerTests", dependencies: ["Errand", "ErrandTesting", "Snippets"]),
     .testTarget(name: "MainActorAppTests", dependencies: ["Errand", "ErrandTesting"]),

@@ -1,3 +1,4 @@
+import Dispatch
 import Errand
 
 /// A clock controlled by a test. Sleeping tasks wake up when the test has advanced the clock far enough.
@@ -17,6 +18,10 @@ public final class ManualClock: Clock, Sendable {
     /// Every sleep advances the clock to the end of the sleep and returns immediately. Therefore, a time limit that
     /// runs concurrently with the work, such as a deadline, expires immediately.
     case autoAdvancing
+    /// The clock advances to the end of the shortest sleep when no task has used it for about half a millisecond.
+    /// Therefore, a time limit only expires if the concurrent work sleeps longer. On a busy machine, the clock can
+    /// advance while a task is about to sleep.
+    case whenIdle
   }
 
   /// An instant of a ``ManualClock``.
@@ -51,6 +56,9 @@ public final class ManualClock: Clock, Sendable {
     var lastID = 0
     var sleepers: [Sleeper] = []
     var spectators: [Spectator] = []
+    /// The number of reads and sleeps, which shows whether the clock is idle.
+    var uses = 0
+    var isWatched = false
 
     mutating func satisfied() -> [Spectator] {
       let count = sleepers.count
@@ -66,7 +74,12 @@ public final class ManualClock: Clock, Sendable {
   public init(_ mode: Mode = .manual) { self.mode = mode }
 
   /// The current instant.
-  public var now: Instant { state.withLock { $0.now } }
+  public var now: Instant {
+    state.withLock { state in
+      state.uses += 1
+      return state.now
+    }
+  }
 
   /// Zero, because any duration can be represented.
   public var minimumResolution: Duration { .zero }
@@ -75,10 +88,13 @@ public final class ManualClock: Clock, Sendable {
   public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
   /// Advances the clock and wakes the sleepers that are due, earliest first.
-  public func advance(by duration: Duration) {
+  public func advance(by duration: Duration) { wake { $0.now.advanced(by: duration) } }
+
+  /// Advances the clock to an instant, and wakes the sleepers that are due.
+  private func wake(_ advanced: (State) -> Instant) {
     let due = state.withLock { state in
-      state.now = state.now.advanced(by: duration)
-      let now = state.now
+      let now = advanced(state)
+      state.now = now
       let due = state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
       state.sleepers.removeAll { $0.deadline <= now }
       return due
@@ -110,7 +126,7 @@ public final class ManualClock: Clock, Sendable {
   /// Sleeps until `deadline`. Throws `CancellationError` if the surrounding task is cancelled first.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
-    guard mode == .manual else {
+    guard mode != .autoAdvancing else {
       state.withLock { $0.now = max($0.now, deadline) }
       return await Task.yield()
     }
@@ -137,14 +153,44 @@ public final class ManualClock: Clock, Sendable {
       if Task.isCancelled { return .cancelled }
       if sleeper.deadline <= state.now { return .due }
       state.sleepers.append(sleeper)
+      state.uses += 1
       return .asleep(state.satisfied())
     }
     switch outcome {
     case .due: sleeper.continuation.resume()
     case .cancelled: sleeper.continuation.resume(throwing: CancellationError())
-    case .asleep(let spectators): for spectator in spectators { spectator.continuation.resume() }
+    case .asleep(let spectators):
+      for spectator in spectators { spectator.continuation.resume() }
+      if mode == .whenIdle { watch() }
     }
   }
+
+  private func watch() {
+    let isWatched = state.withLock { state in
+      defer { state.isWatched = true }
+      return state.isWatched
+    }
+    if !isWatched { look(0, uses: -1) }
+  }
+
+  /// Looks at the clock until no task is sleeping. Advances it after several looks without a use.
+  private func look(_ quietLooks: Int, uses: Int) {
+    // Swift's tasks run on this queue too, so work that is ready runs before the next look.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(50)) { [self] in
+      let (isOver, usesNow) = state.withLock { state in
+        state.isWatched = !state.sleepers.isEmpty
+        return (!state.isWatched, state.uses)
+      }
+      if isOver { return }
+      guard usesNow == uses else { return look(0, uses: usesNow) }
+      guard quietLooks == Self.quietLooks else { return look(quietLooks + 1, uses: uses) }
+      wake { state in max(state.now, state.sleepers.map(\.deadline).min() ?? state.now) }
+      look(0, uses: uses)
+    }
+  }
+
+  /// The number of looks without a use after which the clock is idle.
+  private static let quietLooks = 8
 
   private func newID() -> Int {
     state.withLock { state in

@@ -3,16 +3,16 @@ import ErrandFoundation
 
 extension MockAnswer {
   /// Returns the response for a ``StubTransport``, which has no connection.
-  func response(to request: HTTPRequest) async throws -> HTTPResponse {
-    if headDelay > .zero { try await Task.sleep(for: headDelay) }
+  func response(to request: HTTPRequest, _ clock: CallClock) async throws -> HTTPResponse {
+    if headDelay > .zero { try await request.wait(headDelay, clock) }
     switch conduct {
     case .respond(.whole(let data)): return response(data, to: request)
     case .respond(.chunked(let chunks)): return response(chunks.reduce(Data(), +), to: request)
     case .drop, .reset:
       throw TaskError(.connectionLost, "the stub closed the connection", phase: .awaitingResponse)
     case .hang:
-      try await Task.sleep(for: .seconds(86_400))
-      throw CancellationError()
+      try await request.wait(.seconds(86_400), clock)
+      throw TaskError(.connectionLost, "the stub didn't answer for a day", phase: .awaitingResponse)
     case .respond(.endless), .respond(.truncated), .raw:
       throw TaskError(.badRequest, "this answer needs a connection: use MockServer", phase: .preparing)
     }
@@ -20,5 +20,17 @@ extension MockAnswer {
 
   private func response(_ body: Data, to request: HTTPRequest) -> HTTPResponse {
     HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(body))
+  }
+}
+
+extension HTTPRequest {
+  /// Waits before the response. Throws `TaskError` with code `.timedOut` if a timeout of the request is shorter.
+  func wait(_ duration: Duration, _ clock: CallClock) async throws {
+    let timeouts = options.timeouts.bounded
+    let limits: [(Timeouts.Timer, Duration?)] = [(.firstByte, timeouts.firstByte), (.attempt, timeouts.attempt)]
+    let expiring = limits.compactMap { timer, limit in limit.map { (timer, $0) } }.min { $0.1 < $1.1 }
+    guard let (timer, limit) = expiring, limit < duration else { return try await clock.sleep(for: duration) }
+    try await clock.sleep(for: limit)
+    throw TaskError.timeout(timer, after: limit, phase: .awaitingResponse)
   }
 }

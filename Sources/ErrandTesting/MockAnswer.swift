@@ -30,7 +30,7 @@ public struct MockAnswer: Sendable {
     var pause: Duration
   }
 
-  let conduct: Conduct
+  private(set) var conduct: Conduct
   let status: HTTPStatus
   private(set) var headers: HTTPHeaders
   private(set) var headDelay = Duration.zero
@@ -133,6 +133,18 @@ extension MockAnswer {
   /// at most this size, so a large number means one pause per chunk.
   public func throttled(bytes: Int, every pause: Duration) -> MockAnswer {
     with { $0.pace = Pace(bytes: max(bytes, 1), pause: pause) }
+  }
+
+  /// Closes the connection after a part of the body. An answer without a body becomes ``drop``.
+  func cut(after part: Double) -> MockAnswer {
+    let body: Data
+    switch conduct {
+    case .respond(.whole(let data)): body = data
+    case .respond(.chunked(let chunks)): body = chunks.reduce(Data(), +)
+    default: return self
+    }
+    let count = Int(Double(body.count) * part)
+    return with { $0.conduct = body.isEmpty ? .drop : .respond(.truncated(body, after: count)) }
   }
 
   private func with(_ change: (inout MockAnswer) -> Void) -> MockAnswer {

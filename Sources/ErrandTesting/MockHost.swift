@@ -8,13 +8,14 @@ final class MockHost: Sendable {
   /// The host whose request this thread is serving. A handler that stops the server must not wait for its own thread.
   @TaskLocal private static var served: ObjectIdentifier?
 
-  let script = Lock(MockScript())
+  let script: Lock<MockScript>
   let ledger: Lock<MockLedger>
   let bytesSent = Lock(0)
   private let listener: MockListener
   private let threads = DispatchGroup()
 
-  init(requestLimit: Int) throws {
+  init(requestLimit: Int, _ chaos: Chaos?) throws {
+    script = Lock(MockScript(chaos))
     ledger = Lock(MockLedger(requestLimit: requestLimit))
     listener = try MockListener()
   }

@@ -57,7 +57,8 @@ public struct MockRequest: Sendable, Hashable {
     if room > 0 { body.append(bytes.prefix(room)) }
   }
 
-  private var rawPath: Substring {
+  /// The escaped path.
+  var rawPath: Substring {
     let target = target.prefix { $0 != "?" }
     guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target }
     // RFC 9112 §3.2.2: requests to a proxy contain an absolute URL.

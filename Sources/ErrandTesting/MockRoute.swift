@@ -7,6 +7,14 @@ struct MockRoute: Sendable {
     case answer(MockAnswer)
     /// An answer created from the complete request.
     case handler(@Sendable (MockRequest) -> MockAnswer)
+
+    /// Returns a source whose answers have the fault.
+    func with(_ fault: Chaos.Fault) -> Source {
+      switch self {
+      case .answer(let answer): .answer(fault.change(answer))
+      case .handler(let handler): .handler { fault.change(handler($0)) }
+      }
+    }
   }
 
   let method: HTTPMethod?

@@ -24,12 +24,14 @@ public final class MockServer: Sendable {
 
   /// Starts a server.
   ///
-  /// - Parameter requestLimit: The number of requests kept for ``requests`` and ``nextRequest()``. Later requests are
-  ///   answered and counted, but not kept. Set a limit for tests with a very large number of requests, such as
-  ///   benchmarks. By default, there is no limit.
+  /// - Parameters:
+  ///   - requestLimit: The number of requests kept for ``requests`` and ``nextRequest()``. Later requests are answered
+  ///     and counted, but not kept. Set a limit for tests with a very large number of requests, such as benchmarks. By
+  ///     default, there is no limit.
+  ///   - chaos: The faults of the requests. Their delays are in real time. Defaults to none.
   /// - Throws: ``MockServerError`` if no descriptor or port is available.
-  public init(keeping requestLimit: Int = .max) throws {
-    host = try MockHost(requestLimit: requestLimit)
+  public init(keeping requestLimit: Int = .max, chaos: Chaos? = nil) throws {
+    host = try MockHost(requestLimit: requestLimit, chaos)
     guard let url = URL(string: "http://127.0.0.1:\(host.port)") else {
       try host.start()
       host.stop(waits: true)

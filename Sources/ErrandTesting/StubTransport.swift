@@ -13,30 +13,54 @@ public struct StubTransport: Transport {
 
   private let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
   private let log = Shared<[HTTPRequest]>([])
+  private let faults: Shared<ChaosSequence>?
+  private let clock: CallClock
 
   /// Creates a transport that returns the same answer for every request.
   ///
   /// An answer that needs a connection, such as a truncated body, throws `TaskError` with code `.badRequest`.
-  public init(_ answer: MockAnswer) {
-    self.init { request in try await answer.response(to: request) }
+  ///
+  /// - Parameters:
+  ///   - answer: The answer.
+  ///   - chaos: The faults of the requests. Defaults to none.
+  ///   - clock: The clock for delays. The timeouts `firstByte` and `attempt` apply to them. Defaults to real time.
+  public init(_ answer: MockAnswer, chaos: Chaos? = nil, clock: CallClock = .continuous) {
+    self.init(chaos: chaos, clock: clock) { request in try await answer.response(to: request, clock) }
   }
 
   /// Creates a transport that returns one answer per request, in this order.
   ///
   /// A request after the last answer throws `TaskError` with code `.badRequest`.
-  public init(_ answers: [MockAnswer]) {
+  ///
+  /// - Parameters:
+  ///   - answers: The answers.
+  ///   - chaos: The faults of the requests. Defaults to none.
+  ///   - clock: The clock for delays. The timeouts `firstByte` and `attempt` apply to them. Defaults to real time.
+  public init(_ answers: [MockAnswer], chaos: Chaos? = nil, clock: CallClock = .continuous) {
     let left = Shared(answers[...])
-    self.init { request in
+    self.init(chaos: chaos, clock: clock) { request in
       guard let answer = left.withLock({ $0.popFirst() }) else {
         throw TaskError(
           .badRequest, "the stub has no answer left: it got more requests than answers", phase: .preparing)
       }
-      return try await answer.response(to: request)
+      return try await answer.response(to: request, clock)
     }
   }
 
   /// Creates a transport that calls `answer` for every request, and rethrows its errors.
-  public init(_ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) { self.answer = answer }
+  ///
+  /// - Parameters:
+  ///   - chaos: The faults of the requests. Defaults to none.
+  ///   - clock: The clock for the delays of `chaos`. Defaults to real time.
+  ///   - answer: Returns the response to a request.
+  public init(
+    chaos: Chaos? = nil, clock: CallClock = .continuous,
+    _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+  ) {
+    faults = chaos.map { Shared(ChaosSequence($0)) }
+    self.clock = clock
+    self.answer = answer
+  }
 
   /// The requests received, oldest first. Only the newest 1,000 are kept.
   public var requests: [HTTPRequest] { log.withLock { $0 } }
@@ -51,7 +75,22 @@ public struct StubTransport: Transport {
       if log.count == Self.capacity { log.removeFirst() }
       log.append(request)
     }
-    return try await answer(request)
+    let fault = faults?.withLock { $0.next(request.method, request.url.path(percentEncoded: true)) }
+    switch fault {
+    case nil: return try await answer(request)
+    case .delay(let delay):
+      try await request.wait(delay, clock)
+      return try await answer(request)
+    case .cut(let part):
+      var response = try await answer(request)
+      response.body = HTTPResponseBody(CutBody(response.body, after: part))
+      return response
+    case .garbage:
+      throw TaskError(.badResponse, "the stub's response has no status line", phase: .awaitingResponse)
+    case .status(let status): return .status(status, for: request)
+    case .stall: return try await MockAnswer.hang.response(to: request, clock)
+    case .reset: return try await MockAnswer.reset.response(to: request, clock)
+    }
   }
 }
 

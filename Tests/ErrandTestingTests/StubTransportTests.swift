@@ -30,6 +30,24 @@ import Testing
     #expect(error?.code == .badRequest && error?.reason.contains("no answer left") == true)
   }
 
+  @Test func `delays use the stub's clock, and end with a shorter timeout`() async throws {
+    let clock = CallClock(ManualClock(.whenIdle))
+    let answer = MockAnswer.json(#"{"id": 7}"#).after(.seconds(600))
+    let shop = Server(
+      "https://shop.test", transport: StubTransport(answer, clock: clock), manager: TaskManager(clock: clock),
+      asDefault: false
+    ) { $0.defaultTimeout = .seconds(1000) }
+    #expect(try await shop.send(GetWidget()) == Widget(id: 7))
+    #expect(clock.now == .seconds(600))
+    for timeouts in [Timeouts(firstByte: .seconds(60)), Timeouts(attempt: .seconds(30))] {
+      let error = await #expect(throws: TaskError.self) {
+        try await GetWidget().on(shop).timeouts(timeouts).retry(.never).send()
+      }
+      #expect(error?.timer == (timeouts.attempt == nil ? .firstByte : .attempt))
+    }
+    #expect(clock.now == .seconds(690))
+  }
+
   @Test func `a dropped connection is an error`() async throws {
     let stub = StubTransport([.drop, .drop])
     let error = await #expect(throws: TaskError.self) { try await shop(stub).send(GetWidget()) }

@@ -42,6 +42,27 @@ import Testing
     #expect(clock.now.offset == .seconds(3600))
   }
 
+  @Test func `a clock that advances when idle ends the shortest sleep first`() async throws {
+    let clock = ManualClock(.whenIdle)
+    let order = Shared<[Duration]>([])
+    let tasks = [30, 10, 20].map { number in
+      Task {
+        try await clock.sleep(for: .seconds(number))
+        order.withLock { $0.append(clock.now.offset) }
+      }
+    }
+    // Reading the clock keeps it from being idle.
+    while clock.sleeperCount < 3 {
+      #expect(clock.now.offset == .zero)
+      await giveWay()
+    }
+    for task in tasks { try await task.value }
+    #expect(order.withLock { $0 } == [.seconds(10), .seconds(20), .seconds(30)])
+    #expect(clock.sleeperCount == 0)
+    try await clock.sleep(for: .seconds(5))
+    #expect(clock.now.offset == .seconds(35))
+  }
+
   @Test func `cancelling ends a wait for sleepers`() async {
     let clock = ManualClock()
     let task = Task { await clock.sleepers(count: 1) }

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTestingTraits
 import Foundation
 import Testing
 
@@ -84,6 +85,16 @@ import Testing
     #expect(mock.requestCount == 1)
     clock.advance(by: .seconds(20))
     #expect(try await widget == cog)
+  }
+
+  @Test(.chaos(runs: 100)) func `the catalogue never shows a wrong name`() async throws {
+    let clock = CallClock(ManualClock(.whenIdle))
+    let stub = StubTransport(.json(#"{"id": 7, "name": "Cog"}"#), chaos: .current, clock: clock)
+    let shop = Server("https://shop.test", transport: stub, manager: TaskManager(clock: clock))
+    do {
+      let name = try await Server.withDefault(shop) { try await Catalogue().name(of: 7) }
+      #expect(name == "Cog")
+    } catch is TaskError {}
   }
 
   @Test func `cancelling a call closes its connection`() async throws {

@@ -6,7 +6,7 @@ struct SecretNames: Sendable {
   private let endings: [[UInt8]]
   /// For each byte, whether a name that ends with it may have a secret ending.
   private let mayEnd: [Bool]
-  private let filter: SecretFilter
+  let filter: SecretFilter
   /// A cache of header fields, because most messages contain the same few.
   private let known = Known()
 

@@ -25,7 +25,8 @@ import Testing
         Self.pieces.randomElement(using: &chance) ?? ""
       }.joined()
       for policy in policies {
-        guard policy.names.clears(text) else { continue }
+        // The filter alone: `names.clears` clears no text after another test has learned a name.
+        guard policy.names.filter.clears(text) else { continue }
         cleared += 1
         #expect(policy.inFull(text: text) == text && policy.inFull(address: text) == text, "\(text)")
         for type in [MediaType.json, .form, .plainText] {
@@ -33,22 +34,21 @@ import Testing
         }
       }
     }
-    #expect(LearnedSecrets.count > 0 || cleared > 1000)
+    #expect(cleared > 1000)
   }
 
   @Test func `clears common text, but not text with secret names`() {
-    guard LearnedSecrets.count == 0 else { return }  // names learned in other tests prevent clearing
     for text in [
       "https://shop.test/widgets/7?page=2&sort=price", "Mon, 23 Nov 2026 01:46:16 GMT", "text/html; charset=utf-8",
       #"{"id":1,"name":"widget","price":9.99,"tags":["a","b"],"active":true}"#, "GetWidget", "Errand/0.1 (Linux)",
     ] {
-      #expect(Redaction.standard.names.clears(text), "\(text)")
+      #expect(Redaction.standard.names.filter.clears(text), "\(text)")
     }
     for text in ["key", "a.key=1", "X-Api_Key", "subscription-key", "me@test", "50%", "\\", "é", "oAuthTOKENs"] {
-      #expect(!Redaction.standard.names.clears(text), "\(text)")
+      #expect(!Redaction.standard.names.filter.clears(text), "\(text)")
     }
     // The filter can't search for this custom name, so it clears no text.
-    #expect(!Redaction(headers: [], fields: ["a b"]).names.clears("x"))
-    #expect(!Redaction(headers: [], fields: [], fragments: ["k"]).names.clears("x"))
+    #expect(!Redaction(headers: [], fields: ["a b"]).names.filter.clears("x"))
+    #expect(!Redaction(headers: [], fields: [], fragments: ["k"]).names.filter.clears("x"))
   }
 }
