@@ -10,9 +10,17 @@ struct GetWidget: GET<Widget> {
   var path: String { "widgets/\(id)" }
 }
 
-func introduction() async throws -> (Server, Widget) {
-  let shop = Server("https://shop.example.com/v1")
-  let widget = try await shop.send(GetWidget(id: 7))
-  let added: Widget = try await shop.send(.post("widgets", body: widget))
-  return (shop, added)
+enum Introduction {
+  struct AddWidget: POST<Widget, Widget> {  // sends a widget, and returns a widget
+    let uploadPayload: Widget
+    var path: String { "widgets" }
+  }
+
+  static func show() async throws -> (Server, Widget) {
+    let log = try HTTPLog()  // prints the URL of a page that shows every call
+    let shop = Server("https://shop.example.com/v1") { $0.recorders.append(log) }
+    let widget = try await shop.send(GetWidget(id: 7))
+    let added = try await shop.send(AddWidget(uploadPayload: widget))
+    return (shop, added)
+  }
 }

@@ -40,8 +40,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var isAgain = false
     /// The call of the current or most recent connection.
     private var origin = EventOrigin()
-    /// The number of consecutive connections without data.
+    /// The number of consecutive connections that the server closed without sending data.
     private var idleConnections = 0
+    /// The number of consecutive connections that failed.
+    private var failures = 0
     /// Whether the current connection has received data. Comments count as data.
     private var isAlive = false
 
@@ -114,11 +116,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// The limits of the reconnection delay that the server can set.
     private static let (shortestWait, longestWait) = (Duration.milliseconds(100), Duration.seconds(600))
 
+    /// The delay before the next connection. It doubles with each failure, up to a minute (HTML Standard §9.2.3).
+    private var wait: Duration {
+      let stated = Swift.min(Swift.max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
+      return Swift.max(stated, Swift.min(stated * (1 << Swift.min(Swift.max(failures - 1, 0), 16)), .seconds(60)))
+    }
+
     /// Waits until the next connection is due, or ends the stream if it must not reconnect.
     private mutating func disconnected(_ error: TaskError?) async throws {
       chunks = nil
       parser.restart()
-      idleConnections = isAlive ? 0 : idleConnections + 1
+      idleConnections = isAlive ? 0 : idleConnections + (error == nil ? 1 : 0)
+      failures = isAlive || error == nil ? 0 : failures + 1
       isAlive = false
       isAgain = true
       let most = plan.retryPolicy(under: plan.server.configuration).mostAttempts ?? .max
@@ -127,7 +136,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         if let error = error ?? earlyEnd(isExpected: !mayGoOn || most <= 1) { throw ended(by: error) }
         return end()
       }
-      let wait = Swift.min(Swift.max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
       do {
         try await plan.server.manager.sleep(for: wait, in: plan)
       } catch {
@@ -177,6 +185,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         if !isAgain { mayRepeat = call.state.withLock { $0.sent.onceOnly } == nil }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
+      } catch let error as TaskError where isAgain && error.isRetryable {
+        try await disconnected(error)  // the server may be restarting
       } catch {
         throw ended(by: error)
       }
@@ -206,7 +216,9 @@ extension ServerTask {
   /// When a connection ends or fails, the stream reconnects with `Last-Event-ID`. The delay is three seconds, unless
   /// the server sets a delay, which can be from 0.1 seconds to ten minutes. The stream reconnects only if the request
   /// can be resent or the server sends event IDs. The retry policy's number of attempts limits how many consecutive
-  /// connections can end without data. With ``RetryPolicy/never`` there is only one connection.
+  /// connections the server can close without data. If the first connection fails, the loop throws. Later, it reconnects
+  /// until it succeeds or the failure is permanent, and the delay doubles up to a minute. With ``RetryPolicy/never``
+  /// there is only one connection.
   ///
   /// A connection fails if it receives no data for ``Timeouts/idle``. If that timeout is not set, the task's `timeout`
   /// applies, or else ``ServerConfiguration/defaultTimeout``, which is 30 seconds by default. Comments count as data. A

@@ -179,7 +179,7 @@ extension TaskError {
       }
     }
     if showsFields, let demand = response.demand { reason += ": \(redaction(text: demand).shortened)" }
-    if !summary.isEmpty { reason += ": \(summary)" }
+    if !summary.isEmpty, summary != "\(response.status)" { reason += ": \(summary)" }
     var error = TaskError(.badStatus, reason, phase: .finishing)
     error.status = response.status
     error.headers = redaction(response.headers)

@@ -100,6 +100,30 @@ public actor Server {
       environment: environment, configure: configure)
   }
 
+  /// Creates a server for a URL string and configures it.
+  ///
+  ///     let shop = Server("https://\(host)/v1") { $0.retryPolicy = .never }
+  ///
+  /// - Parameters:
+  ///   - address: The base URL for paths. If it is malformed, the first call fails.
+  ///   - configuration: The settings passed to `configure`.
+  ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
+  ///   - manager: A manager to share. Defaults to a new one.
+  ///   - asDefault: Whether the server becomes ``default`` unless another server already is. Pass `false` in a library.
+  ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
+  ///     `configuration`. It is read once.
+  ///   - configure: Changes the settings before the server is created. Use ``update(_:)`` for later changes.
+  public init(
+    _ address: String, configuration: ServerConfiguration = ServerConfiguration(),
+    transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
+    environment: [String: String] = ProcessInfo.processInfo.environment,
+    configure: sending (inout ServerConfiguration) -> Void = { _ in }
+  ) {
+    self.init(
+      Remote(address), configuration: configuration, transport: transport, manager: manager, asDefault: asDefault,
+      environment: environment, configure: configure)
+  }
+
   /// The current settings.
   public nonisolated var configuration: ServerConfiguration { snapshot.configuration }
 

@@ -153,6 +153,22 @@ import Testing
     #expect(once.requests.count == 1)
   }
 
+  @Test func `reconnects after an outage that outlasts the retry policy, with growing delays`() async throws {
+    let shop = VirtualShop(.autoAdvancing) { number, request, _ in
+      switch number {
+      case 1, 32:
+        HTTPResponse(
+          url: request.url, headers: [.contentType: "text/event-stream"],
+          body: HTTPResponseBody(Data("data: \(number)\n\n".utf8)))
+      case 33...: .status(.noContent, for: request)
+      default: .unavailable(request)
+      }
+    }
+    #expect(try await all(Prices().on(shop.server).events()) == ["1", "32"])
+    let time = shop.clock.now.offset
+    #expect(shop.sentCount == 33 && time >= .seconds(396), "the delays are 3, 3, 6, 12, 24, 48 and 5 times 60 s: \(time)")
+  }
+
   @Test func `keepalive comments count as activity`() async throws {
     let beat = stream(": beat\n\n")
     let stub = StubServer(beat, beat, beat, beat, stream("data: news\n\n"), .status(204))
