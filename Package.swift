@@ -52,7 +52,7 @@ let package = Package(
     .testTarget(name: "ErrandURLSessionTests", dependencies: ["Errand", "ErrandURLSession", "ErrandTesting"]),
     .testTarget(name: "ErrandTestingTests", dependencies: ["Errand", "ErrandTesting"]),
     .testTarget(name: "JourneyTests", dependencies: ["Errand", "ErrandTesting"]),
-    .testTarget(name: "RealServerTests", dependencies: ["Errand", "ErrandTesting"]),
+    .testTarget(name: "RealServerTests", dependencies: ["Errand", "ErrandTesting", "Snippets"]),
     .testTarget(name: "MainActorAppTests", dependencies: ["Errand", "ErrandTesting"]),
     .testTarget(
       name: "Fuzzing", dependencies: ["Errand"], path: "Tests/Fuzzing", exclude: ["Corpus", "Entry", "Peer"]),

@@ -15,12 +15,13 @@ func largeDownloads(
   _ file: URL, _ link: URL, _ published: String, _ shop: Server, show: @escaping @Sendable (Double?) -> Void
 ) async throws {
   let backup = ResumableDownload(GetBackup(id: 7).on(shop), to: file)
-  try await backup.run()
+  let result = try await backup.run()
+  print(result.payload.path, result.headers[.lastModified] ?? "", result.metrics.elapsed)
 
   let shared = ResumableDownload(GetShared(link: link).on(shop), to: file, identity: "backup 7")
   try await shared.run()
 
-  let checked = ResumableDownload(GetBackup(id: 7).on(shop), to: file, digest: .sha256(published))
+  let checked = try ResumableDownload(GetBackup(id: 7).on(shop), to: file, digest: .sha256(published))
   try await checked.run()
 
   let fast = ResumableDownload(GetBackup(id: 7).on(shop), to: file, ranges: 4)
@@ -28,6 +29,17 @@ func largeDownloads(
 
   let bounded = ResumableDownload(GetBackup(id: 7).on(shop), to: file, maximumSize: 2 << 30)
   try await bounded.run()
+}
+
+func downloadAll(_ ids: [Int], into folder: URL, _ shop: Server) async throws {
+  try await withThrowingTaskGroup(of: Void.self) { group in
+    for (number, id) in ids.enumerated() {
+      if number >= 8 { try await group.next() }
+      let file = folder.appendingPathComponent("\(id).zip")
+      group.addTask { try await ResumableDownload(GetBackup(id: id).on(shop), to: file).run() }
+    }
+    try await group.waitForAll()
+  }
 }
 
 func watched(_ backup: ResumableDownload, show: @escaping @Sendable (Double?) -> Void) async throws {

@@ -28,7 +28,7 @@ enum MovingFromGTMSessionFetcher {
     _ = try await URLTask(url).comment("the daily check").context(Account.self, "ann").send()
     let form = MultipartForm([.text("title", "Cog"), .data("photo", data, fileName: "cog.png", type: "image/png")])
     _ = try await URLTask(url, method: .post, body: form.body()).send()
-    print(page, answer.metrics.timings?.firstByte ?? .zero, answer.metrics.attempts)
+    print(page, answer.metrics.timings?.firstByte ?? .zero, answer.metrics.attemptCount)
   }
 
   static func failures(_ url: URL) async throws -> Data {

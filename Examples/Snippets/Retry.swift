@@ -3,7 +3,7 @@ import Errand
 func retry() async throws -> String {
   do {
     let answer = try await GetWidget(id: 7).retry(.attempts(5)).deadline(.seconds(20)).response()
-    return "\(answer.payload.name), after \(answer.metrics.attempts) attempts"
+    return "\(answer.payload.name), after \(answer.metrics.attemptCount) attempts"
   } catch let error as TaskError {
     return error.record.description  // the timeline of the call, with secrets hidden
   }

@@ -6,19 +6,23 @@ func signingIn(_ shop: Server, password: String, token: String, tokens: any Toke
   let widget = try await GetWidget(id: 7).authenticated(.basic(user: "ann", password: password)).on(shop).send()
   _ = widget
   await shop.update {
-    $0.authentication = [
+    $0.authentication = .firstMatching([
       .bearer(token).forPaths(below: "/v1/admin"),
       .basic(user: "warehouse", password: password).forOrigins("https://depot.example.com"),
       .bearer { try await tokens.current() },
-    ]
+    ])
   }
   let sign = try await GetWidget(id: 7).authenticated(.none).on(shop).send()
   _ = sign
 }
 
 func digest(_ shop: Server, password: String) async {
+  await shop.update { $0.authentication = .digest(user: "ann", password: password) }
+}
+
+func apiKey(_ shop: Server, key: String, tokens: any TokenSource) async {
   await shop.update {
-    $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: password) }
+    $0.authentication = .all([.apiKey(key, header: "X-API-Key"), .bearer { try await tokens.current() }])
   }
 }
 
@@ -95,11 +99,9 @@ struct SessionKey: Authenticator {
   let key: String
   let loginURL: URL
 
-  func storedToken() async throws -> String? { nil }
-
   func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Session"] = token }
 
-  func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+  func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
     let response = try await context.send(HTTPRequest(.post, loginURL, body: .text(key)))
     guard response.status == .ok else {
       throw TaskError(.authenticationFailed, "the shop rejected the session key", phase: .authenticating)
@@ -132,5 +134,7 @@ struct SignedRequests: Authenticator {
     request.headers["X-Signature"] = try key.signature(of: Data(text.utf8))
   }
 
-  func refresh(_ key: (any SigningKey)?, _ context: RefreshContext) async throws -> (any SigningKey)? { nil }
+  func refresh(
+    _ key: (any SigningKey)?, after response: HTTPResponse?, _ context: RefreshContext
+  ) async throws -> (any SigningKey)? { nil }
 }

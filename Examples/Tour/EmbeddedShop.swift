@@ -19,6 +19,12 @@ struct EmbeddedShop: Sendable {
     let storage = Shared(Dictionary(uniqueKeysWithValues: stock.map { ($0.id, $0) }))
 
     server.route(.get, "/sign") { _ in Self.answer(Sign(shop: name, text: sign)) }
+    server.route(.post, "/mirror") { request in
+      Self.answer(
+        Mirror(
+          app: request.headers["X-App"] ?? "", signature: request.headers["X-Signature"] ?? "",
+          body: String(decoding: request.body, as: UTF8.self)))
+    }
     server.route(.get, "/widgets/:id") { request in
       let widget = storage.withLock { $0[Self.id(of: request)] }
       // Delay the response so that the progress of concurrent tasks is visible.

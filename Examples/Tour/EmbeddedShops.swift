@@ -33,7 +33,7 @@ struct EmbeddedShops: Sendable {
         A tour of Errand with three small shops that run inside this program. It doesn't use the internet.
         The shops take 20 ms to find a widget, so that you can watch the progress.
         """,
-      steps: remoteSteps + typedSteps + echoSteps + manySteps + troubleSteps + cacheSteps + streamSteps
+      steps: remoteSteps + typedSteps + serverSteps + echoSteps + manySteps + troubleSteps + cacheSteps + streamSteps
         + recordingSteps,
       farewell: "The code is in Examples/Tour. To use your own server: swift run errand-tour --url URL")
   }

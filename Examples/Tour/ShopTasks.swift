@@ -24,6 +24,18 @@ struct Sign: TaskPayload {
   let text: String
 }
 
+/// What the shop received.
+struct Mirror: TaskPayload {
+  let app: String
+  let signature: String
+  let body: String
+}
+
+struct AskMirror: POST<NewWidget, Mirror> {
+  let uploadPayload: NewWidget
+  var path: String { "mirror" }
+}
+
 struct ReadSign: GET<Sign> {
   var path: String { "sign" }
 }

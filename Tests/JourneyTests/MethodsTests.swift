@@ -105,7 +105,7 @@ import Testing
     #expect(response.payload == Widget())
     #expect(response.attempts.map(\.status) == [503, 503, nil, 200])
     #expect(response.attempts.map(\.number) == [1, 2, 3, 4])
-    #expect(response.metrics.attempts == 4 && response.record.entries.count { $0.moment.isDelay } == 3)
+    #expect(response.metrics.attemptCount == 4 && response.record.entries.count { $0.moment.isDelay } == 3)
     #expect(shop.mock.requestCount == 4 && shop.isQuiet)
   }
 }

@@ -118,7 +118,7 @@ import Testing
       #expect(response.payload == Widget() && response.attempts.count == 3)
       await page.finish()
 
-      let call = try #require(calls.calls.last { $0.attempts == 3 })
+      let call = try #require(calls.calls.last { $0.attemptCount == 3 })
       let story = response.record.description.split(separator: "\n").dropFirst().map {
         String($0).trimmingCharacters(in: .whitespaces)
       }
@@ -159,7 +159,7 @@ import Testing
         lines.withLock { $0 } + [response.record.summary, response.record.description, "\(response.response)"]
       outputs += events.moments().map { "\($0)" }
       outputs += try calls.calls.map { "\($0) \(String(decoding: try JSONEncoder().encode($0), as: UTF8.self))" }
-      outputs += calls.calls.flatMap { $0.exchanges.compactMap(\.curlCommand) }
+      outputs += calls.calls.flatMap { $0.exchanges.compactMap { $0.curlCommand() } }
       outputs.append(String(decoding: try calls.archive.data(), as: UTF8.self))
       for file in try files(in: page.folder) {
         outputs.append(try String(contentsOf: page.folder.appendingPathComponent(file), encoding: .utf8))

@@ -60,7 +60,7 @@ import Testing
         try await PlainTask().on(shop.server).retry(.never).run()
       }
       #expect(recorder.moments().count { $0 == "request sent" } >= 3)
-      #expect(error?.metrics.attempts == 1 && error?.metrics.timings != nil, "a failed attempt has timings")
+      #expect(error?.metrics.attemptCount == 1 && error?.metrics.timings != nil, "a failed attempt has timings")
     }
 
     @Test func `a stream released early reports the timings of its head`() async throws {
@@ -68,7 +68,7 @@ import Testing
       shop.mock.route("/plain", answer: .endless(chunk: Data(count: 1000)))
       let response = try await PlainTask().on(shop.server).stream()
       response.body.cancel()
-      #expect(await eventually { response.metrics.attempts == 1 })
+      #expect(await eventually { response.metrics.attemptCount == 1 })
       #expect(response.metrics.timings?.firstByte ?? .zero > .zero)
     }
 

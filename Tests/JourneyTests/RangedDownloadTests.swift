@@ -323,7 +323,8 @@ import Testing
     let recorder = EventRecorder()
     await shop.server.update { $0.observers = [recorder] }
     try await inFolder(shop) { place in
-      try await shop.download(to: place, ranges: 4).run()
+      let result = try await shop.download(to: place, ranges: 4).run()
+      #expect(result.payload == place && result.status == .partialContent && result.metrics.attemptCount == 1)
       #expect(recorder.events.count { if case .callStarted = $0.moment { true } else { false } } == 5)
     }
   }
@@ -332,7 +333,7 @@ import Testing
     let shop = try RangeShop()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
-      let wrong = TransferDigest.sha256(String(repeating: "0", count: 64))
+      let wrong = try TransferDigest.sha256(String(repeating: "0", count: 64))
       let error = await #expect(throws: TaskError.self) {
         try await shop.download(to: place, ranges: 4, digest: wrong).run()
       }

@@ -18,8 +18,10 @@ import Testing
   @Test func `a complete download needs only one request`() async throws {
     let shop = try RangeShop()
     try await inFolder(shop) { place in
-      let file = try await shop.download(to: place).run()
-      #expect(file == place)
+      let result = try await shop.download(to: place).run()
+      #expect(result.payload == place && result.status == .ok && result.headers[.eTag] == #""one""#)
+      #expect(result.metrics.attemptCount == 1 && result.attempts.first?.status == .ok)
+      #expect(result.record.description.contains("/file"), "\(result.record)")
       #expect(shop.ranges == [""] && shop.mock.requests.first?.headers[.acceptEncoding] == "identity")
     }
   }
@@ -286,8 +288,9 @@ import Testing
       let error = await #expect(throws: TaskError.self) { try await download.run() }
       #expect(error?.code == .fileNotWritable)
       try FileManager.default.removeItem(at: place)
-      try await download.run()
+      let result = try await download.run()
       #expect(shop.ranges == ["", "bytes=100000-"])
+      #expect(result.payload == place && result.status == 416 && result.headers[.contentRange] == "bytes */100000")
     }
   }
 

@@ -40,7 +40,7 @@ import Testing
       }
       try await shop.mock.waitForOpenConnections(0)
       #expect(download.resume() && !download.resume())
-      #expect(try await run.value == place)
+      #expect(try await run.value.payload == place)
       try check(place, shop)
     }
   }
@@ -183,16 +183,33 @@ import Testing
       if !isKnown { shop.file.withLock { $0.extra[.reprDigest] = "sha-256=:\(Self.digest):" } }
       try await withFolder { folder in
         let place = folder.appendingPathComponent("file")
-        let wrong = TransferDigest.sha256(String(repeating: "0", count: 64))
+        let wrong = try TransferDigest.sha256(String(repeating: "0", count: 64))
         let download = shop.download(to: place, digest: isKnown ? wrong : nil)
         let error = await #expect(throws: TaskError.self) { try await download.run() }
-        #expect(error?.code == .digestMismatch)
+        #expect(error?.code == .digestMismatch && error?.url == "\(shop.mock.url)/file", "\(String(describing: error))")
+        #expect(error?.description.contains("\(shop.mock.url)/file: SHA-256 mismatch") == true)
         #expect(try files(in: folder) == [], "the rejected file is discarded")
         let right = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
         shop.file.withLock { $0.extra = [:] }
         try await shop.download(to: place, digest: .sha256(right)).run()
         #expect(try files(in: folder) == ["file"])
       }
+    }
+  }
+
+  @Test func `the state is verifying while the digest is computed`() async throws {
+    let shop = try RangeShop(RangeShop.bytes(32 << 20))
+    shop.file.withLock { $0.extra[.reprDigest] = "sha-256=:\(Self.digest):" }
+    try await withFolder { folder in
+      let download = shop.download(to: folder.appendingPathComponent("file"))
+      let states = download.states
+      let watcher = Task {
+        for await case .verifying in states { return true }
+        return false
+      }
+      let error = await #expect(throws: TaskError.self) { try await download.run() }
+      #expect(error?.code == .digestMismatch)
+      #expect(await watcher.value)
     }
   }
 

@@ -18,10 +18,7 @@
     }
 
     private func shop(_ settings: OAuth2) -> Server {
-      let server = Server(
-        remote: Remote(authlib.url), configuration: ServerConfiguration().authenticated(.oauth2(settings)),
-        environment: [:])
-      return server
+      Server(authlib.url, environment: [:]) { $0.authentication = .oauth2(settings) }
     }
 
     private func widget(_ shop: Server) async throws -> String {

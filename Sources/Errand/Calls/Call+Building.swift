@@ -42,7 +42,7 @@ extension Call {
     try addCookies(to: &request)
     if plan.keepsCurrentFile { addFileConditions(to: &request) }
     #if DEBUG
-      TaskSpelling.notify(plan, sending: request, log: snapshot.configuration.log)
+      TaskSpelling.log(plan, sending: request, to: snapshot.configuration.log)
     #endif
     return request
   }
@@ -143,11 +143,11 @@ extension Call {
     snapshot.hasOwnHeaders ? withoutForeignHeaders(request) : request
   }
 
-  /// Returns the request. If a step or a redirect policy created it from scratch, adds the call's options, such as the
-  /// address policy, unless the request has its own.
-  func withOptions(_ request: HTTPRequest) -> HTTPRequest {
+  /// Returns the request. If a step or a redirect policy created it from scratch, adds the options of the original
+  /// request, such as the address policy and the names of the credentials, unless the request has its own.
+  func withOptions(_ request: HTTPRequest, of original: HTTPRequest) -> HTTPRequest {
     guard request.options.showing == nil else { return request }
-    let (own, shared) = (request.options, options(for: request.method, request.headers, request.body))
+    let (own, shared) = (request.options, original.options)
     var request = request
     request.options = shared.applying(changesFrom: TransferOptions(), to: own)
     if own.addressPolicy.allowsAll { request.options.addressPolicy = shared.addressPolicy }

@@ -4,7 +4,6 @@ extension Call {
   /// Reads the rest of an attempt's body as the delivery requires, and returns the transfer timings. Afterwards, the
   /// outcome's body can be read again.
   func collect(_ outcome: inout Answer) async throws -> TransferTimings? {
-    if let failure = outcome.response.body.failure { throw failure }
     if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
     {
       outcome.data = await excerpt(of: outcome.response.body)
@@ -12,6 +11,8 @@ extension Call {
       outcome.isRead = true
       let body = outcome.response.body
       outcome.response.body = HTTPResponseBody(outcome.data, trailers: body.trailers, timings: body.timings)
+    } else if let failure = outcome.response.body.failure {
+      throw failure
     } else {
       if delivery.isFile, hasAppSteps || outcome.response.body.written == nil { try verify(outcome.response) }
       try await read(&outcome)
@@ -64,6 +65,7 @@ extension Call {
   /// Reads the part of an error response's body that is kept in errors. Read errors are ignored.
   func excerpt(of body: HTTPResponseBody) async -> Data {
     let limit = snapshot.configuration.maximumErrorBodySize
+    if let excerpt = body.source as? Excerpt { return excerpt.all.prefix(limit) }  // a step may have read it
     // File downloads and streams have no time limit for the entire body, so the time for reading an excerpt is limited
     // here.
     if !delivery.isInMemory, !body.isInMemory { return await excerptInTime(of: body, upTo: limit) }

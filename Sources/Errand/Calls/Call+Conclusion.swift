@@ -131,14 +131,15 @@ extension Call {
 
 extension Call {
   func show(
-    _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended, _ record: FlightRecord
+    _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ errorType: String?, _ ended: CallState.Ended,
+    _ record: FlightRecord
   ) {
     let (recorders, log) = (snapshot.configuration.recorders, snapshot.configuration.log)
     guard isEchoed || recorder != nil || !recorders.isEmpty else { return }
     let made = Lock<RecordedCall?>(nil)
     let make = { @Sendable [self, ended = ended.head] in
       if let call = made.withLock({ $0 }) { return call }
-      let call = exchange.recorded(self, ended, outcome, record, showing: plan.recordingStyle)
+      let call = exchange.recorded(self, ended, outcome, errorType, record, showing: plan.recordingStyle)
       made.withLock { $0 = call }
       return call
     }
@@ -151,9 +152,11 @@ extension Call {
   }
 
   /// Writes the call's log line, limited to the parts that the task's recording style allows.
-  func writeLine(_ exchange: ExchangeRecord, _ outcome: CallOutcome, _ ended: CallState.Ended) {
+  func writeLine(
+    _ exchange: ExchangeRecord, _ outcome: CallOutcome, _ errorType: String?, _ ended: CallState.Ended
+  ) {
     let style = plan.recordingStyle.intersection(logOptions.recordingStyle)
-    let recorded = exchange.recorded(self, ended, outcome, flightRecord, showing: style)
+    let recorded = exchange.recorded(self, ended, outcome, errorType, flightRecord, showing: style)
     snapshot.configuration.log.write(logOptions.text(of: recorded))
   }
 }

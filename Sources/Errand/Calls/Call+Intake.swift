@@ -96,12 +96,14 @@ extension Call {
 
 /// The beginning of a body whose rest was not read. Reading on throws, so it can't be mistaken for the entire body.
 final class Excerpt: HTTPBodySource {
+  let all: Data
   private let data: Lock<Data>
   private let failure: any Error
   let trailers: HTTPHeaders
   let timings: TransferTimings?
 
   private init(_ data: Data, of body: HTTPResponseBody) {
+    all = data
     self.data = Lock(data)
     failure = body.failure ?? HTTPBodyLimitError(limit: data.count)
     (trailers, timings) = (body.trailers, body.timings)

@@ -125,9 +125,7 @@ extension Call {
     _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Answer
   ) async throws -> Answer {
     guard !steps.isEmpty else { return try await attempts(request) }
-    var response = try await Next(ArraySlice(steps)) { try await attempts($0).response }(request)
-    response.checkMatch(with: request)  // a step may have created it
-    return try outcome(ofSteps: response)
+    return try outcome(ofSteps: await through(ArraySlice(steps), request) { try await attempts($0).response })
   }
 
   /// Sends a request through the app's per-attempt steps, which may make calls themselves.
@@ -135,8 +133,23 @@ extension Call {
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     guard hasAppSteps else { return try await last(request) }
-    var response = try await Next(ArraySlice(snapshot.configuration.perAttemptSteps), last: last)(request)
-    response.checkMatch(with: request)  // a step may have created it
+    return try await through(ArraySlice(snapshot.configuration.perAttemptSteps), request, last)
+  }
+
+  /// Sends a request through steps. A step may create a new request or response: it keeps the original's options and
+  /// redirects.
+  private func through(
+    _ steps: ArraySlice<any Step>, _ request: HTTPRequest,
+    _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
+    let redirects = Lock<[Redirect]>([])
+    var response = try await Next(steps) { [self] changed in
+      let response = try await last(withOptions(changed, of: request))
+      redirects.withLock { $0 = response.redirects }
+      return response
+    }(request)
+    if response.redirects.isEmpty { response.redirects = redirects.withLock { $0 } }
+    response.checkMatch(with: request)
     return response
   }
 

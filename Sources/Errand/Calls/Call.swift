@@ -55,7 +55,7 @@ final class Call: Sendable {
       idempotencyKey ?? plan.headers[.idempotencyKey] ?? (plan.idempotency == .key ? manager.random.key() : nil)
     self.plan = plan
     #if DEBUG
-      TaskSpelling.notify(plan.task, log: snapshot.configuration.log)
+      TaskSpelling.log(plan.task, to: snapshot.configuration.log)
     #endif
   }
 
@@ -204,8 +204,9 @@ final class Call: Sendable {
   /// Whether the call, or the task that awaits it, was cancelled.
   var isCancelled: Bool { Task.isCancelled || state.withLock { $0.life.cause != nil } }
 
+  /// Throws `CancellationError` if the call was cancelled or has ended. A step may send a request that it doesn't await.
   func checkCancellation() throws {
-    if isCancelled { throw CancellationError() }
+    if Task.isCancelled || state.withLock({ $0.life.isOver }) { throw CancellationError() }
   }
 
   var hasExpired: Bool { state.withLock { $0.life.expired != nil } }
@@ -269,8 +270,9 @@ final class Call: Sendable {
     error.retryRefusal = refusal?.reason
     error.mostAttempts = refusal?.mostAttempts
     if error.attemptCount != nil { error.attemptCount = nil }  // the count belongs to a nested transfer
-    // The error may come from another call.
-    if error.wasNotSent != sent.isNothing { error.wasNotSent = sent.isNothing }
+    // The error may come from another call, which a step may have made to send the same thing.
+    let wasNotSent = sent.isNothing && (error.wasNotSent || snapshot.configuration.perCallSteps.isEmpty)
+    if error.wasNotSent != wasNotSent { error.wasNotSent = wasNotSent }
     return error
   }
 
@@ -292,13 +294,13 @@ final class Call: Sendable {
     let outcome = outcome.with(ended.response?.status)
     ended.deadline?.cancel()
     manager.calls.leave(self)
+    let errorType = error.map { TaskError.typeName(of: $0) }
     let record = trace.end(
-      outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: error.map { TaskError.typeName(of: $0) },
-      title: title(of: ended.shown))
+      outcome, error.flatMap { ($0 as? TaskError)?.cause }, errorType: errorType, title: title(of: ended.shown))
     manager.statisticsStore.note(outcome, record, bytesSent: ended.bytesSent, of: plan)
     let exchange = exchange?.withLock { $0 }
-    if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, ended) }
-    if let exchange { show(exchange, outcome, ended, record) }
+    if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, errorType, ended) }
+    if let exchange { show(exchange, outcome, errorType, ended, record) }
     if callsHooks { await callEndHook(error, ended.response) }
     ended.release?()
   }

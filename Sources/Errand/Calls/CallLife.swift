@@ -25,6 +25,14 @@ struct CallLife {
     }
   }
 
+  /// Whether the call was cancelled or has ended.
+  var isOver: Bool {
+    switch state {
+    case .running, .streaming: false
+    case .cancelled, .ended: true
+    }
+  }
+
   var expired: TaskError.Phase? {
     if case .deadline(let phase) = cause { phase } else { nil }
   }

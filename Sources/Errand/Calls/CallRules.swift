@@ -27,8 +27,7 @@ struct CallRules: Sendable {
   }
 
   private static func authentication(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Authentication? {
-    let authentication =
-      plan.authentication.isInherited ? snapshot.configuration.authentication : plan.authentication
+    let authentication = plan.authentication.inheriting(snapshot.authentication)
     if authentication.isNone { return nil }
     // Resolve this now: if the call is part of a token refresh, that refresh may end before the call does.
     let rest = authentication.outsideOfRefreshes

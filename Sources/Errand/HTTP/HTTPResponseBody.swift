@@ -45,8 +45,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private struct State {
     var source: (any HTTPBodySource)?
     var buffered = Data()
-    /// Whether the reader has received `buffered` and gets `nil` next. Afterwards, reading starts again.
+    /// Whether ``next()`` has returned `buffered`, so that it returns `nil` next. Afterwards, it starts again. Iterators
+    /// and ``collect(upTo:)`` don't share this position.
     var isAtEnd = false
+    /// Whether a chunk has been read from the source.
+    var hasBegun = false
     /// The trailers, available after the source is released.
     var trailers = HTTPHeaders()
     /// The timings, available after the source is released.
@@ -95,7 +98,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   public func next() async throws -> Data? {
     do {
       let chunk: Data?
-      if let source = try readable() { chunk = try await source.next() } else { chunk = try takeBuffered() }
+      if let source = try readable() { chunk = try await source.next() } else { chunk = try nextBuffered() }
       if let chunk { count(chunk) } else { end(.complete) }
       return chunk
     } catch {
@@ -103,7 +106,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Reads the rest of the body.
+  /// Reads the rest of the body. Returns all of a body in memory.
   ///
   /// Throws ``HTTPBodyLimitError`` if the rest is longer than `limit` bytes, or any error that ``next()`` throws.
   public func collect(upTo limit: Int = .max) async throws -> Data {
@@ -112,7 +115,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       if let source = try readable() {
         data = try await source.collect(upTo: limit)
       } else {
-        data = try takeRest()
+        data = try buffered()
       }
       count(data)
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
@@ -164,6 +167,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
+  /// Whether all bytes are still there: the body is in memory, or nothing has been read from its source.
+  var isWhole: Bool { state.withLock { $0.source == nil || !$0.hasBegun } }
+
   /// Whether the body has been read to its end.
   var isComplete: Bool { if case .complete? = state.withLock({ $0.ending }) { true } else { false } }
 
@@ -179,9 +185,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Ends the transfer because the reader left the loop. A body in memory can be read again.
   private func release() {
-    state.withLock { state in
-      if state.source == nil { state.isAtEnd = false } else if state.ending == nil { state.isReleased = true }
-    }
+    state.withLock { if $0.source != nil, $0.ending == nil { $0.isReleased = true } }
     cancel()
   }
 
@@ -226,7 +230,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   package func onChunk(_ action: @escaping @Sendable (Int) -> Void) { state.withLock { $0.onChunk = action } }
 
-  private func count(_ chunk: Data) { state.withLock { $0.onChunk }?(chunk.count) }
+  private func count(_ chunk: Data) {
+    let onChunk = state.withLock { state in
+      state.hasBegun = true
+      return state.onChunk
+    }
+    onChunk?(chunk.count)
+  }
 
   private func end(_ ending: Ending) {
     var next = state.withLock { state -> (EndActions, (any HTTPBodySource)?)? in
@@ -241,26 +251,25 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  private func takeBuffered() throws -> Data? {
-    try state.withLock { state in
-      if let cause = state.cause { throw cause }
-      state.isAtEnd = !state.isAtEnd && !state.buffered.isEmpty
-      return state.isAtEnd ? state.buffered : nil
+  private func nextBuffered() throws -> Data? {
+    let data = try buffered()
+    return state.withLock { state in
+      state.isAtEnd = !state.isAtEnd && !data.isEmpty
+      return state.isAtEnd ? data : nil
     }
   }
 
-  /// Returns the data that the reader has not received yet.
-  private func takeRest() throws -> Data {
+  private func buffered() throws -> Data {
     try state.withLock { state in
       if let cause = state.cause { throw cause }
-      defer { state.isAtEnd = false }
-      return state.isAtEnd ? Data() : state.buffered
+      return state.buffered
     }
   }
 
   /// An iterator over a body. If the iterator is released before the end, it ends the transfer.
   public final class AsyncIterator: AsyncIteratorProtocol {
     private let body: HTTPResponseBody
+    private var hasBegun = false
     private var isAtEnd = false
 
     init(_ body: HTTPResponseBody) { self.body = body }
@@ -270,9 +279,17 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     /// Returns the next chunk, or `nil` at the end.
     public func next() async throws -> Data? {
       if isAtEnd { return nil }
-      let chunk = try await body.next()
+      let chunk = body.isInMemory ? try chunkInMemory() : try await body.next()
       isAtEnd = chunk == nil
       return chunk
+    }
+
+    private func chunkInMemory() throws -> Data? {
+      let data = try body.buffered()
+      defer { hasBegun = true }
+      if !hasBegun, !data.isEmpty { return data }
+      body.end(.complete)
+      return nil
     }
   }
 

@@ -32,10 +32,12 @@ public struct TransferOptions: Sendable {
   private final class SignIn: Sendable {
     let headers: Set<HTTPHeaderName>
     let account: String?
+    let digest: Credential?
 
-    init(_ headers: Set<HTTPHeaderName>, _ account: String?) {
+    init(_ headers: Set<HTTPHeaderName>, _ account: String?, _ digest: Credential?) {
       self.headers = headers
       self.account = account
+      self.digest = digest
     }
   }
 
@@ -132,15 +134,23 @@ public struct TransferOptions: Sendable {
   /// redacted.
   public var credentialHeaders: Set<HTTPHeaderName> {
     get { storage.values.signIn?.headers ?? [] }
-    set { values.signIn = SignIn(newValue, account) }
+    set { values.signIn = SignIn(newValue, account, authenticatedDigest) }
   }
 
   /// The account that the request will be authenticated as, set before authentication. Steps use it to keep accounts
   /// apart. `nil` if the request isn't authenticated.
   package var account: String? {
     get { storage.values.signIn?.account }
-    set { values.signIn = SignIn(credentialHeaders, newValue) }
+    set { values.signIn = SignIn(credentialHeaders, newValue, authenticatedDigest) }
   }
+
+  /// The Digest credential set by an ``Authenticator``.
+  var authenticatedDigest: Credential? {
+    get { storage.values.signIn?.digest }
+    set { values.signIn = SignIn(credentialHeaders, account, newValue) }
+  }
+
+  var hasAuthenticatedDigest: Bool { digest != nil && digest == authenticatedDigest }
 
   /// The public keys that hosts must present.
   public var pins: PublicKeyPins {
@@ -210,6 +220,7 @@ public struct TransferOptions: Sendable {
     carry(\.digest)
     carry(\.credentialHeaders)
     carry(\.account)
+    carry(\.authenticatedDigest)
     carry(\.pins)
     // The policy's closure can't be compared, but it is the same during the entire call.
     result.addressPolicy = after.addressPolicy

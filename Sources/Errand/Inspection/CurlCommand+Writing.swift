@@ -15,7 +15,7 @@ struct CurlArguments {
 
   var method: HTTPMethod
   var url: String
-  var headers: [RecordedCall.Field]
+  var headers: HTTPHeaders
   var body: Body
   var isCompressed = false
 
@@ -79,18 +79,14 @@ struct CurlArguments {
   /// The header arguments. Fields that curl would add by default are removed by name.
   private var fields: [String] {
     var fields: [String] = []
-    let names = Set(headers.map { HTTPHeaderName($0.name) })
-    for field in headers {
-      let name = HTTPHeaderName(field.name)
-      // curl frames the body itself.
-      if name == .contentLength || name == .transferEncoding { continue }
+    for field in headers where !field.name.isOfFraming {  // curl frames the body itself
       let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
       fields.append(isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
     }
     var unwanted: [HTTPHeaderName] = [.accept, .userAgent]
     if hasContent { unwanted.append(.contentType) }
     if waits { unwanted.append(.expect) }
-    return fields + unwanted.filter { !names.contains($0) }.map { "\($0):" }
+    return fields + unwanted.filter { !headers.contains($0) }.map { "\($0):" }
   }
 
   /// Whether curl would send `Expect: 100-continue` before the body.
@@ -113,14 +109,12 @@ extension HTTPRequest {
   ///
   /// - Parameter redaction: The policy that hides secrets. Defaults to ``Redaction/standard``. `nil` shows all secrets.
   public func curlCommand(redaction: Redaction? = .standard) -> String {
-    let hiding = redaction?.hiding(options.credentialHeaders)
-    let fields =
-      hiding?.recorded(headers) ?? headers.map { RecordedCall.Field(name: $0.name.rawName, value: $0.value) }
-    let expects = options.continueTimeout != nil && !body.isEmpty && !headers.contains(.expect)
+    var fields = redaction.map { $0.hiding(options.credentialHeaders)(headers) } ?? headers
+    if options.continueTimeout != nil, !body.isEmpty { fields.setDefault("100-continue", for: .expect) }
     return CurlArguments(
       method: method == .automatic ? (body.isEmpty ? .get : .post) : method,
       url: redaction.map { $0(url) } ?? url.absoluteString,
-      headers: fields + (expects ? [.init(name: "Expect", value: "100-continue")] : []), body: curlBody(redaction),
+      headers: fields, body: curlBody(redaction),
       // Ranges are requested without compression.
       isCompressed: options.decodesBody && !headers.contains(.acceptEncoding) && !headers.contains(.range)
     ).command
@@ -141,10 +135,17 @@ extension HTTPRequest {
   }
 }
 
+extension RecordedCall {
+  /// Returns a `curl` command that resends the recorded parts of the last request. Returns `nil` if nothing was sent or
+  /// the URL is hidden. Secrets are hidden, as in the recording.
+  public func curlCommand() -> String? { exchanges.last?.curlCommand() }
+}
+
 extension RecordedCall.Exchange {
-  /// A `curl` command that resends the recorded parts of this request. `nil` if the URL is hidden. A hidden body
-  /// is read from standard input, and a comment before the command says so.
-  public var curlCommand: String? {
+  /// Returns a `curl` command that resends the recorded parts of this request. Returns `nil` if the URL is hidden.
+  /// Secrets are hidden, as in the recording. A hidden body is read from standard input, and a comment before the
+  /// command says so.
+  public func curlCommand() -> String? {
     url.map { url in
       CurlArguments(method: method, url: url, headers: headers, body: body?.curlBody ?? .none).command
     }

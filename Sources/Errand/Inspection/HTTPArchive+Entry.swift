@@ -52,6 +52,14 @@ extension HTTPArchive {
 
   struct NoCache: Codable, Sendable, Hashable {}
 
+  /// A cookie or a query item.
+  public struct Pair: Codable, Sendable, Hashable {
+    /// The name.
+    public var name: String
+    /// The value.
+    public var value: String
+  }
+
   /// A request.
   public struct Request: Codable, Sendable, Hashable {
     /// The method.
@@ -61,11 +69,11 @@ extension HTTPArchive {
     /// The HTTP version.
     public var httpVersion: String
     /// The cookies that were sent. Empty if hidden.
-    public var cookies: [RecordedCall.Field]
+    public var cookies: [Pair]
     /// The header fields, in order.
-    public var headers: [RecordedCall.Field]
+    public var headers: HTTPHeaders
     /// The query items.
-    public var queryString: [RecordedCall.Field]
+    public var queryString: [Pair]
     /// The body, if any.
     public var postData: PostData?
     /// The size of the header in bytes. -1 if unknown.
@@ -100,9 +108,9 @@ extension HTTPArchive {
     /// The HTTP version.
     public var httpVersion: String
     /// The cookies that were set. Empty if hidden.
-    public var cookies: [RecordedCall.Field]
+    public var cookies: [Pair]
     /// The header fields, in order.
-    public var headers: [RecordedCall.Field]
+    public var headers: HTTPHeaders
     /// The body.
     public var content: Content
     /// The value of `Location`. Empty if there is no such field.
@@ -112,7 +120,7 @@ extension HTTPArchive {
     /// The size of the body as transferred, in bytes. -1 if unknown.
     public var bodySize: Int
     /// The trailer fields, if any. Encoded as `_trailers`.
-    public var trailers: [RecordedCall.Field]?
+    public var trailers: HTTPHeaders?
 
     enum CodingKeys: String, CodingKey {
       case status, statusText, httpVersion, cookies, headers, content, redirectURL, headersSize, bodySize

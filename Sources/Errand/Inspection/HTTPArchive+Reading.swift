@@ -40,9 +40,9 @@ extension HTTPArchive.Request {
     method = try fields.decode(String.self, forKey: "method")
     url = try fields.decode(String.self, forKey: "url")
     httpVersion = try fields.value("httpVersion", or: "")
-    cookies = try fields.value("cookies", or: [ReadField]()).map(\.field)
-    headers = try fields.value("headers", or: [ReadField]()).map(\.field)
-    queryString = try fields.value("queryString", or: [ReadField]()).map(\.field)
+    cookies = try fields.value("cookies", or: [ReadField]()).map(\.pair)
+    headers = HTTPHeaders(try fields.value("headers", or: [ReadField]()))
+    queryString = try fields.value("queryString", or: [ReadField]()).map(\.pair)
     postData = try fields.decodeIfPresent(HTTPArchive.PostData.self, forKey: "postData")
     headersSize = try fields.value("headersSize", or: -1)
     bodySize = try fields.value("bodySize", or: -1)
@@ -61,7 +61,7 @@ extension HTTPArchive.PostData {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: "Cannot read a multipart form that has no `text`."))
     }
-    let form = HTTPBody.form(HTTPQuery(params.map { .init($0.field.name, $0.field.value) }))
+    let form = HTTPBody.form(HTTPQuery(params.map { .init($0.pair.name, $0.pair.value) }))
     text = written.isEmpty ? String(decoding: form.data ?? Data(), as: UTF8.self) : written
     encoding = try fields.decodeIfPresent(String.self, forKey: "_encoding")
     comment = try fields.decodeIfPresent(String.self, forKey: "comment")
@@ -75,13 +75,13 @@ extension HTTPArchive.Response {
     status = try fields.value("status", or: 0)
     statusText = try fields.value("statusText", or: "")
     httpVersion = try fields.value("httpVersion", or: "")
-    cookies = try fields.value("cookies", or: [ReadField]()).map(\.field)
-    headers = try fields.value("headers", or: [ReadField]()).map(\.field)
+    cookies = try fields.value("cookies", or: [ReadField]()).map(\.pair)
+    headers = HTTPHeaders(try fields.value("headers", or: [ReadField]()))
     content = try fields.value("content", or: HTTPArchive.Content(size: -1, mimeType: ""))
     redirectURL = try fields.value("redirectURL", or: "")
     headersSize = try fields.value("headersSize", or: -1)
     bodySize = try fields.value("bodySize", or: -1)
-    trailers = try? fields.value("_trailers", or: [ReadField]()).map(\.field)
+    trailers = (try? fields.value("_trailers", or: [ReadField]())).map { HTTPHeaders($0) }
     if trailers?.isEmpty == true { trailers = nil }
   }
 }
@@ -122,13 +122,19 @@ extension HTTPArchive.Timings {
 
 /// A header field, cookie or form parameter whose value may be missing.
 private struct ReadField: Decodable {
-  let field: RecordedCall.Field
+  let pair: HTTPArchive.Pair
   let fileName: String?
 
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: FieldName.self)
-    field = RecordedCall.Field(name: try fields.value("name", or: ""), value: try fields.value("value", or: ""))
+    pair = HTTPArchive.Pair(name: try fields.value("name", or: ""), value: try fields.value("value", or: ""))
     fileName = try fields.decodeIfPresent(String.self, forKey: "fileName")
+  }
+}
+
+extension HTTPHeaders {
+  fileprivate init(_ fields: [ReadField]) {
+    self.init(fields.map { Field(HTTPHeaderName($0.pair.name), $0.pair.value) })
   }
 }
 
@@ -186,7 +192,7 @@ extension HTTPArchive.Entry {
     }
     return HTTPResponse(
       HTTPStatus(response.status), url: url, headers: headers, version: HTTPVersion(rawValue: response.httpVersion),
-      body: HTTPResponseBody(response.content.data ?? Data(), trailers: Self.headers(response.trailers ?? [])))
+      body: HTTPResponseBody(response.content.data ?? Data(), trailers: Self.headers(response.trailers ?? [:])))
   }
 
   /// Returns the reason why the body of a response to this method is missing. Returns `nil` if the body is present or
@@ -209,7 +215,7 @@ extension HTTPArchive.Entry {
   }
 
   /// Returns the header fields without the HTTP/2 pseudo-header fields that browsers include.
-  private static func headers(_ fields: [RecordedCall.Field]) -> HTTPHeaders {
-    HTTPHeaders(fields.filter { !$0.name.hasPrefix(":") }.map { .init(HTTPHeaderName($0.name), $0.value) })
+  private static func headers(_ fields: HTTPHeaders) -> HTTPHeaders {
+    HTTPHeaders(fields.filter { !$0.name.rawName.hasPrefix(":") })
   }
 }

@@ -39,20 +39,20 @@ extension HTTPArchive.Request {
     let query = url.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
     self.init(
       method: exchange.method.rawValue, url: url, httpVersion: exchange.response?.httpVersion ?? "unknown",
-      cookies: exchange.headers.filter { $0.isNamed(.cookie) }.flatMap { Self.pairs($0.value, divider: ";") },
+      cookies: exchange.headers.values(for: .cookie).flatMap { Self.pairs($0, divider: ";") },
       headers: exchange.headers, queryString: Self.pairs(String(query), divider: "&"),
       postData: exchange.body.map(HTTPArchive.PostData.init), headersSize: -1,
       bodySize: exchange.body.map { $0.size ?? -1 } ?? 0)
   }
 
-  fileprivate static func pairs(_ text: String, divider: Character) -> [RecordedCall.Field] {
+  fileprivate static func pairs(_ text: String, divider: Character) -> [HTTPArchive.Pair] {
     guard text != Redaction.mark else { return [] }
     return text.split(separator: divider).map { pair in
       let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let value = parts.count == 2 ? parts[1] : ""
       return divider == "&"
-        ? RecordedCall.Field(name: Redaction.unescaped(parts[0]), value: Redaction.unescaped(value))
-        : RecordedCall.Field(name: String(parts[0]), value: String(value))
+        ? HTTPArchive.Pair(name: Redaction.unescaped(parts[0]), value: Redaction.unescaped(value))
+        : HTTPArchive.Pair(name: String(parts[0]), value: String(value))
     }
   }
 }
@@ -68,8 +68,8 @@ extension HTTPArchive.PostData {
 extension HTTPArchive.Response {
   init(_ exchange: RecordedCall.Exchange) {
     let response = exchange.response
-    let headers = response?.headers ?? []
-    func value(_ name: HTTPHeaderName) -> String? { headers.first { $0.isNamed(name) }?.value }
+    let headers = response?.headers ?? [:]
+    func value(_ name: HTTPHeaderName) -> String? { headers.values(for: name).first }
     let body = response?.body
     // RFC 9110 §6.4.1: these responses have no body, regardless of their declared length.
     let isBodiless = exchange.method == .head || [204, 304].contains(response?.status.code ?? 0)
@@ -79,8 +79,8 @@ extension HTTPArchive.Response {
     self.init(
       status: response?.status.code ?? 0, statusText: response?.status.phrase ?? "",
       httpVersion: response?.httpVersion ?? "unknown",
-      cookies: headers.filter { $0.isNamed(.setCookie) }.flatMap {
-        HTTPArchive.Request.pairs(String($0.value.prefix { $0 != ";" }), divider: ";")
+      cookies: headers.values(for: .setCookie).flatMap {
+        HTTPArchive.Request.pairs(String($0.prefix { $0 != ";" }), divider: ";")
       },
       headers: headers,
       content: HTTPArchive.Content(
@@ -93,10 +93,6 @@ extension HTTPArchive.Response {
 
 extension RecordedCall.Response {
   fileprivate var httpVersion: String { version?.rawValue ?? "unknown" }
-}
-
-extension RecordedCall.Field {
-  fileprivate func isNamed(_ name: HTTPHeaderName) -> Bool { HTTPHeaderName(self.name) == name }
 }
 
 extension HTTPArchive.Timings {

@@ -93,7 +93,7 @@ struct PageJSON: ~Copyable {
       json.member("failure", call.failure)
       json.member("startedAt", Duration(wholeMicroseconds: call.startedAt.timeIntervalSince1970))
       json.member("duration", call.duration)
-      json.member("attempts", call.attempts)
+      json.member("attempts", call.attemptCount)
       json.key("exchanges")
       json.raw("[")
       for index in call.exchanges.indices {
@@ -120,7 +120,7 @@ struct PageJSON: ~Copyable {
       json.body("requestBody", parts.requestBody, of: text)
       // The page builds most curl commands from the displayed text, which requires a text body.
       if exchange.body.map({ $0.text == nil }) ?? false || !exchange.isReadFromText {
-        json.member("curl", exchange.hasLongCommand ? "" : exchange.curlCommand)
+        json.member("curl", exchange.hasLongCommand ? "" : exchange.curlCommand())
       }
       json.member("response", parts.response, of: text)
       json.body("responseBody", parts.responseBody, of: text)
@@ -163,6 +163,6 @@ extension RecordedCall.Exchange {
   fileprivate var isReadFromText: Bool {
     func isLine(_ text: String) -> Bool { text.hasOnlyBytes { $0 != 0x0A } }
     return method.isValid && isLine(url ?? "")
-      && headers.allSatisfy { isLine($0.value) && HTTPHeaderName.isValid($0.name) }
+      && headers.allSatisfy { isLine($0.value) && $0.name.isValid }
   }
 }

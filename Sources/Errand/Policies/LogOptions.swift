@@ -13,8 +13,8 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   /// Creates options from a bit mask.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// The URL, and the reason for a failure, which may contain the URL. If the URL is not logged, the task's name
-  /// replaces it.
+  /// The URL, and the error message of a failed call, which may contain the URL. If the URL is not logged, the task's
+  /// name and the error's code replace them.
   public static let url = LogOptions(rawValue: 1)
   /// The status, or whether the call failed or was cancelled. Includes the number of attempts if a successful call
   /// needed several.
@@ -55,11 +55,11 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     for exchange in call.exchanges {
       if call.exchanges.count > 1 { lines.append("> \(exchange.method) \(exchange.url ?? call.task)") }
       lines += part(
-        ">", contains(.requestHeaders) ? exchange.headers : [], contains(.requestBody) ? exchange.body : nil)
+        ">", contains(.requestHeaders) ? exchange.headers : [:], contains(.requestBody) ? exchange.body : nil)
       guard let response = exchange.response else { continue }
       if call.exchanges.count > 1 { lines.append("< \(response.status)") }
       lines += part(
-        "<", contains(.responseHeaders) ? response.headers : [], contains(.responseBody) ? response.body : nil)
+        "<", contains(.responseHeaders) ? response.headers : [:], contains(.responseBody) ? response.body : nil)
     }
     return lines.joined(separator: "\n")
   }
@@ -70,7 +70,7 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     if contains(.time) { words.append(call.duration.formattedSeconds) }
     var line = words.filter { !$0.isEmpty }.joined(separator: " ")
     guard contains(.status) else { return line.onOneLine }
-    if call.outcome == .succeeded, call.attempts > 1 { line += ", \(call.attempts) attempts" }
+    if call.outcome == .succeeded, call.attemptCount > 1 { line += ", \(call.attemptCount) attempts" }
     if let reason = reason(of: call) { line += ": \(reason)" }
     return line.onOneLine
   }
@@ -79,9 +79,12 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     call.outcome == .cancelled ? "cancelled" : call.status?.description ?? call.outcome.rawValue
   }
 
-  /// Returns the error message without its prefix (method, URL, status), which is already on the line.
+  /// Returns the error message without its prefix (method, URL, status), which is already on the line. If the message
+  /// is hidden, returns the error's code.
   private func reason(of call: RecordedCall) -> String? {
-    guard var reason = call.failure?[...] else { return nil }
+    guard var reason = call.failure?[...] else {
+      return call.errorType == TaskError.Code.badStatus.name && call.status != nil ? nil : call.errorType
+    }
     let status = call.status?.description ?? ""
     for said in ["\(call.method) \((call.url ?? "").shortened)", status] where reason.hasPrefix(said) {
       reason = reason.dropFirst(said.count)
@@ -91,8 +94,8 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   }
 
   /// Returns a message's lines. Every line has a prefix, so a body can't be mistaken for another call's line.
-  private func part(_ mark: String, _ headers: [RecordedCall.Field], _ body: RecordedCall.Body?) -> [String] {
-    var lines = headers.map(\.description)
+  private func part(_ mark: String, _ headers: HTTPHeaders, _ body: RecordedCall.Body?) -> [String] {
+    var lines = headers.map { "\($0.name): \($0.value)" }
     if let shown = body?.shown, !shown.isEmpty {
       if !lines.isEmpty { lines.append("") }
       lines += shown.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)

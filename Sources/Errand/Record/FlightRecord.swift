@@ -115,7 +115,7 @@ extension FlightRecord {
     let attempts = attempts
     var metrics = TaskMetrics()
     metrics.elapsed = entries.last?.time ?? .zero
-    metrics.attempts = attempts.count
+    metrics.attemptCount = attempts.count
     metrics.queued = attempts.reduce(.zero) { $0 + $1.queued }
     metrics.timings = attempts.last?.timings
     return metrics
@@ -129,7 +129,7 @@ public struct TaskMetrics: Sendable {
   /// The time spent waiting for slots.
   public var queued: Duration = .zero
   /// The number of attempts. 0 if no request was needed.
-  public var attempts = 0
+  public var attemptCount = 0
   /// The timings of the last transfer, if measured.
   public var timings: TransferTimings?
 

@@ -1,17 +1,6 @@
 public import ErrandFoundation
 
 extension RecordedCall {
-  /// A header field, with secrets in its value hidden.
-  public struct Field: Codable, Sendable, Hashable, CustomStringConvertible {
-    /// The field name, spelled as in the message.
-    public var name: String
-    /// The field value, with secrets hidden.
-    public var value: String
-
-    /// The field as it appears in a message.
-    public var description: String { "\(name): \(value)" }
-  }
-
   /// A recorded body.
   public struct Body: Codable, Sendable, Hashable {
     /// The media type declared in the header.
@@ -35,12 +24,12 @@ extension RecordedCall {
     public var status: HTTPStatus
     /// The response's HTTP version. `nil` if the response was not transferred over HTTP.
     public var version: HTTPVersion?
-    /// The header fields. Empty if hidden.
-    public var headers: [Field] = []
+    /// The header fields, with secrets hidden. Empty if hidden.
+    public var headers: HTTPHeaders = [:]
     /// The body. `nil` if it was not read or is hidden.
     public var body: Body?
-    /// The trailer fields. `nil` if missing or hidden.
-    public var trailers: [Field]?
+    /// The trailer fields, with secrets hidden. `nil` if missing or hidden.
+    public var trailers: HTTPHeaders?
     /// Whether the response arrived on a reused connection.
     public var isConnectionReused = false
   }
@@ -53,8 +42,8 @@ extension RecordedCall {
     public var method: HTTPMethod
     /// The URL. `nil` if hidden.
     public var url: String?
-    /// The request header fields. Empty if hidden.
-    public var headers: [Field] = []
+    /// The request header fields, with secrets hidden. Empty if hidden.
+    public var headers: HTTPHeaders = [:]
     /// The request body, if any. A hidden body has only a note.
     public var body: Body?
     /// The response. `nil` if no response arrived.
@@ -81,18 +70,14 @@ extension RecordedCall.Exchange {
   /// The approximate size in memory, in bytes.
   var size: Int {
     func size(_ body: RecordedCall.Body?) -> Int { (body?.text?.utf8.count ?? 0) + (body?.data?.count ?? 0) }
-    let fields = (headers + (response?.headers ?? []) + (response?.trailers ?? [])).reduce(0) {
-      $0 + $1.name.utf8.count + $1.value.utf8.count + 48
+    let fields = [headers, response?.headers ?? [:], response?.trailers ?? [:]].reduce(0) {
+      $0 + $1.size + $1.count * 36
     }
     return 600 + fields + size(body) + size(response?.body)
   }
 }
 
 extension Redaction {
-  func recorded(_ headers: HTTPHeaders) -> [RecordedCall.Field] {
-    headers.map { RecordedCall.Field(name: $0.name.rawName, value: value(of: $0)) }
-  }
-
   /// Returns the body with secrets hidden, or a note if it is longer than `limit` bytes.
   func recorded(_ data: Data, type: MediaType?, limit: Int) -> RecordedCall.Body {
     var body = RecordedCall.Body(type: type?.rawValue, size: data.count)

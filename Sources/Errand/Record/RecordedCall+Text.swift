@@ -75,9 +75,9 @@ extension RecordedCall {
     }
   }
 
-  fileprivate static func write(_ fields: [Field], to text: inout TextBytes) {
+  fileprivate static func write(_ fields: HTTPHeaders, to text: inout TextBytes) {
     for field in fields {
-      text.add(field.name)
+      text.add(field.name.rawName)
       text.raw(": ")
       text.line(field.value)
     }

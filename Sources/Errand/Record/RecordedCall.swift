@@ -44,12 +44,15 @@ public struct RecordedCall: Codable, Sendable, Hashable, Identifiable {
   public var outcome: Conclusion
   /// The error on one line. `nil` if the call did not fail or the error is hidden.
   public var failure: String?
+  /// A stable name for the failure, which is never hidden: its ``TaskError/Code``, or the type of another error. `nil`
+  /// if the call did not fail.
+  public var errorType: String?
   /// The time at which the call started.
   public var startedAt: Date
   /// The time from the start of the call to its end. Encoded in seconds.
   public var duration: Duration
   /// The number of attempts.
-  public var attempts: Int
+  public var attemptCount: Int
   /// Whether everything that reveals the URL is hidden, including the failure and the moments.
   public var isHidden: Bool
   /// The requests, in order. An attempt has several requests if it was redirected or a step resent its request.

@@ -72,7 +72,7 @@ struct ExchangeRecord: Sendable {
 
   /// Returns the redacted recording of the call, limited to the parts that `style` includes.
   func recorded(
-    _ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ record: FlightRecord,
+    _ call: Call, _ ended: CallState.Ended, _ outcome: CallOutcome, _ errorType: String?, _ record: FlightRecord,
     showing style: RecordingStyle
   ) -> RecordedCall {
     let (plan, redaction, attempts) = (call.plan, call.snapshot.configuration.redaction, record.attempts)
@@ -89,8 +89,9 @@ struct ExchangeRecord: Sendable {
       // A failed call has no final response, but its last attempt may have one.
       status: ended.response?.status ?? exchanges.last?.response?.status ?? attempts.last?.status,
       outcome: outcome.kind,
-      failure: isShown ? outcome.failure : nil, startedAt: startedAt, duration: record.entries.last?.time ?? .zero,
-      attempts: attempts.count, isHidden: !isShown, exchanges: exchanges,
+      failure: isShown ? outcome.failure : nil, errorType: outcome.kind == .failed ? errorType : nil,
+      startedAt: startedAt, duration: record.entries.last?.time ?? .zero,
+      attemptCount: attempts.count, isHidden: !isShown, exchanges: exchanges,
       answer: answer.map { self.recorded($0, style, redaction) }, moments: isShown ? moments : [],
       diagnosis: record.diagnosis(attempts))
   }
@@ -107,7 +108,7 @@ struct ExchangeRecord: Sendable {
       ended: exchange.ended, duration: exchange.record?.duration, queued: exchange.queued,
       timings: style.contains(.url) ? exchange.record?.timings : exchange.record?.timings?.withoutAddress)
     if style.contains(.headers) {
-      recorded.headers = redaction.hiding(request.options.credentialHeaders).recorded(request.headers)
+      recorded.headers = redaction.hiding(request.options.credentialHeaders)(request.headers)
     }
     if !request.body.isEmpty { recorded.body = body(of: request, style, snapshot) }
     recorded.response = exchange.response.map { self.recorded($0, style, redaction) }
@@ -133,8 +134,8 @@ struct ExchangeRecord: Sendable {
     let trailers = style.contains(.headers) ? response.body.trailers : [:]
     return RecordedCall.Response(
       status: response.status, version: response.version,
-      headers: style.contains(.headers) ? redaction.recorded(response.headers) : [],
-      trailers: trailers.isEmpty ? nil : redaction.recorded(trailers),
+      headers: style.contains(.headers) ? redaction(response.headers) : [:],
+      trailers: trailers.isEmpty ? nil : redaction(trailers),
       isConnectionReused: response.isConnectionReused)
   }
 

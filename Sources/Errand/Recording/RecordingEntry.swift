@@ -88,7 +88,7 @@ extension RecordingEntry {
     self.init(
       task: call.task, tag: call.tag, comment: call.comment, method: "\(call.method)", url: call.url,
       status: call.status?.code, outcome: call.outcome.rawValue, startedAt: call.startedAt.formatted(Self.dateFormat),
-      seconds: call.duration.inSeconds, attempts: call.attempts)
+      seconds: call.duration.inSeconds, attempts: call.attemptCount)
   }
 }
 

@@ -167,13 +167,6 @@ public struct ServerConfiguration: Sendable {
     self.remote = remote
   }
 
-  /// Returns these settings with an authentication method added after the existing ones.
-  public func authenticated(_ authentication: Authentication) -> ServerConfiguration {
-    var configuration = self
-    configuration.authentication = self.authentication.adding(authentication)
-    return configuration
-  }
-
   /// Pins a public key for a host. If a host has several keys, any of them is accepted; see ``PublicKeyPins``.
   ///
   /// - Parameters:

@@ -10,6 +10,7 @@ package final class ServerSnapshot: Sendable {
   let traceSampling: TraceSampling
   /// The header fields that separate users in the cache. `nil` without a cache.
   let credentials: CacheCredentials?
+  let authentication: Authentication
   /// The configuration error that fails every call.
   let problem: TaskError?
   /// The standard headers and the user agent.
@@ -34,6 +35,7 @@ package final class ServerSnapshot: Sendable {
     var headers = configuration.standardHeaders
     if !configuration.userAgent.isEmpty { headers.setDefault(configuration.userAgent, for: .userAgent) }
     self.headers = headers
+    authentication = configuration.authentication.ofServer
     credentials = configuration.cache == nil ? nil : CacheCredentials(configuration.redaction)
     observers = (configuration.observers + SurroundingObservers.current).map { ObserverQueue($0) }
     traceSampling = observers.reduce(.none) { $0.union($1.traceSampling) }

@@ -78,7 +78,7 @@ extension PayloadDownloadingTask {
   /// Sends the request and returns the payload together with the response, metrics and record.
   ///
   ///     let response = try await GetWidget(id: 7).response()
-  ///     print(response.payload.name, response.status, response.metrics.attempts)
+  ///     print(response.payload.name, response.status, response.metrics.attemptCount)
   public func response() async throws -> TaskResponse<DownloadPayload> {
     try await Call.perform(plan, .memory) { TaskResponse(try $0.decoded(DownloadPayload.self), $0) }
   }

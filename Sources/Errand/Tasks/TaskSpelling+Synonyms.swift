@@ -10,6 +10,7 @@ extension TaskSpelling {
     case form = "uploadPayload (FormUploadingTask)"
     case parameters, query, headers, timeout, retryPolicy
     case method = "httpMethod"
+    case remote = "the server's remote, as in Server(\"https://…\")"
   }
 
   private static let purposes: [String: Purpose] = [
@@ -18,17 +19,17 @@ extension TaskSpelling {
     "params": .parameters, "requestParameters": .parameters, "bodyParameters": .parameters,
     "queryItems": .query, "queryParameters": .query, "queryParams": .query, "urlParameters": .query,
     "httpHeaders": .headers, "headerFields": .headers, "additionalHeaders": .headers, "requestHeaders": .headers,
-    "method": .method, "timeoutInterval": .timeout, "requestTimeout": .timeout,
+    "method": .method, "baseURL": .remote, "baseUrl": .remote, "timeoutInterval": .timeout, "requestTimeout": .timeout,
     "retries": .retryPolicy, "maxRetries": .retryPolicy, "retryCount": .retryPolicy, "retryLimit": .retryPolicy,
   ]
 
   private static let reported = Lock<Set<ObjectIdentifier>>([])
 
   /// Logs problems with a task, once per task type, after its request has been built.
-  static func notify(_ plan: TaskPlan, sending request: HTTPRequest, log: LogOutput) {
+  static func log(_ plan: TaskPlan, sending request: HTTPRequest, to output: LogOutput) {
     let type = ObjectIdentifier(type(of: plan.task))
     guard reported.withLock({ $0.insert(type).inserted }) else { return }
-    for problem in synonyms(in: plan, sending: request) { log.write(problem) }
+    for problem in synonyms(in: plan, sending: request) { output.write(problem) }
   }
 
   /// Returns a message for each ignored stored property with one of these names.
@@ -54,8 +55,10 @@ extension TaskSpelling {
   private static func isUnserved(
     _ purpose: Purpose, _ value: Any, _ plan: TaskPlan, _ request: HTTPRequest
   ) -> Bool {
+    if let method = value as? HTTPMethod { return method != request.method }
     guard request.body.isEmpty else { return false }  // the body may contain the property
     switch purpose {
+    case .remote: return !request.url.absoluteString.contains("\(value)")
     case .body, .form: return request.method.sendsParametersInBody
     case .parameters, .query: return request.url.query(percentEncoded: true) == nil
     case .headers: return plan.headers.isEmpty

@@ -29,10 +29,10 @@ package enum TaskSpelling {
   private static let reported = Lock<Set<ObjectIdentifier>>([])
 
   /// Logs problems with a task, once per task type.
-  static func notify(_ task: any ServerTask, log: LogOutput) {
+  static func log(_ task: any ServerTask, to output: LogOutput) {
     let type = ObjectIdentifier(type(of: task))
     guard reported.withLock({ $0.insert(type).inserted }) else { return }
-    for problem in problems(of: task) { log.write(problem) }
+    for problem in problems(of: task) { output.write(problem) }
   }
 
   /// Returns a message for each stored property that is ignored.

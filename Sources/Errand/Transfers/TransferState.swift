@@ -10,6 +10,8 @@ public enum TransferState: Sendable {
   case running(TransferProgress)
   /// Waiting for the next attempt, with the delay and the error of the last attempt.
   case delayed(Duration, TaskError)
+  /// Checking the downloaded file against its digest.
+  case verifying
   /// Paused until it is resumed.
   case paused
   /// Finished.
@@ -22,7 +24,7 @@ public enum TransferState: Sendable {
   /// Whether the transfer has finished, failed or been cancelled. If so, it can be run again.
   public var isOver: Bool {
     switch self {
-    case .waiting, .running, .delayed, .paused: false
+    case .waiting, .running, .delayed, .verifying, .paused: false
     case .finished, .failed, .cancelled: true
     }
   }

@@ -10,7 +10,9 @@ import Testing
   private struct OneToken: Authenticator {
     func storedToken() async throws -> String? { "old" }
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
-    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { nil }
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+      nil
+    }
   }
 
   /// Creates a shop that answers with a 401 of 100 bytes, more than the maximum for errors.

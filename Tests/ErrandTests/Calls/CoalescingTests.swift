@@ -66,7 +66,7 @@ import Testing
     let failing = shop(status: .serviceUnavailable)
     await failing.server.update { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
     let error = try #require(await taskError { _ = try await failing.task().download() })
-    #expect(error.attempts.map(\.status) == [503, 503, 503] && error.metrics.attempts == 3)
+    #expect(error.attempts.map(\.status) == [503, 503, 503] && error.metrics.attemptCount == 3)
     #expect("\(error)".contains("after 3 attempts"), "\(error)")
     let moments = error.record.entries.map { "\($0.moment)" }
     #expect(moments.first == "call started" && moments.count { $0 == "call started" } == 1, "\(moments)")

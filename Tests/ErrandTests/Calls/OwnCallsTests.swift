@@ -207,7 +207,7 @@ private final class QueueingTokens: Authenticator {
   func apply(_ token: Int, to request: inout HTTPRequest) throws {}
   func forget() async throws {}
 
-  func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
+  func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? {
     try await runInner()
     return 1
   }

@@ -63,7 +63,7 @@ import Testing
     let admin = Authentication.bearer { token.withLock { $0 } }
     let shop = VirtualShop(configure: {
       $0.cache = MemoryCache()
-      $0.authentication = [admin.forPaths(below: "/admin"), .bearer("public")]
+      $0.authentication = .firstMatching([admin.forPaths(below: "/admin"), .bearer("public")])
       if isMoved { $0.perCallSteps = [Moves()] }
     }) { _, request, _ in
       HTTPResponse(

@@ -10,7 +10,7 @@ import Testing
     let response = try await GetWidget().on(stub.server).response()
     #expect(response.payload == Widget())
     #expect(response.attempts.map(\.status) == [status, 200])
-    #expect(response.metrics.attempts == 2)
+    #expect(response.metrics.attemptCount == 2)
   }
 
   @Test(arguments: [HTTPStatus(400), 401, 404, 409, 500, 501])

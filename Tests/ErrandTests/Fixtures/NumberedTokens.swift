@@ -58,7 +58,7 @@ final class NumberedTokens: Authenticator {
 
   func apply(_ token: Int, to request: inout HTTPRequest) { request.headers["X-Numbered"] = "\(token)" }
 
-  func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
+  func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? {
     state.withLock { $0.replaced.append(token) }
     begun.add()
     await withTaskCancellationHandler {

@@ -124,7 +124,7 @@ import Testing
         let task = URLTask(.known("https://shop.test/a"), method: .post, body: .text("a\nb"))
         _ = try await task.on(server).downloadData()
       }.first)
-    call.exchanges[0].response?.trailers = [RecordedCall.Field(name: "X-Sum", value: "1")]
+    call.exchanges[0].response?.trailers = ["X-Sum": "1"]
     func exchange(_ call: RecordedCall) throws -> [String: JSONValue]? {
       let json = try #require(pageBlock(of: call, file: "x").block.firstMatch(of: /^<script[^>]*>(.*)<\/script>\n$/)).1
       return try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))["call"]?["exchanges"]?[0]?.object
@@ -155,12 +155,13 @@ import Testing
       let json = try #require(block.firstMatch(of: /^<script[^>]*>(.*)<\/script>\n$/)).1
       let page = try JSONDecoder().decode(JSONValue.self, from: Data(json.utf8))["call"]?["exchanges"]?[0]?["curl"]?
         .string
-      return (page, changed.exchanges[0].curlCommand)
+      return (page, changed.exchanges[0].curlCommand())
     }
     #expect(try curl { _ in }.page == nil)
     for change in [
       { $0.method = "GE T" }, { $0.method = "GET\nX" }, { $0.url = "https://shop.test/\na" },
-      { $0.headers[0].value = "a\nAuthorization: evil" }, { $0.headers[0].name = "X\nY" }, { $0.headers[0].name = "" },
+      { $0.headers["X-A"] = "a\nAuthorization: evil" }, { $0.headers.add("b", for: "X\nY") },
+      { $0.headers.add("b", for: "") },
     ] as [(inout RecordedCall.Exchange) -> Void] {
       let (page, library) = try curl(change)
       #expect(page != nil && page == library)

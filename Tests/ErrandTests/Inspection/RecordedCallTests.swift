@@ -21,7 +21,7 @@ import Testing
     let call = try #require(calls.first)
     #expect(calls.count == 1 && call.task == "GetWidget" && call.tag == "shelf" && call.comment == "why not")
     #expect(call.method == .get && call.url == "https://shop.test/widgets/7" && call.status == 200)
-    #expect(call.outcome == .succeeded && call.failure == nil && call.attempts == 2)
+    #expect(call.outcome == .succeeded && call.failure == nil && call.attemptCount == 2)
     #expect(call.duration == .seconds(2) && call.startedAt >= start && call.startedAt <= Date())
     #expect(call.exchanges.map(\.attempt) == [1, 2] && call.exchanges.map(\.sent) == [.zero, .seconds(2)])
     #expect(call.exchanges.map(\.response?.status) == [503, 200])
@@ -40,8 +40,8 @@ import Testing
     let json = try #require(String(data: JSONEncoder().encode(call), encoding: .utf8))
     #expect(!json.contains("s3cret") && !"\(call)".contains("s3cret"), "\(call)")
     let exchange = try #require(call.exchanges.first)
-    #expect(exchange.headers.contains(RecordedCall.Field(name: "X-Mine", value: "shown")))
-    #expect(exchange.headers.contains(RecordedCall.Field(name: "Authorization", value: "<redacted>")))
+    #expect(exchange.headers["x-mine"] == "shown")
+    #expect(exchange.headers[.authorization] == "<redacted>")
     #expect(exchange.body?.text?.contains("ann") == true && call.url?.hasSuffix("?token=<redacted>&page=1") == true)
     #expect(exchange.response?.body?.text == #"{"access_token":"<redacted>","name":"shown"}"#)
   }
@@ -62,6 +62,17 @@ import Testing
     #expect(String(decoding: data, as: UTF8.self).contains(#""duration":1.5"#), "durations are encoded in seconds")
   }
 
+  @Test func `recorded header fields keep their order, spelling and hidden values as JSON`() async throws {
+    let calls = try await recordedCalls(.status(.ok, ["x-B": "1", "X-a": "2", "X-b": "3"])) { server in
+      _ = try await PlainTask().on(server).header("X-Api-Key", "s3cret").run()
+    }
+    let data = try JSONEncoder().encode(calls)
+    let call = try #require(try JSONDecoder().decode([RecordedCall].self, from: data).first)
+    let headers = try #require(call.exchanges.first?.response?.headers)
+    #expect(headers.map(\.name.rawName) == ["x-B", "X-a", "X-b"] && headers.map(\.value) == ["1", "2", "3"])
+    #expect(headers["X-B"] == "1, 3" && call.exchanges.first?.headers["x-api-key"] == "<redacted>")
+  }
+
   @Test func `records only that a hidden task ran`() async throws {
     let answer = StubLog.Answer.status(404, ["X-Mine": "s3cret"])
     let calls = try await recordedCalls(answer) { server in
@@ -71,7 +82,7 @@ import Testing
     let call = try #require(calls.first)
     let json = try #require(String(data: JSONEncoder().encode(call), encoding: .utf8))
     #expect(!json.contains("s3cret") && call.isHidden && call.url == nil && call.failure == nil && call.moments.isEmpty)
-    #expect(call.status == 404 && call.outcome == .failed && call.attempts == 1)
+    #expect(call.status == 404 && call.outcome == .failed && call.attemptCount == 1)
   }
 
   @Test func `keeps a binary body only if it can't contain secrets`() async throws {
@@ -97,7 +108,7 @@ import Testing
     }
     let call = try #require(calls.last)
     #expect(calls.count == 2 && call.exchanges.isEmpty && call.answer?.status == .ok)
-    #expect(call.answer?.headers.contains(RecordedCall.Field(name: "X-Mine", value: "kept")) == true)
+    #expect(call.answer?.headers["X-Mine"] == "kept")
     #expect("\(call)".contains("\nGET https://shop.test/plain\n\n200 OK\n"), "\(call)")
   }
 

@@ -29,7 +29,7 @@ import Testing
     configure(&configuration)
     let server = Server(
       remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
-      manager: TaskManager(clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))))
+      manager: TaskManager(clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))), asDefault: false)
     _ = try? await task.on(server).run()  // the log line says how the call ended
     return lines.withLock { $0 }.map { $0.replacing(/\d+\.\d{3} s/, with: "T s") }
   }
@@ -89,6 +89,17 @@ import Testing
   }
 
   private struct Odd: Error { let why = "it is odd" }
+
+  @Test func `logs the error's code if the task hides its URL`() async throws {
+    let task = Hidden().retry(.never)
+    let failure = TaskError(.connectionLost, "lost https://s3cret", phase: .sending)
+    let lost = await logged(task, .failure(failure), options: .standard)
+    #expect(lost == ["GET Hidden failed T s: connectionLost"])
+    #expect(await logged(task, .failure(failure), options: .status) == ["GET Hidden failed: connectionLost"])
+    #expect(await logged(task, .status(.notFound), options: .standard) == ["GET Hidden 404 Not Found T s"])
+    let odd = await logged(task, .status(.ok), options: .standard) { $0.verify = { _, _ in throw Odd() } }
+    #expect(odd == ["GET Hidden 200 OK T s: Odd"])
+  }
 
   @Test func `logs several attempts as one line with their number, and each request if enabled`() async throws {
     let task = PlainTask().retry(.fixed(retries: 1, delay: .seconds(2)))

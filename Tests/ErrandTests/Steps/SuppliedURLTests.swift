@@ -255,7 +255,7 @@ import Testing
     let isAnswered = Shared<[HTTPStatus]>([])
     func storedToken() async throws -> String? { nil }
     func apply(_ token: String, to request: inout HTTPRequest) throws { request.headers["X-Session"] = token }
-    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
       let response = try await context.send(HTTPRequest(.post, TokenService.url, body: .text("s3cret")))
       isAnswered.withLock { $0.append(response.status) }
       return nil

@@ -14,6 +14,35 @@ import Testing
     #expect(lines.withLock { $0 } == ["Once.priority is ignored because its type is Int, not CallPriority"])
   }
 
+  private struct Posted: ServerTask { let method = HTTPMethod.post }
+  private struct Contradicting: ServerGETTask { let method = HTTPMethod.post }
+  private struct Named: ServerTask { let method = "put" }
+  private struct Elsewhere: ServerTask { let baseURL = URL.known("https://other.test/v2") }
+  private struct Chosen: ServerTask {
+    let method: HTTPMethod
+    let baseURL: URL
+    var httpMethod: HTTPMethod { method }
+    var url: URL { baseURL.appendingPathComponent("widgets") }
+  }
+
+  @Test func `suggests httpMethod for method, and the server's remote for baseURL`() async throws {
+    func problems(_ task: some ServerTask) async throws -> [String] {
+      let lines = Shared<[String]>([])
+      let stub = StubServer { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
+      try await task.on(stub.server).run()
+      return lines.withLock { $0 }
+    }
+    for (task, name) in [(Posted(), "Posted"), (Contradicting(), "Contradicting"), (Named(), "Named")]
+      as [(any ServerTask, String)]
+    {
+      let text = "\(name).method is ignored: ServerTask has no property 'method'. Did you mean httpMethod?"
+      #expect(try await problems(task) == [text])
+    }
+    let base = "Elsewhere.baseURL is ignored: ServerTask has no property 'baseURL'. Did you mean "
+    #expect(try await problems(Elsewhere()) == [base + #"the server's remote, as in Server("https://…")?"#])
+    #expect(try await problems(Chosen(method: .put, baseURL: .known("https://other.test/v2"))) == [])
+  }
+
   private struct Fine: ServerTask {
     let id = 7
     let paths = 3

@@ -5,7 +5,6 @@ extension Attempt.Exchange {
   struct Admitted: Sendable {
     let exchange: Attempt.Exchange
     let host: Origin
-    let permit: StreamPermit?
     /// When the exchange got its slot, relative to the start of the call.
     let start: Duration
     /// The change count of the call's pause gate at that time.
@@ -19,13 +18,13 @@ extension Attempt.Exchange {
     private var call: Call { attempt.call }
 
     /// Sends the request if the host's circuit breaker allows it, and reads the response.
-    func run() async throws -> HTTPResponse {
+    func run(_ permit: StreamPermit?) async throws -> HTTPResponse {
       var request = exchange.request
       var circuit: CircuitPermit?
       var response: HTTPResponse
       var phases: PhaseReport?
       var isCut = false
-      var sent = Sent.nothing
+      var before: Sent?
       let progress = call.rules.progress.map {
         ProgressCounter(of: attempt.number, clock: call.manager.clock, notify: $0)
       }
@@ -35,7 +34,8 @@ extension Attempt.Exchange {
         // After waiting for a slot, so that no stale cookies are sent.
         call.renewCookies(of: &request, attempt.number)
         let request = try prepared(request, &isCut, &phases)
-        sent = request.options.mayRepeat ? .repeatable : .onceOnly(request.method)
+        let sending: Sent = request.options.mayRepeat ? .repeatable : .onceOnly(request.method)
+        before = attempt.add(sending)  // first, because a step may not wait for the result
         if isFirst, attempt.number == 1, !call.plan.isRepetition { call.manager.retries.earn(for: host) }
         if let progress {
           response = try await progress.sending(request) { try await call.transport.send($0) }
@@ -43,9 +43,8 @@ extension Attempt.Exchange {
           response = try await call.transport.send(request)
         }
       } catch {
-        throw failed(error, sent, isCut: isCut, circuit, phases)
+        throw failed(error, before, isCut: isCut, circuit, phases)
       }
-      attempt.add(sent)
       // Do this while holding the slot, so that the next request to the host sends these cookies.
       call.keepCookies(of: response, to: request)
       exchange.digest?.learn(from: response)
@@ -101,11 +100,12 @@ extension Attempt.Exchange {
     /// Ends an exchange that failed before its response's head arrived, and returns the error to throw.
     @inline(never)
     private func failed(
-      _ error: any Error, _ sent: Sent, isCut: Bool, _ circuit: CircuitPermit?, _ phases: PhaseReport?
+      _ error: any Error, _ before: Sent?, isCut: Bool, _ circuit: CircuitPermit?, _ phases: PhaseReport?
     ) -> any Error {
       let transfer = TaskError.ofTransfer(error)
       let known = transfer as? TaskError
-      attempt.add(known?.wasNotSent == true ? .nothing : sent)
+      if let before, known?.wasNotSent == true { attempt.takeBack(before, since: start) }
+      attempt.add(.nothing)
       attempt.endExchange()
       if let timings = known?.timings {
         phases?.report(timings)

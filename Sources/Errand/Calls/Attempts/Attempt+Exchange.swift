@@ -44,13 +44,13 @@ extension Attempt {
           } exchange: {
           }
           hasSlot = true
-          return try await begin(at: host, permit, after: queued).run()
+          return try await begin(at: host, after: queued).run(permit)
         }
         return try await manager.admission.withSlot(at: host, priority) {
           try await wait($0, &queued)
         } exchange: {
           hasSlot = true
-          return try await begin(at: host, permit, after: queued).run()
+          return try await begin(at: host, after: queued).run(permit)
         }
       } catch {
         if hasSlot { throw error }
@@ -81,7 +81,7 @@ extension Attempt {
       }
     }
 
-    private func begin(at host: Origin, _ permit: StreamPermit?, after queued: Duration?) throws -> Admitted {
+    private func begin(at host: Origin, after queued: Duration?) throws -> Admitted {
       if let queued {
         attempt.noteWait(queued)
         call.trace.note(.admitted(after: queued))
@@ -91,7 +91,7 @@ extension Attempt {
       let (isFirst, isHurried) = attempt.begin(at: start)
       if case .first(let onSent) = race { onSent() }
       return Admitted(
-        exchange: self, host: host, permit: permit, start: start, gateChanges: gateChanges, isFirst: isFirst,
+        exchange: self, host: host, start: start, gateChanges: gateChanges, isFirst: isFirst,
         isHurried: isHurried)
     }
 

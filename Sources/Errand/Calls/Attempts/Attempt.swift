@@ -81,7 +81,20 @@ final class Attempt: Sendable {
     if state.withLock({ $0.endExchange(at: now) }) { call.manager.calls.addExchange(-1) }
   }
 
-  func add(_ sent: Sent) { state.withLock { $0.sent = ($0.sent ?? .nothing).adding(sent) } }
+  /// Records that a request may reach the server. Returns what was recorded before.
+  @discardableResult
+  func add(_ sent: Sent) -> Sent {
+    state.withLock { state in
+      let before = state.sent ?? .nothing
+      state.sent = before.adding(sent)
+      return before
+    }
+  }
+
+  /// Restores what was recorded before a request that was not sent, unless another exchange has begun since `start`.
+  func takeBack(_ before: Sent, since start: Duration) {
+    state.withLock { if $0.start == start { $0.sent = before } }
+  }
 
   func note(_ timings: TransferTimings?) { state.withLock { $0.record.timings = timings } }
 

@@ -1,49 +1,70 @@
 import ErrandFoundation
 
 extension Call {
-  /// Returns the credential source and account for a URL, or `nil` if requests to the URL are not authenticated.
-  private func signIn(for url: URL) -> (source: any CredentialSource, account: String)? {
-    guard let authentication = rules.authentication else { return nil }
-    let isServers = plan.authentication.isInherited
-    return authentication.source(for: url) { isServers ? snapshot.isTrusted($0) : true }
+  /// Returns the rules that authenticate requests to a URL, in order.
+  private func rules(for url: URL) -> [AuthenticationRule] {
+    rules.authentication?.rules(for: url) { snapshot.isTrusted($0) } ?? []
   }
 
-  func account(for url: URL) -> String? { signIn(for: url)?.account }
+  private func sources(for request: HTTPRequest) -> [any CredentialSource] {
+    rules(for: request.url).map { $0.credentials.source(for: request) }
+  }
 
-  /// Whether the server refused the token, according to the request's authenticator.
+  func account(for url: URL) -> String? { AuthenticationRule.account(of: rules(for: url)) }
+
+  /// Whether the server refused a token, according to one of the request's authenticators.
   func refusesToken(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
-    rules.authentication != nil
-      && signIn(for: sent.url)?.source.isAuthenticationFailure(response) ?? false
+    rules(for: sent.url).contains { $0.credentials.isAuthenticationFailure(response) }
   }
 
-  /// Returns the request for the next hop. The token is removed if the new URL uses a different token or none.
+  /// Returns the request for the next hop. The tokens are removed if the new URL uses different tokens or none.
   func strippingTokens(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
-    guard !next.options.credentialHeaders.isEmpty, signIn(for: next.url)?.source !== signIn(for: request.url)?.source
+    guard !next.options.credentialHeaders.isEmpty || next.options.hasAuthenticatedDigest,
+      !sources(for: next).elementsEqual(sources(for: request), by: ===)
     else { return next }
     var next = next
     for name in next.options.credentialHeaders { next.headers.remove(name) }
     next.options.credentialHeaders = []
+    if next.options.hasAuthenticatedDigest { next.options.digest = nil }
     return next
   }
 
-  /// Authenticates a request and sends it. If the server refuses the token, resends the request with a new one.
+  /// Authenticates a request and sends it.
   func authenticated(
     _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    guard rules.authentication != nil, let source = signIn(for: request.url)?.source else {
-      return try await next(request)
+    guard rules.authentication != nil else { return try await next(request) }
+    return try await authenticated(request, by: ArraySlice(rules(for: request.url)), keeping: request, next)
+  }
+
+  /// Authenticates a request by the rules, each within the one before it.
+  private func authenticated(
+    _ request: HTTPRequest, by rules: ArraySlice<AuthenticationRule>, keeping kept: HTTPRequest,
+    _ next: (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
+    guard let rule = rules.first else { return try await next(request) }
+    return try await authenticated(request, by: rule, keeping: kept) { request in
+      try await authenticated(request, by: rules.dropFirst(), keeping: kept, next)
     }
+  }
+
+  /// Authenticates a request and sends it. If the server refuses the token, resends the request with a new one.
+  private func authenticated(
+    _ request: HTTPRequest, by rule: AuthenticationRule, keeping kept: HTTPRequest,
+    _ next: (HTTPRequest) async throws -> HTTPResponse
+  ) async throws -> HTTPResponse {
+    let source = rule.credentials.source(for: request)
     let attempt = SigningAttempt(
-      known: source.failureCount, yields: plan.authentication.isInherited, context: refreshContext,
+      known: source.failureCount, kept: rule.isServers ? kept : nil, context: refreshContext,
       note: { [trace] in trace.note($0) })
     guard let signed = try await sign(request, refused: nil, source, attempt) else { return try await next(request) }
     var response = try await next(signed.request)
-    guard signed.version > 0, judgesToken(response, to: request, source) else { return response }
+    guard let version = signed.version, judgesToken(response, to: request, source) else { return response }
     guard source.isAuthenticationFailure(response) else {
-      source.accepted(signed.version)
+      source.accepted(version)
       return response
     }
-    source.refused(signed.version)
+    source.refused(version, by: response)
     guard source.isRefreshable else { return response }
     if let obstacle = obstacle(toReplaying: request, after: response) {
       noteRefusal(obstacle)
@@ -53,15 +74,19 @@ extension Call {
     if !response.body.isInMemory, !Answer(self, response).isAccepted {
       response.body = Excerpt.body(await excerpt(of: response.body), of: response.body)
     }
-    guard let again = try await sign(request, refused: signed.version, source, attempt) else { return response }
-    if let obstacle = spendReplay(of: again.request, with: source, version: again.version) {
+    guard let again = try await sign(request, refused: version, source, attempt) else { return response }
+    if let obstacle = spendReplay(of: again.request, with: source, version: again.version ?? 0) {
       noteRefusal(obstacle)
       return response
     }
     response.body.cancel()
     let second = try await next(again.request)
-    guard again.version > 0, judgesToken(second, to: again.request, source) else { return second }
-    if source.isAuthenticationFailure(second) { source.refused(again.version) } else { source.accepted(again.version) }
+    guard let version = again.version, judgesToken(second, to: again.request, source) else { return second }
+    if source.isAuthenticationFailure(second) {
+      source.refused(version, by: second)
+    } else {
+      source.accepted(version)
+    }
     return second
   }
 
@@ -77,13 +102,15 @@ extension Call {
   }
 
   /// Whether a response shows if the request's token is valid. This is the case if every redirect stayed at the same
-  /// origin and used the same credential source.
+  /// origin and used the same token.
   private func judgesToken(
     _ response: HTTPResponse, to request: HTTPRequest, _ source: any CredentialSource
   ) -> Bool {
     let origin = Origin(request.url)
     return (response.redirects.map(\.url) + [response.url]).allSatisfy { url in
-      Origin(url) == origin && signIn(for: url)?.source === source
+      var hop = request
+      hop.url = url
+      return Origin(url) == origin && sources(for: hop).contains { $0 === source }
     }
   }
 

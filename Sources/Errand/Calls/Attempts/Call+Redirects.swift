@@ -11,7 +11,7 @@ extension Call {
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     let start = attempt.spent  // if a step resends the request, each chain of hops is timed separately
-    let request = strippingServerHeaders(withOptions(request))
+    let request = strippingServerHeaders(request)
     let response = try await next(request)
     guard response.status.isRedirect else { return response }
     return try await following(response, to: request, attempt, since: start, next)
@@ -56,7 +56,9 @@ extension Call {
     var head = response
     head.body = HTTPResponseBody()
     let changed = try await decision(head, proposal)
-    return changed.map { strippingCredentials(chain.allowed(withOptions($0), for: proposal), after: proposal) }
+    return changed.map {
+      strippingCredentials(chain.allowed(withOptions($0, of: proposal), for: proposal), after: proposal)
+    }
   }
 
   private func strippingCredentials(_ request: HTTPRequest, after previous: HTTPRequest) -> HTTPRequest {

@@ -17,7 +17,9 @@ extension CacheRun {
       response.update = CacheUpdate(requestTime: requestTime, isOurs: !isRefusal && isOurs(response, sent))
     }
     if isRefusal { return response }
-    guard caching.policy.stores, isOurs(response, sent), Storing.allows(demand, response, now: now) else {
+    guard caching.policy.stores, isOurs(response, sent), response.body.isWhole,
+      Storing.allows(demand, response, now: now)
+    else {
       await removeReplaced(by: response)
       return response
     }
@@ -49,7 +51,7 @@ extension CacheRun {
   /// credential or another selecting field, because the key does not include the change.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
-      sent.options.digest == request.options.digest,
+      sent.options.digest == request.options.digest || (account != nil && sent.options.hasAuthenticatedDigest),
       CacheKey.Target(sent) == CacheKey.Target(request)
     else { return false }
     var headers = sent.headers

@@ -19,9 +19,11 @@ extension Call {
     let start = joined - flight.call.trace.elapsed
     let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
     let shared = flight.call.state.withLock { $0 }
+    let isOver = shared.life.isOver
     state.withLock { state in
       state.shown = shared.shown ?? state.shown
-      state.sent.add(shared.sent)
+      // The shared request may be on its way when a call stops waiting for it.
+      state.sent.add(isOver ? shared.sent : .repeatable)
       state.refusal = shared.refusal
       state.shared.append(flight.call.trace.flightRecord.inner(since: start, notBefore: joined))
     }

@@ -116,7 +116,7 @@ final class ReplayRecorder: Sendable {
   private func sent(_ request: HTTPRequest, _ body: ReplayBody, _ style: RecordingStyle) -> RecordedCall.Exchange {
     let redaction = options.redaction(for: request)
     var exchange = RecordedCall.Exchange(attempt: 1, method: request.method, url: redaction(request.url), sent: .zero)
-    if style.contains(.headers) { exchange.headers = redaction.recorded(request.headers) }
+    if style.contains(.headers) { exchange.headers = redaction(request.headers) }
     guard !request.body.isEmpty else { return exchange }
     let type = request.headers.mediaType
     switch body {
@@ -134,7 +134,7 @@ final class ReplayRecorder: Sendable {
     let redaction = options.redaction(for: request)
     var response = RecordedCall.Response(
       status: head.status, version: head.version, isConnectionReused: head.isConnectionReused)
-    if style.contains(.headers) { response.headers = redaction.recorded(head.headers) }
+    if style.contains(.headers) { response.headers = redaction(head.headers) }
     let isShown = style.contains(.download) || size == 0
     let body =
       isShown
@@ -144,7 +144,7 @@ final class ReplayRecorder: Sendable {
       log.write("recording to \(file.path): a body is missing, so its response cannot be replayed: \(note)")
     }
     response.body = body
-    if !trailers.isEmpty, style.contains(.headers) { response.trailers = redaction.recorded(trailers) }
+    if !trailers.isEmpty, style.contains(.headers) { response.trailers = redaction(trailers) }
     return response
   }
 
@@ -296,7 +296,7 @@ extension HTTPArchive.Entry {
   }
 
   fileprivate var size: Int {
-    let fields = (request.headers + response.headers).reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 48 }
+    let fields = [request.headers, response.headers].reduce(0) { $0 + $1.size + $1.count * 36 }
     return 1500 + fields + (request.postData?.text.utf8.count ?? 0) + (response.content.text?.utf8.count ?? 0)
   }
 }

@@ -109,9 +109,8 @@ struct ReplayTape: Sendable {
 extension ReplayRequest {
   fileprivate init(_ entry: HTTPArchive.Entry, redaction: Redaction) {
     let request = entry.request
-    let headers = HTTPHeaders(request.headers.map { .init(HTTPHeaderName($0.name), $0.value) })
     self.init(
-      HTTPMethod(request.method), request.url, headers: headers, body: entry.comparedBody(redaction),
+      HTTPMethod(request.method), request.url, headers: request.headers, body: entry.comparedBody(redaction),
       redaction: redaction)
   }
 }

@@ -1,50 +1,42 @@
 import ErrandFoundation
 
-/// How requests are authenticated: not at all, by one authenticator, or by several for different origins and paths.
+/// How requests are authenticated: not at all, by one authenticator, or by several.
 ///
 ///     await shop.update { $0.authentication = .bearer(token) }
-///     try await GetWidget(id: 7).authenticated(.basic(user: "ann", password: password)).download()
+///     try await GetWidget(id: 7).authenticated(.basic(user: "ann", password: password)).send()
+///     await shop.update { $0.authentication = .all([.apiKey(key, header: "X-API-Key"), .bearer(token)]) }
 ///     await shop.update {
-///       $0.authentication = [.bearer(admin).forPaths(below: "/admin"), .bearer { try await tokens.current() }]
+///       $0.authentication = .firstMatching([.bearer(admin).forPaths(below: "/admin"), .bearer(token)])
 ///     }
 ///
 /// A server's authentication applies to requests to the origin of its remote and to its
 /// ``ServerConfiguration/trustedOrigins``, unless you limit it with ``forOrigins(_:)``. It does not replace header
 /// fields set by the task or a hook. A task's authentication applies to its requests at any origin, and replaces these
-/// header fields. If several rules match, the first one is used.
+/// header fields.
 ///
 /// Create a value once and keep it. Copies share one token, but a new value has its own.
 public struct Authentication: Sendable {
-  private struct Rule: Sendable {
-    var source: any CredentialSource
-    /// The origins that the rule is limited to, or `nil` for all trusted origins.
-    var origins: Set<Origin>?
-    var includesPath: (@Sendable (String) -> Bool)?
-    var account: String
-    var isNamed = false
-
-    /// The account of the current token. Forgetting the token starts a new account, unless the app named the account.
-    var presentAccount: String {
-      let count = isNamed ? 0 : source.forgetCount
-      return count == 0 ? account : "\(account) \(count)"
-    }
+  fileprivate indirect enum Form: Sendable {
+    case inherited
+    case rule(AuthenticationRule)
+    case firstMatching([Form])
+    case all([Form])
   }
 
-  /// The rules, or `nil` to inherit the server's rules.
-  private var rules: [Rule]?
+  private let form: Form
 
-  private init(rules: [Rule]?) { self.rules = rules }
+  private init(_ form: Form) { self.form = form }
 
   /// Uses the server's authentication.
-  public static let inherited = Authentication(rules: nil)
+  public static let inherited = Authentication(.inherited)
 
   /// Sends requests without authentication.
-  public static let none = Authentication(rules: [])
+  public static let none = Authentication(.all([]))
 
-  var isInherited: Bool { rules == nil }
+  var isInherited: Bool { if case .inherited = form { true } else { false } }
 
   /// Whether requests are sent without authentication.
-  public var isNone: Bool { rules?.isEmpty ?? false }
+  public var isNone: Bool { form.isNone }
 }
 
 // MARK: Ways
@@ -54,9 +46,14 @@ extension Authentication {
   /// no token to refresh.
   public static func basic(user: String, password: String) -> Authentication {
     let credential = Credential(user: user, password: password)
-    // Salt the hash. Otherwise, the password could be guessed from a stored hash.
-    let account = String.hashed("\(user.utf8.count):\(user)\(password)", salt: .processSalt)
-    return Authentication(BasicAuthenticator(credential: credential), account: account)
+    return Authentication(BasicAuthenticator(credential: credential), account: .hashed(credential, for: "basic"))
+  }
+
+  /// Answers the server's Digest challenges (RFC 7616) with a user name and a password. A 401 response to an answer is
+  /// returned as is.
+  public static func digest(user: String, password: String) -> Authentication {
+    let credential = Credential(user: user, password: password)
+    return Authentication(DigestAuthenticator(credential: credential), account: .hashed(credential, for: "digest"))
   }
 
   /// Sends a fixed token with every request (RFC 6750). A 401 response is returned as is, because the token can't be
@@ -71,13 +68,36 @@ extension Authentication {
     Authentication(BearerAuthenticator(provide), account: .unique())
   }
 
+  /// Sends a key in a header field with every request. A 401 response is returned as is.
+  public static func apiKey(_ key: String, header: HTTPHeaderName) -> Authentication {
+    Authentication(
+      KeyAuthenticator(key: key, header: header), account: .hashed("\(header.rawName.lowercased()):\(key)", salt: ""))
+  }
+
   /// Uses your own authenticator.
   public static func custom(_ authenticator: some Authenticator) -> Authentication {
     Authentication(authenticator, account: .unique())
   }
 
   init(_ authenticator: some Authenticator, account: String) {
-    self.init(rules: [Rule(source: CredentialRegistry(authenticator), account: account)])
+    self.init(.rule(AuthenticationRule(AuthenticatorCredentials(authenticator), account: account)))
+  }
+}
+
+// MARK: Combinations
+
+extension Authentication {
+  /// Applies every element that matches a request, in order.
+  ///
+  /// Each element refreshes its own token after a response that rejects it. If two elements set the same header field,
+  /// the last one is used.
+  public static func all(_ elements: [Authentication]) -> Authentication {
+    Authentication(.all(elements.map(\.form)))
+  }
+
+  /// Applies only the first element that matches a request's origin and path.
+  public static func firstMatching(_ elements: [Authentication]) -> Authentication {
+    Authentication(.firstMatching(elements.map(\.form)))
   }
 }
 
@@ -87,13 +107,13 @@ extension Authentication {
   /// Limits the authentication to the given origins, such as `https://api.example.com`. Invalid origins match nothing.
   public func forOrigins(_ origins: String...) -> Authentication {
     let origins = Set(origins.compactMap { URL(string: $0).flatMap { Origin($0) } })
-    return changed { $0.origins = origins }
+    return changed { $0.limited(to: origins) }
   }
 
   /// Limits the authentication to paths for which `includes` returns `true`. The path is percent-encoded and has no
   /// query.
   public func forPaths(_ includes: @escaping @Sendable (_ path: String) -> Bool) -> Authentication {
-    changed { $0.includesPath = includes }
+    changed { $0.limited(toPaths: includes) }
   }
 
   /// Limits the authentication to a path and the paths below it: `/admin` matches `/admin` and `/admin/users`, but not
@@ -105,24 +125,16 @@ extension Authentication {
 
   /// Names the account. The cache stores responses separately for each account. Use the same name after a restart to
   /// find cached responses again. Without a name, they are only found by this process or with the same token.
-  public func forAccount(_ name: String) -> Authentication {
-    changed { ($0.account, $0.isNamed) = ("account \(name)", true) }
-  }
+  public func forAccount(_ name: String) -> Authentication { changed { $0.named(name) } }
 
-  /// Returns these rules followed by the rules of `others`.
-  public func adding(_ others: Authentication) -> Authentication {
-    Authentication(rules: (rules ?? []) + (others.rules ?? []))
+  private func changed(_ change: (AuthenticationRule) -> AuthenticationRule) -> Authentication {
+    Authentication(form.replacing { .rule(change($0)) })
   }
+}
 
-  private func changed(_ change: (inout Rule) -> Void) -> Authentication {
-    Authentication(
-      rules: rules?.map { rule in
-        var rule = rule
-        change(&rule)
-        return rule
-      })
-  }
+// MARK: Use
 
+extension Authentication {
   /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without a
   /// token.
   ///
@@ -130,46 +142,77 @@ extension Authentication {
   /// forgotten, and the token that the refresh returns is used.
   /// Throws an error if a token can't be removed.
   public func forget() async throws {
-    for rule in rules ?? [] { try await rule.source.forget() }
+    for rule in form.rules { try await rule.credentials.forget() }
   }
 
-  /// The rules, except those that this Swift task is refreshing or forgetting. Otherwise, the requests of a refresh
-  /// would wait for that refresh.
+  /// The authentication as part of a server's configuration.
+  var ofServer: Authentication { changed(\.ofServer) }
+
+  /// Returns the authentication, with `inherited` in place of each ``inherited``.
+  func inheriting(_ inherited: Authentication) -> Authentication {
+    Authentication(form.replacing(inherited: inherited.form) { .rule($0) })
+  }
+
+  /// The authentication without rules that this Swift task is refreshing or forgetting. Otherwise, the requests of a
+  /// refresh would wait for that refresh.
   var outsideOfRefreshes: Authentication {
-    guard let rules, rules.contains(where: { RefreshScope.contains($0.source) }) else { return self }
-    return Authentication(rules: rules.filter { !RefreshScope.contains($0.source) })
+    guard form.rules.contains(where: { RefreshScope.contains($0.credentials.owner) }) else { return self }
+    return Authentication(form.replacing { RefreshScope.contains($0.credentials.owner) ? .all([]) : .rule($0) })
   }
 
-  /// Returns the source that authenticates requests for `url`, and its account. Returns `nil` if no rule matches.
-  func source(for url: URL, isTrusted: (URL) -> Bool) -> (source: any CredentialSource, account: String)? {
-    let rule = (rules ?? []).first { rule in
-      if let origins = rule.origins {
-        guard let origin = Origin(url), origins.contains(origin) else { return false }
-      } else if !isTrusted(url) {
-        return false
-      }
-      return rule.includesPath?(url.path(percentEncoded: true)) ?? true
-    }
-    return rule.map { ($0.source, $0.presentAccount) }
-  }
+  /// Returns the rules that authenticate requests for `url`, in order.
+  func rules(for url: URL, isTrusted: (URL) -> Bool) -> [AuthenticationRule] { form.rules(for: url, isTrusted) }
 }
 
-extension Authentication: ExpressibleByArrayLiteral {
-  /// Combines the elements. The first one that matches a request is used.
-  public init(arrayLiteral elements: Authentication...) {
-    self = elements.reduce(.none) { $0.adding($1) }
+extension Authentication.Form {
+  var isNone: Bool {
+    switch self {
+    case .inherited, .rule: false
+    case .firstMatching(let forms), .all(let forms): forms.allSatisfy(\.isNone)
+    }
+  }
+
+  var rules: [AuthenticationRule] {
+    switch self {
+    case .inherited: []
+    case .rule(let rule): [rule]
+    case .firstMatching(let forms), .all(let forms): forms.flatMap(\.rules)
+    }
+  }
+
+  func rules(for url: URL, _ isTrusted: (URL) -> Bool) -> [AuthenticationRule] {
+    switch self {
+    case .inherited: []
+    case .rule(let rule): rule.matches(url, isTrusted: isTrusted) ? [rule] : []
+    case .firstMatching(let forms): forms.map { $0.rules(for: url, isTrusted) }.first { !$0.isEmpty } ?? []
+    case .all(let forms): forms.flatMap { $0.rules(for: url, isTrusted) }
+    }
+  }
+
+  func replacing(inherited: Self = .inherited, _ change: (AuthenticationRule) -> Self) -> Self {
+    switch self {
+    case .inherited: inherited
+    case .rule(let rule): change(rule)
+    case .firstMatching(let forms): .firstMatching(forms.map { $0.replacing(inherited: inherited, change) })
+    case .all(let forms): .all(forms.map { $0.replacing(inherited: inherited, change) })
+    }
   }
 }
 
 extension Authentication: CustomStringConvertible {
   /// A description without secrets.
   public var description: String {
-    isInherited ? "Authentication.inherited" : "Authentication(\(rules?.count ?? 0))"
+    isInherited ? "Authentication.inherited" : "Authentication(\(form.rules.count))"
   }
 }
 
 extension String {
-  fileprivate static let processSalt = CallRandom.system.key()
+  private static let processSalt = CallRandom.system.key()
+
+  fileprivate static func hashed(_ credential: Credential, for scheme: String) -> String {
+    // Salt the hash. Otherwise, the password could be guessed from a stored hash.
+    hashed("\(scheme) \(credential.user.utf8.count):\(credential.user)\(credential.password)", salt: processSalt)
+  }
 
   fileprivate static func hashed(_ secret: String, salt: String) -> String {
     "secret " + Data(SHA256.hash(Array((salt + secret).utf8))).base64EncodedString()

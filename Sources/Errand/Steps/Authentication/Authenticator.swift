@@ -3,26 +3,32 @@ public import ErrandFoundation
 /// Authenticates requests: adds a token to each request, and gets a new token when the old one has expired.
 ///
 ///     struct SessionKey: Authenticator {
-///       func storedToken() async throws -> String? { nil }
 ///       func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Session"] = token }
-///       func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { try await login() }
+///       func refresh(
+///         _ token: String?, after response: HTTPResponse?, _ context: RefreshContext
+///       ) async throws -> String? { try await login() }
 ///     }
 ///     await shop.update { $0.authentication = .custom(SessionKey()) }
 ///
-/// Errand decides *when* to refresh. It keeps the current token, and calls ``refresh(_:_:)`` before the token expires
-/// and after a 401, once for all waiting calls. Calls made by ``refresh(_:_:)`` are not authenticated by this
-/// authenticator, so they can't deadlock.
+/// Errand decides *when* to refresh. It keeps the current token, and calls ``refresh(_:after:_:)`` before the token
+/// expires and after a 401, once for all waiting calls. Calls made by ``refresh(_:after:_:)`` are not authenticated by
+/// this authenticator, so they can't deadlock.
 ///
-/// For Basic, bearer tokens and OAuth 2, see ``Authentication``.
+/// For Basic, Digest, API keys, bearer tokens and OAuth 2, see ``Authentication``.
 public protocol Authenticator: Sendable {
   /// The credential that requests carry, such as a token with its expiry date, a session identifier or a key.
   associatedtype Token: Sendable
 
-  /// Whether ``refresh(_:_:)`` can return another token. If not, a 401 is returned as is. Defaults to `true`.
+  /// Whether ``refresh(_:after:_:)`` can return another token. If not, a 401 is returned as is. Defaults to `true`.
   var isRefreshable: Bool { get }
 
-  /// Returns the initial token. Called once, before the first request. If it returns `nil`, ``refresh(_:_:)`` gets the
-  /// first token.
+  /// Returns the key of a request's token. Each key has its own token, which is refreshed separately and kept until
+  /// ``Authentication/forget()``. Called for every attempt, before the request is authenticated. Returns `""` by
+  /// default, so all requests share a token.
+  func tokenKey(for request: HTTPRequest) -> String
+
+  /// Returns the initial token. Called once for each key, before its first request. If it returns `nil`, which is the
+  /// default, ``refresh(_:after:_:)`` gets the first token.
   /// Throws an error if the token can't be read. Calls that need the token fail with this error.
   func storedToken() async throws -> Token?
 
@@ -39,24 +45,32 @@ public protocol Authenticator: Sendable {
   ///
   /// - Parameters:
   ///   - token: The token that is expiring or was rejected, or `nil` for the first token.
-  ///   - context: Sends requests and provides the current time.
-  /// - Returns: The new token, or `nil` if none is available. In that case, requests continue with their current token.
+  ///   - response: The head of the response that rejected the token, or that rejected a request without a token. `nil`
+  ///     if the token is expiring, or if no request has been sent.
+  ///   - context: Sends requests, and provides the current time and the token's key.
+  /// - Returns: The new token, or `nil` if none is available. In that case, requests continue with their current token,
+  ///   or without a token.
   /// - Throws: An error that all waiting calls receive, or `CancellationError` if all of these calls have been
   ///   cancelled.
-  func refresh(_ token: Token?, _ context: RefreshContext) async throws -> Token?
+  func refresh(_ token: Token?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Token?
 
-  /// Whether a response rejects the token. Only its head is available. Defaults to `true` for a 401.
+  /// Whether a response rejects the token, or a request without a token. Only its head is available. Defaults to `true`
+  /// for a 401.
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
 
-  /// Removes the token from persistent storage, such as a keychain. Does nothing by default. Calls made by this method
+  /// Removes the tokens from persistent storage, such as a keychain. Does nothing by default. Calls made by this method
   /// are not authenticated by this authenticator.
-  /// Throws an error if the token can't be removed.
+  /// Throws an error if a token can't be removed.
   func forget() async throws
 }
 
 extension Authenticator {
   /// Returns `true`.
   public var isRefreshable: Bool { true }
+  /// Returns `""`.
+  public func tokenKey(for request: HTTPRequest) -> String { "" }
+  /// Returns `nil`.
+  public func storedToken() async throws -> Token? { nil }
   /// Returns `.good`.
   public func freshness(of token: Token, at now: Date) -> TokenFreshness { .good }
   /// Returns `true` for a 401.
@@ -81,6 +95,8 @@ public struct RefreshContext: Sendable {
   private let transmit: @Sendable (HTTPRequest) async throws -> HTTPResponse
   private let complaint: @Sendable (String) -> Void
   let redaction: Redaction
+  /// The key of the token, from ``Authenticator/tokenKey(for:)``.
+  public internal(set) var tokenKey = ""
 
   init(
     _ dates: WallClock, transmit: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,

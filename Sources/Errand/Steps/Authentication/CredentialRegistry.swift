@@ -1,4 +1,4 @@
-/// Keeps an authenticator's token and refreshes it once for all waiting callers.
+/// Keeps one of an authenticator's tokens and refreshes it once for all waiting callers.
 final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private typealias Machine = RefreshMachine<Method.Token>
   private typealias SharedResult = Result<Machine.Versioned?, any Error>
@@ -20,33 +20,46 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     var waiters: [Int: Waiting] = [:]
     var lastID = 0
     /// Whether the stored token has been loaded. From then on, callers wait for a refresh, not for the store.
-    var hasLoaded = false
+    var hasLoaded: Bool
+    /// The head of the latest response that rejected the current token, or a request without a token.
+    var rejection: HTTPResponse?
     /// The token version whose retries have been charged to the retry budget.
     var paidVersion = 0
-    var forgetCount = 0
     /// The number of refreshes started so far, and the latest refresh.
     var flights = 0
     var flight: Task<Void, Never>?
     /// The latest removal of the stored token. A refresh waits until it ends.
-    var forgetting: Task<Void, any Error>?
+    var removal: Task<Void, any Error>?
   }
 
   private let method: Method
-  private let state = Lock(State())
+  private let owner: TokenOwner
+  private let key: String
+  private let state: Lock<State>
 
-  init(_ method: Method) { self.method = method }
+  init(_ method: Method, _ owner: TokenOwner, key: String, removal: Task<Void, any Error>? = nil) {
+    self.method = method
+    self.owner = owner
+    self.key = key
+    let isRemoved = removal != nil || owner.forgetCount > 0
+    state = Lock(State(hasLoaded: isRemoved, removal: removal))
+  }
 
   var isRefreshable: Bool { method.isRefreshable }
 
   var failureCount: Int { state.withLock { $0.machine.failureCount } }
 
-  var forgetCount: Int { state.withLock { $0.forgetCount } }
-
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { method.isAuthenticationFailure(response) }
 
   func accepted(_ version: Int) { state.withLock { $0.machine.accepted(version) } }
 
-  func refused(_ version: Int) { state.withLock { $0.machine.refused(version) } }
+  func refused(_ version: Int, by response: HTTPResponse) {
+    let head = HTTPResponse(response.status, url: response.url, headers: response.headers, version: response.version)
+    state.withLock { state in
+      state.machine.refused(version)
+      if version == state.machine.current?.version ?? 0 { state.rejection = head }
+    }
+  }
 
   func spend(_ version: Int, _ take: () -> Bool) -> Bool {
     if state.withLock({ $0.paidVersion >= version }) { return true }
@@ -68,9 +81,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   }
 
   private func presentToken(for request: HTTPRequest, _ attempt: SigningAttempt) async throws -> Machine.Versioned? {
-    let (present, isRefused, forgetCount) = state.withLock {
-      ($0.machine.current, $0.machine.isRefused, $0.forgetCount)
-    }
+    let forgetCount = owner.forgetCount  // first: a token that is forgotten from now on must not be used
+    let (present, isRefused) = state.withLock { ($0.machine.current, $0.machine.isRefused) }
     guard let present else { return try await token(beyond: 0, for: request, attempt) }
     let freshness = method.freshness(of: present.token, at: attempt.context.now)
     if freshness == .good, !isRefused { return present }
@@ -92,12 +104,18 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     var signed = request
     try method.apply(present.token, to: &signed)
     let names = Set(
-      signed.headers.map(\.name).filter { signed.headers.values(for: $0) != request.headers.values(for: $0) })
-    // Don't replace header fields set by the task or a hook.
-    if attempt.yields, names.contains(where: { request.headers.contains($0) }) {
-      return SignedRequest(request: request, version: 0)
+      (request.headers.map(\.name) + signed.headers.map(\.name)).filter {
+        signed.headers.values(for: $0) != request.headers.values(for: $0)
+      })
+    let setsDigest = signed.options.digest != request.options.digest
+    // Don't replace what the task or a hook has set.
+    if let kept = attempt.kept,
+      names.contains(where: kept.headers.contains) || (setsDigest && kept.options.digest != nil)
+    {
+      return SignedRequest(request: request, version: nil)
     }
     signed.options.credentialHeaders.formUnion(names)
+    if setsDigest { signed.options.authenticatedDigest = signed.options.digest }
     return SignedRequest(request: signed, version: present.version)
   }
 
@@ -115,7 +133,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let record = RefreshWait(attempt.note)
     defer { record.end() }
     // A refresh's requests are not authenticated by a source that waits for that refresh.
-    guard let wait = RefreshDependencyGraph.begin(for: self) else { return nil }
+    guard let wait = RefreshDependencyGraph.begin(for: owner) else { return nil }
     defer { RefreshDependencyGraph.end(wait) }
     let answer: SharedResult = await answer { waiter in
       demand(version, id, Waiting(waiter: waiter, record: record), request, attempt)
@@ -167,8 +185,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let cancelled = state.withLock { state -> Task<Void, Never>? in
       guard state.flights == flight.number else { return nil }  // another refresh has started
       // Wait for earlier removals: otherwise the refresh would read the token that is being removed.
-      let flight = Task { [self, forgetting = state.forgetting] in
-        _ = await forgetting?.result
+      let flight = Task { [self, removal = state.removal] in
+        _ = await removal?.result
         await refresh(flight)
       }
       state.flight = flight
@@ -179,10 +197,11 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   private func refresh(_ flight: Underway) async {
     do {
-      let (token, isNew) = try await RefreshScope.adding(self, .refresh) { try await nextToken(flight) }
+      let (token, isNew) = try await RefreshScope.adding(owner, .refresh) { try await nextToken(flight) }
       let (waiting, later) = state.withLock { state in
         let ids = state.machine.succeeded(token, isNew: isNew, at: flight.context.clock.now)
         state.hasLoaded = true
+        state.rejection = nil
         return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, token == nil ? nil : state.machine.current)
       }
       for caller in waiting { caller.waiter.resume(returning: .success(later)) }
@@ -216,10 +235,11 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   /// Returns the stored token if it is still good, or a refreshed token. `isNew` is `true` if the token replaces
   /// another one.
   private func nextToken(_ flight: Underway) async throws -> (token: Method.Token?, isNew: Bool) {
-    let (present, hasLoaded, forgetCount) = state.withLock {
-      ($0.machine.current?.token, $0.hasLoaded, $0.forgetCount)
+    let forgetCount = owner.forgetCount
+    let (present, hasLoaded, rejection) = state.withLock { ($0.machine.current?.token, $0.hasLoaded, $0.rejection) }
+    if hasLoaded {
+      return (try await refreshed(present, after: rejection, flight), present != nil || rejection != nil)
     }
-    if hasLoaded { return (try await refreshed(present, flight), present != nil) }
     let stored = try await method.storedToken()
     let usable = stored.flatMap { isUsable($0, flight) ? $0 : nil }
     let freshness = usable.map { method.freshness(of: $0, at: flight.context.now) }
@@ -230,17 +250,23 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       return state.waiters.values.map(\.record)
     }
     for record in records { record.begin() }
-    guard let stored else { return (try await refreshed(nil, flight), false) }
+    guard let stored else { return (try await refreshed(nil, after: rejection, flight), false) }
     do {
-      let next = try await refreshed(stored, flight)
+      let next = try await refreshed(stored, after: rejection, flight)
       return (next ?? (hasForgotten(since: forgetCount) ? nil : usable), true)
     } catch  where freshness == .expiring && !hasForgotten(since: forgetCount) && !(error is CancellationError) {
       return (usable, false)
     }
   }
 
-  private func refreshed(_ token: Method.Token?, _ flight: Underway) async throws -> Method.Token? {
-    guard method.isRefreshable, let next = try await method.refresh(token, flight.context) else { return nil }
+  private func refreshed(
+    _ token: Method.Token?, after rejection: HTTPResponse?, _ flight: Underway
+  ) async throws -> Method.Token? {
+    var context = flight.context
+    context.tokenKey = key
+    guard method.isRefreshable, let next = try await method.refresh(token, after: rejection, context) else {
+      return nil
+    }
     // Reject a token that can't be sent: the server would never see it, so it would never be replaced.
     try tryOut(next, flight)
     return next
@@ -273,47 +299,17 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   /// Whether the token has been forgotten since `count` was read, possibly by the refresh. If so, the old token must
   /// not be sent.
-  private func hasForgotten(since count: Int) -> Bool { forgetCount != count }
+  private func hasForgotten(since count: Int) -> Bool { owner.forgetCount != count }
 
-  func forget() async throws {
-    if RefreshScope.isRemoval(of: self) { return }  // already running
-    guard let wait = RefreshDependencyGraph.begin(for: self) else { return try await forgetWithinRefresh() }
-    defer { RefreshDependencyGraph.end(wait) }
-    let forgetting = state.withLock { state in
-      state.forgetCount += 1
+  /// Forgets the token. Later refreshes wait for `removal`. Returns the latest refresh, which may still be running.
+  @discardableResult
+  func forget(until removal: Task<Void, any Error>? = nil) -> Task<Void, Never>? {
+    state.withLock { state in
+      if let removal { state.removal = removal }
       state.machine.forget()
+      state.rejection = nil
       state.hasLoaded = true  // the stored token is being removed
-      let (flight, earlier) = (state.flight, state.forgetting)
-      let forgetting = Task { try await forget(after: flight, earlier) }
-      state.forgetting = forgetting
-      return forgetting
+      return state.flight
     }
-    try await forgetting.value
   }
-
-  private func forget(after flight: Task<Void, Never>?, _ earlier: Task<Void, any Error>?) async throws {
-    flight?.cancel()
-    await flight?.value  // otherwise its token would be stored after the removal
-    _ = await earlier?.result
-    state.withLock { state in
-      // A call made in the meantime may have used the old token. Its cached responses must not belong to the next
-      // account.
-      state.forgetCount += 1
-      state.machine.forget()
-    }
-    try await remove()
-  }
-
-  /// Forgets the token without waiting for the running refresh. That refresh called this method, so waiting would
-  /// deadlock. The token that the refresh returns is kept.
-  private func forgetWithinRefresh() async throws {
-    state.withLock { state in
-      state.forgetCount += 1
-      state.machine.forget()
-      state.hasLoaded = true
-    }
-    try await remove()
-  }
-
-  private func remove() async throws { try await RefreshScope.adding(self, .removal) { try await method.forget() } }
 }

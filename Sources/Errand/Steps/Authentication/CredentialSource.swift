@@ -1,37 +1,34 @@
-/// An authenticated request and the version of its token, or 0 if it has no token.
+/// A request after authentication.
 struct SignedRequest: Sendable {
   let request: HTTPRequest
-  let version: Int
+  /// The version of its token. 0 if no token is available, `nil` if the request has its own credentials.
+  let version: Int?
 }
 
-/// A type-erased authenticator and its token.
+/// A single token of an authenticator.
 protocol CredentialSource: Sendable, AnyObject {
   var isRefreshable: Bool { get }
   /// The number of failed refreshes so far. An attempt stores this number when it starts.
   var failureCount: Int { get }
 
   /// Authenticates a request, refreshing the token first if necessary. `refused` is the token version that the server
-  /// rejected, if any. Returns `nil` if no later version is available. Throws the error of the refresh, or
+  /// rejected, or 0 if it rejected a request without a token. Returns `nil` if no later version is available. Throws the error of the refresh, or
   /// `CancellationError`.
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest?
 
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
   func accepted(_ version: Int)
-  func refused(_ version: Int)
+  func refused(_ version: Int, by response: HTTPResponse)
 
   /// Whether requests can be retried with this token version. `take` charges all of these retries to the budget once.
   func spend(_ version: Int, _ take: () -> Bool) -> Bool
-
-  var forgetCount: Int { get }
-
-  func forget() async throws
 }
 
 struct SigningAttempt: Sendable {
   /// The ``CredentialSource/failureCount`` at the start of the attempt.
   var known = 0
-  /// Whether the request's existing header fields are kept.
-  let yields: Bool
+  /// The request before authentication, whose credentials are kept. `nil` if they are replaced.
+  let kept: HTTPRequest?
   let context: RefreshContext
   let note: @Sendable (CallMoment) -> Void
 }
@@ -95,23 +92,23 @@ enum RefreshScope {
   @TaskLocal private static var active: [ObjectIdentifier: ActiveRefresh] = [:]
 
   static func adding<Value>(
-    _ source: any CredentialSource, _ work: Work, _ body: () async throws -> Value
+    _ owner: TokenOwner, _ work: Work, _ body: () async throws -> Value
   ) async rethrows -> Value {
-    let outer = active[ObjectIdentifier(source)].flatMap { $0.hasEnded ? nil : $0 }
+    let outer = active[ObjectIdentifier(owner)].flatMap { $0.hasEnded ? nil : $0 }
     let refresh = ActiveRefresh(work, within: outer)
     defer { refresh.end() }
-    return try await $active.withValue(active.merging([ObjectIdentifier(source): refresh]) { $1 }, operation: body)
+    return try await $active.withValue(active.merging([ObjectIdentifier(owner): refresh]) { $1 }, operation: body)
   }
 
-  static func contains(_ source: any CredentialSource) -> Bool {
-    active[ObjectIdentifier(source)].map { !$0.hasEnded } ?? false
+  static func contains(_ owner: TokenOwner) -> Bool {
+    active[ObjectIdentifier(owner)].map { !$0.hasEnded } ?? false
   }
 
   static var underWay: Set<ObjectIdentifier> {
     active.isEmpty ? [] : Set(active.filter { !$0.value.hasEnded }.keys)
   }
 
-  static func isRemoval(of source: any CredentialSource) -> Bool {
-    active[ObjectIdentifier(source)].map { $0.work == .removal && !$0.hasEndedItself } ?? false
+  static func isRemoval(of owner: TokenOwner) -> Bool {
+    active[ObjectIdentifier(owner)].map { $0.work == .removal && !$0.hasEndedItself } ?? false
   }
 }

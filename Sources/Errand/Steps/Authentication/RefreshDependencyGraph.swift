@@ -2,7 +2,7 @@
 enum RefreshDependencyGraph {
   private struct Wait {
     let refreshes: Set<ObjectIdentifier>
-    let source: ObjectIdentifier
+    let owner: ObjectIdentifier
   }
 
   private struct State {
@@ -12,16 +12,16 @@ enum RefreshDependencyGraph {
 
   private static let state = Lock(State())
 
-  /// Registers that this task waits for the refresh of `source`. Returns a number for ``end(_:)``, or `nil` if waiting
+  /// Registers that this task waits for a refresh of `owner`. Returns a number for ``end(_:)``, or `nil` if waiting
   /// would deadlock because this task belongs to that refresh or to a refresh that it waits for.
-  static func begin(for source: any CredentialSource) -> Int? {
+  static func begin(for owner: TokenOwner) -> Int? {
     let refreshes = RefreshScope.underWay
     if refreshes.isEmpty { return 0 }
     return state.withLock { state in
-      let source = ObjectIdentifier(source)
-      guard reached(from: source, by: state.waits).isDisjoint(with: refreshes) else { return nil }
+      let owner = ObjectIdentifier(owner)
+      guard reached(from: owner, by: state.waits).isDisjoint(with: refreshes) else { return nil }
       state.last += 1
-      state.waits[state.last] = Wait(refreshes: refreshes, source: source)
+      state.waits[state.last] = Wait(refreshes: refreshes, owner: owner)
       return state.last
     }
   }
@@ -30,13 +30,13 @@ enum RefreshDependencyGraph {
     if number > 0 { state.withLock { $0.waits[number] = nil } }
   }
 
-  /// Returns a source and all sources whose refreshes it waits for, directly or indirectly.
-  private static func reached(from source: ObjectIdentifier, by waits: [Int: Wait]) -> Set<ObjectIdentifier> {
-    var reached: Set = [source]
-    var next = [source]
+  /// Returns an owner and all owners whose refreshes it waits for, directly or indirectly.
+  private static func reached(from owner: ObjectIdentifier, by waits: [Int: Wait]) -> Set<ObjectIdentifier> {
+    var reached: Set = [owner]
+    var next = [owner]
     while let one = next.popLast() {
-      for wait in waits.values where wait.refreshes.contains(one) && reached.insert(wait.source).inserted {
-        next.append(wait.source)
+      for wait in waits.values where wait.refreshes.contains(one) && reached.insert(wait.owner).inserted {
+        next.append(wait.owner)
       }
     }
     return reached

@@ -12,7 +12,43 @@ struct BasicAuthenticator: Authenticator {
     request.headers[.authorization] = try credential.basicAuthorization()
   }
 
-  func refresh(_ token: Credential?, _ context: RefreshContext) async throws -> Credential? { nil }
+  func refresh(_ token: Credential?, after response: HTTPResponse?, _ context: RefreshContext) async throws
+    -> Credential?
+  { nil }
+}
+
+/// Answers Digest challenges with a user name and a password (RFC 7616).
+struct DigestAuthenticator: Authenticator {
+  let credential: Credential
+
+  var isRefreshable: Bool { false }
+
+  func storedToken() async throws -> Credential? { credential }
+
+  func apply(_ credential: Credential, to request: inout HTTPRequest) {
+    request.headers.remove(.authorization)  // challenges are not answered if the request has this field
+    request.options.digest = credential
+  }
+
+  func refresh(
+    _ token: Credential?, after response: HTTPResponse?, _ context: RefreshContext
+  ) async throws -> Credential? { nil }
+}
+
+/// Sends a key in a header field with every request.
+struct KeyAuthenticator: Authenticator {
+  let key: String
+  let header: HTTPHeaderName
+
+  var isRefreshable: Bool { false }
+
+  func storedToken() async throws -> String? { key }
+
+  func apply(_ key: String, to request: inout HTTPRequest) { request.headers[header] = key }
+
+  func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+    nil
+  }
 }
 
 /// Sends a token with every request (RFC 6750 §2.1) and replaces it after a 401.
@@ -30,7 +66,9 @@ struct BearerAuthenticator: Authenticator {
 
   func apply(_ token: String, to request: inout HTTPRequest) throws { try request.setBearer(token) }
 
-  func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { try await provide?() }
+  func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+    try await provide?()
+  }
 
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { response.refusesBearer }
 }

@@ -118,7 +118,7 @@ extension DownloadRun {
         throw error
       }
       try file.note(total: total, digest: TransferDigest.stated(in: response.headers, isWhole: false))
-      isConfirmed = true
+      confirmation = reply.head
       try await write(response, to: index, from: part.next, until: end)
     case (.restart, let source):
       if case .success(let response) = source { response.body.cancel() }

@@ -12,8 +12,8 @@ actor DownloadRun {
   var retry: TransferRetry
   private var meter: TransferMeter
   var attempts = 0
-  /// Whether a response has confirmed that the partial file belongs to the current version.
-  var isConfirmed = false
+  /// The last response that confirmed that the partial file belongs to the current version, without its body.
+  var confirmation: Answer?
   var wantsWhole = false
   /// Whether the file is downloaded as a single stream, even if the options allow ranges.
   var isOne = false
@@ -36,17 +36,19 @@ actor DownloadRun {
     meter = TransferMeter(.down, plan.server.manager.clock, from: file.present)
   }
 
-  func run() async throws {
+  func run() async throws -> TaskResponse<URL> {
     defer { file.close() }
     do {
-      while wantsWhole || !(isConfirmed && file.isComplete) { try await next() }
+      while true {
+        if let confirmation, file.isComplete, !wantsWhole { return try await finish(confirmation) }
+        try await next()
+      }
     } catch {
       if file.present == 0, file.journal == nil { file.discard() }  // nothing arrived: leave no files behind
       // Protect the bytes against a system crash. Ignore a failure here, because the original error matters more.
       try? file.synchronise()
       throw error
     }
-    try await finish()
   }
 
   /// Makes one attempt. If it fails, waits until the next one is due.
@@ -90,10 +92,10 @@ actor DownloadRun {
     if offset == 0, mayComeInRanges { asked = DownloadStep.Asked(offset: 0, end: aim.smallestRange) }
     let reply = try await ask(asked, isRepetition: retry.hasFailed)
     switch reply.source {
-    case .failure(let error): try await act(on: reply.step, error)
+    case .failure(let error): try act(on: reply, error)
     case .success(let response):
       do {
-        try await receive(response, reply.step, of: reply.url)
+        try await receive(response, reply)
       } catch {
         response.body.cancel()
         throw error
@@ -102,32 +104,53 @@ actor DownloadRun {
   }
 
   struct Reply {
+    let call: Call
     let step: DownloadStep
     /// The response, or the error of a rejected request.
     let source: Result<HTTPResponse, TaskError>
     let url: URL
+
+    /// The response without its body.
+    var head: Answer {
+      switch source {
+      case .success(var response):
+        response.body = HTTPResponseBody()
+        return Answer(call, response)
+      case .failure(let error):
+        return Answer(call, HTTPResponse(error.status ?? .ok, url: url, headers: error.headers))
+      }
+    }
   }
 
   /// Sends a request. `isRepetition` is `true` if the previous request failed.
   func ask(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> Reply {
     var asked = asked
+    let call = Call(try plan(for: asked, isRepetition: isRepetition), .stream)
     do {
-      let response = try await send(asked, isRepetition: isRepetition)
+      let response = try await Self.perform(call)
       let first = response.redirects.first?.url ?? response.url
       asked.isOther = isOther(first)
       let step = DownloadStep.after(response.status, response.headers, asked: asked)
-      return Reply(step: step, source: .success(response), url: first)
+      return Reply(call: call, step: step, source: .success(response), url: first)
     } catch let error as TaskError where error.code == .badStatus && !error.isOfAnotherCall {
       guard let status = error.status else { throw error }
       // Use the task's URL, because an error contains only the redacted URL after the last redirect.
       let url = try await ServerSnapshot.url(of: makePlan())
       asked.isOther = isOther(url)
-      return Reply(step: .after(status, error.headers, asked: asked), source: .failure(error), url: url)
+      let step = DownloadStep.after(status, error.headers, asked: asked)
+      return Reply(call: call, step: step, source: .failure(error), url: url)
+    }
+  }
+
+  @concurrent private static func perform(_ call: Call) async throws -> HTTPResponse {
+    try await call.perform { outcome in
+      try outcome.call.handOver(outcome.response)
+      return outcome.response
     }
   }
 
   /// Builds the task again, and requests the entire file or the missing bytes of the known version.
-  private func send(_ asked: DownloadStep.Asked, isRepetition: Bool) async throws -> HTTPResponse {
+  private func plan(for asked: DownloadStep.Asked, isRepetition: Bool) throws -> TaskPlan {
     var plan = makePlan()
     guard plan.range == nil else {
       throw TaskError(
@@ -154,7 +177,7 @@ actor DownloadRun {
         .badRequest, "can't resume a \(plan.httpMethod): ResumableDownload requires GET",
         phase: .preparing, wasNotSent: true)
     }
-    return try await Call.stream(plan)
+    return plan
   }
 
   /// Whether the URL and the journal identify different content.
@@ -165,11 +188,11 @@ actor DownloadRun {
 
   private func identity(of url: URL?) -> String { identity ?? url.map { TransferIdentity.of($0) } ?? "" }
 
-  private func act(on step: DownloadStep, _ error: TaskError) async throws {
-    switch step {
+  private func act(on reply: Reply, _ error: TaskError) throws {
+    switch reply.step {
     case .finished:
       try file.note(total: file.length, digest: nil)
-      isConfirmed = true
+      confirmation = reply.head
     case .restart: beginAgain()
     case .renew:
       guard retry.mayRenew() else { throw error }
@@ -180,13 +203,14 @@ actor DownloadRun {
   /// Makes the next attempt request the entire file, without ranges.
   func beginAgain() { (wantsWhole, isOne) = (true, true) }
 
-  private func receive(_ response: HTTPResponse, _ step: DownloadStep, of url: URL) async throws {
-    switch step {
+  private func receive(_ response: HTTPResponse, _ reply: Reply) async throws {
+    let url = reply.url
+    switch reply.step {
     case .append(let end, let total):
       try check(total ?? end, response)
       let digest = TransferDigest.stated(in: response.headers, isWhole: false)
       if let total { try file.note(total: total, digest: digest) }
-      isConfirmed = true
+      confirmation = reply.head
       try await write(response, until: end)
     case .replace(let length):
       // Bytes that are received again do not count as progress.
@@ -214,7 +238,7 @@ actor DownloadRun {
           identity: identity(of: url), validator: validator, total: length,
           digest: TransferDigest.stated(in: response.headers, isWhole: response.status == .ok)))
       meter.restart(from: 0)
-      isConfirmed = true
+      confirmation = reply.head
       try await write(response, until: length, gains: isFirst)
       if length == nil { try file.note(total: file.length, digest: nil) }  // complete according to its framing
     case .split(let validator, let end, let total):
@@ -224,7 +248,7 @@ actor DownloadRun {
       guard let ranges = aim.ranges(of: total, head: end, isThere: false) else { return beginAgain() }
       try file.split(journal, into: ranges)
       meter.restart(from: 0)
-      isConfirmed = true
+      confirmation = reply.head
       try await fetch(ranges, response)
     case .restart:
       response.body.cancel()
@@ -262,21 +286,25 @@ actor DownloadRun {
 
   // MARK: Finishing
 
-  private func finish() async throws {
+  private func finish(_ last: Answer) async throws -> TaskResponse<URL> {
     guard file.present <= aim.maximumSize else { throw tooLarge(.finishing) }
+    let result = TaskResponse(file.url, last)
+    coordinator.note(.running(meter.present(of: file.journal?.total, attempt: attempts, isFinished: true)))
     try file.settle()
     if let expected = aim.digest?.sha256 ?? file.journal?.digest {
+      coordinator.note(.verifying)
       let actual = try await file.sha256()
       guard actual == expected else {
         file.discard()
-        throw TaskError(
-          .digestMismatch,
-          "SHA-256 mismatch for \(file.url.lastPathComponent): expected \(expected.shortened), got \(actual); the download was discarded",
-          phase: .finishing)
+        throw last.call.explained(
+          TaskError(
+            .digestMismatch,
+            "SHA-256 mismatch: expected \(expected), got \(actual); the download was discarded",
+            phase: .finishing))
       }
     }
     try Task.checkCancellation()
     try file.publish()
-    coordinator.note(.running(meter.present(of: file.journal?.total, attempt: attempts, isFinished: true)))
+    return result
   }
 }

@@ -72,18 +72,16 @@ public final class ResumableDownload: Sendable {
   /// Cancelling the surrounding Swift task stops the download, like ``cancel()``. After a failure, the next run
   /// continues the partial download.
   ///
-  /// - Returns: The file.
+  /// - Returns: The file, with the head, metrics and record of the last response.
   /// - Throws: The ``TaskError`` of the last attempt, or ``TaskError`` with code `.fileNotWritable` if the file can't
   ///   be written, for example because the disk is full; `.bodyTooLarge` if the file exceeds `maximumSize`;
   ///   `.digestMismatch` if the digest is wrong, which discards the partial download; or `.transferInUse` if the
   ///   download is already running. Also throws any error thrown by a hook, and `CancellationError` if cancelled.
   @discardableResult
-  public func run() async throws -> URL {
+  public func run() async throws -> TaskResponse<URL> {
     try await coordinator.run(makePlan()) { [self] in
       let file = try DownloadFile(for: file, on: disk)
-      let run = DownloadRun(makePlan, file, coordinator, aim)
-      try await run.run()
-      return self.file
+      return try await DownloadRun(makePlan, file, coordinator, aim).run()
     }
   }
 

@@ -1,14 +1,30 @@
 import ErrandFoundation
 
 /// The expected digest of a downloaded file.
+///
+///     let digest = try TransferDigest.sha256("sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
 public struct TransferDigest: Sendable, Hashable {
   /// The SHA-256 digest in lowercase hexadecimal.
   let sha256: String
 
-  /// Creates a SHA-256 digest from 64 hexadecimal digits, as printed by `sha256sum`. An invalid digest does not match
-  /// any file.
-  public static func sha256(_ hexadecimal: String) -> TransferDigest {
-    TransferDigest(sha256: hexadecimal.lowercased().filter { !$0.isWhitespace })
+  /// Creates a SHA-256 digest.
+  ///
+  /// - Parameter hexadecimal: 64 hexadecimal digits in any case, as printed by `sha256sum`. A `sha256:` prefix and
+  ///   whitespace are ignored.
+  /// - Throws: ``TaskError`` with code `.badRequest` if the digest is invalid.
+  public static func sha256(_ hexadecimal: String) throws -> TransferDigest {
+    let text = hexadecimal.lowercased().filter { !$0.isWhitespace }
+    let digits = text.hasPrefix("sha256:") ? String(text.dropFirst("sha256:".count)) : text
+    guard digits.utf8.count == 64, digits.hasOnlyBytes(where: isDigit) else {
+      throw TaskError(
+        .badRequest, "invalid SHA-256 digest '\(hexadecimal.shortened)': it must have 64 hexadecimal digits",
+        phase: .preparing, wasNotSent: true)
+    }
+    return TransferDigest(sha256: digits)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }
 }
 

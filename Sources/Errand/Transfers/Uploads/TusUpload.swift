@@ -43,7 +43,7 @@ public struct TusUpload: UploadDialect {
   /// Returns an OPTIONS request if checksums are enabled, or `nil` otherwise.
   public func inquiry() -> UploadRequest? {
     // tus 1.0, OPTIONS: the only request without `Tus-Resumable`.
-    checksums == .none ? nil : UploadRequest(.options, headers: [:], content: .none)
+    checksums == .none ? nil : UploadRequest(.options, content: .none)
   }
 
   /// Returns the strongest supported algorithm listed in `Tus-Checksum-Algorithm`, or `nil` if the server supports

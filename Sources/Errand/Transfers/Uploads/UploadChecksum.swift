@@ -5,7 +5,7 @@ public enum UploadChecksum: String, Codable, Sendable, Hashable, CaseIterable {
   /// SHA-1, which every server that supports checksums must offer. It detects corrupted data, but not forged data.
   case sha1
 
-  enum Hash {
+  enum Hash: Sendable {
     case sha1(SHA1)
     case sha256(SHA256)
 

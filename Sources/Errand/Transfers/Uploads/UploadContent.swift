@@ -23,19 +23,23 @@ enum UploadContent: Sendable {
   }
 
   func digest(of piece: UploadPiece, _ data: Data?, by checksum: UploadChecksum) async throws -> Data {
+    guard let data else { return try await digest(from: piece.offset, count: piece.count, by: checksum) }
     var hash = checksum.hash
-    if let data {
-      hash.update(data)
-      return Data(hash.finish())
-    }
+    hash.update(data)
+    return Data(hash.finish())
+  }
+
+  /// Returns the digest of a part of the file.
+  func digest(from offset: Int64, count: Int64, by checksum: UploadChecksum) async throws -> Data {
+    var hash = checksum.hash
     guard case .file(let url) = self, let descriptor = Descriptor.opened(url.path) else {
       throw Self.unreadable("the file can't be opened: it may have been moved or deleted")
     }
     defer { Descriptor.release(descriptor) }
-    guard lseek(descriptor, off_t(piece.offset), SEEK_SET) >= 0 else {
-      throw Self.unreadable("can't read the file at offset \(piece.offset)")
+    guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else {
+      throw Self.unreadable("can't read the file at offset \(offset)")
     }
-    var left = Int(piece.count)
+    var left = Int(count)
     while left > 0, let chunk = Descriptor.bytes(of: descriptor, atMost: min(left, 256 << 10)), !chunk.isEmpty {
       hash.update(chunk)
       left -= chunk.count

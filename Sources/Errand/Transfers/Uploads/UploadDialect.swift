@@ -12,6 +12,9 @@ public protocol UploadDialect: Sendable {
   /// Whether an upload is finished when the server has received its last byte. If not, the last chunk must be marked.
   /// It is empty if no bytes are left.
   var endsWithLastByte: Bool { get }
+  /// The algorithm for the digest of the entire content, which the last chunk carries
+  /// (``UploadPiece/contentDigest``). Defaults to `nil`, which computes no digest.
+  var contentChecksum: UploadChecksum? { get }
   /// Returns a request that asks for the server's features. It is sent to the task's URL before an upload starts. The
   /// default implementation returns `nil`, which sends no request.
   func inquiry() -> UploadRequest?
@@ -23,9 +26,10 @@ public protocol UploadDialect: Sendable {
   /// Returns the upload that the server has started. Throws ``TaskError`` with code `.badResponse` if the response does
   /// not describe an upload.
   func begun(_ answer: UploadAnswer) throws -> UploadSession
-  /// Returns the request that queries an upload's position.
+  /// Returns the request that queries an upload's position. It is sent to the session's location.
   func query(_ session: UploadSession) -> UploadRequest
-  /// Returns the request that sends a chunk. ``ResumableUpload`` adds the chunk's bytes as the body.
+  /// Returns the request that sends a chunk. It is sent to the session's location. ``ResumableUpload`` adds the chunk's
+  /// bytes as the body.
   func send(_ piece: UploadPiece, of session: UploadSession) -> UploadRequest
   /// Returns the upload's position from the response to ``query(_:)`` or ``send(_:of:)``.
   ///
@@ -33,7 +37,7 @@ public protocol UploadDialect: Sendable {
   ///   - answer: The response, with any status.
   ///   - piece: The chunk that was sent. `nil` if the request was a query.
   func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition
-  /// Returns the request that deletes an upload on the server, or `nil` if the protocol does not support deleting
+  /// Returns the request that deletes an upload on the server, which is sent to the session's location, or `nil` if the protocol does not support deleting
   /// uploads.
   func cancel(_ session: UploadSession) -> UploadRequest?
 }
@@ -41,6 +45,8 @@ public protocol UploadDialect: Sendable {
 extension UploadDialect {
   /// The default metadata, which is empty.
   public var metadata: [String: String] { [:] }
+  /// `nil`, which computes no digest.
+  public var contentChecksum: UploadChecksum? { nil }
   /// Returns `nil`, which sends no request.
   public func inquiry() -> UploadRequest? { nil }
   /// Returns `nil`, which sends no checksums.
@@ -92,6 +98,9 @@ public struct UploadPiece: Sendable, Hashable {
   public internal(set) var foundLength: Int64?
   /// The digest of the bytes, computed with the session's checksum algorithm. `nil` if no checksums are sent.
   public internal(set) var digest: Data?
+  /// The digest of the entire content, if this is the last chunk and the dialect has a
+  /// ``UploadDialect/contentChecksum``.
+  public internal(set) var contentDigest: Data?
 }
 
 /// A request created by an ``UploadDialect``.
@@ -106,14 +115,25 @@ public struct UploadRequest: Sendable, Hashable {
 
   /// The method.
   public var method: HTTPMethod
+  /// The URL. `nil` for the URL described at the function that returns the request.
+  ///
+  /// ``ResumableUpload`` rejects a URL that downgrades from https to http or contains a user name.
+  public var url: URL?
+  /// The parameters that are added to the URL's query.
+  public var query: HTTPQuery
   /// The headers, which are added to those of the task.
   public var headers: HTTPHeaders
   /// The body, if the request starts an upload.
   public var content: Content
 
   /// Creates a request.
-  public init(_ method: HTTPMethod, headers: HTTPHeaders, content: Content = .ofTask) {
+  public init(
+    _ method: HTTPMethod, url: URL? = nil, query: HTTPQuery = [:], headers: HTTPHeaders = [:],
+    content: Content = .ofTask
+  ) {
     self.method = method
+    self.url = url
+    self.query = query
     self.headers = headers
     self.content = content
   }
@@ -156,8 +176,9 @@ public struct UploadAnswer: Sendable {
 
 /// An upload's position on the server.
 public enum UploadPosition: Sendable, Hashable {
-  /// The server has all bytes before this position, and expects the next chunk to start there.
-  case at(Int64)
+  /// The server has all bytes before this position, and expects the next chunk to start there. If there is a location,
+  /// it replaces the session's.
+  case at(Int64, location: URL? = nil)
   /// The server has the entire content.
   case finished
   /// The server accepted the last chunk, but the response does not confirm that it has the entire content. If the

@@ -9,7 +9,7 @@ struct UploadJournal: Codable, Sendable, Equatable {
   /// The hash of the upload's target.
   let identity: String
   let stamp: FileStamp
-  let session: UploadSession
+  var session: UploadSession
   /// Whether the server may have the entire content. `nil` in journals written before the field existed.
   var mayBeWhole: Bool?
 }

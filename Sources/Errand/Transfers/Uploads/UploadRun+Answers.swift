@@ -12,7 +12,9 @@ extension UploadRun {
     }
     let position = job.dialect.position(UploadAnswer(answer), after: piece)
     switch position {
-    case .at(let position): try await reach(position, answer, after: piece)
+    case .at(let position, let location):
+      if let location { try move(to: location, answer) }
+      try await reach(position, answer, after: piece)
     case .finished:
       guard piece?.isLast ?? (isRestored || hasSentLast) else {
         throw TaskError.contradicted(
@@ -53,6 +55,18 @@ extension UploadRun {
     }
     (session, offset, isRestored) = (nil, nil, false)
     try await detour(answer)
+  }
+
+  /// Sends later requests to a new location. Throws if they must not be sent there.
+  private func move(to location: URL, _ answer: TaskResponse<Data>) throws {
+    guard session?.location != location else { return }
+    do {
+      _ = try place(at: location)
+    } catch {
+      throw TaskError.contradicted(error.reason, answer, server)
+    }
+    try keep.note(location: location)
+    session?.location = location
   }
 
   func reach(_ position: Int64, _ answer: TaskResponse<Data>, after piece: UploadPiece?) async throws {

@@ -12,6 +12,8 @@ actor UploadRun {
   /// The file's stamp. `nil` if a closure provides the bytes.
   private let stamp: FileStamp?
   var length: Int64?
+  /// The digest of the file, once it is known.
+  private var foundDigest: Data?
   /// Whether the upload was started without sending the length.
   var isDeferred = false
   var session: UploadSession? {
@@ -133,7 +135,7 @@ actor UploadRun {
   private func step() async throws {
     try check()
     guard let session else { return try await begin() }
-    let place = try place(of: session)
+    let place = try place(at: session.location)
     guard let offset else {
       let answer = try await send(job.dialect.query(session), at: place, .none)
       return try await follow(answer, after: nil)
@@ -214,10 +216,21 @@ actor UploadRun {
     }
     sent = sent.map { max($0, offset + piece.count) }
     if isDeferred, piece.isLast { piece.foundLength = length }
+    if let checksum = job.dialect.contentChecksum {
+      if let data { keep.hash(data, at: offset, by: checksum) }
+      if piece.isLast { piece.contentDigest = try await contentDigest(by: checksum, length: offset + piece.count) }
+    }
     if let checksum = session.checksum { piece.digest = try await job.content.digest(of: piece, data, by: checksum) }
     if let data { return (piece, .bytes(data)) }
     guard case .file(let file) = job.content else { return (piece, .none) }
     return (piece, .piece(piece, of: file))
+  }
+
+  private func contentDigest(by checksum: UploadChecksum, length: Int64) async throws -> Data {
+    if let digest = foundDigest ?? keep.contentDigest(by: checksum) { return digest }
+    let digest = try await job.content.digest(from: 0, count: length, by: checksum)
+    foundDigest = digest
+    return digest
   }
 
   private func begin() async throws {
@@ -239,7 +252,7 @@ actor UploadRun {
     var begun: UploadSession
     do {
       begun = try job.dialect.begun(UploadAnswer(answer))
-      _ = try place(of: begun)  // check the location before storing it, because the dialect may not check it
+      _ = try place(at: begun.location)  // check the location before storing it, because the dialect may not check it
     } catch let error as TaskError {
       throw TaskError.contradicted(error.reason, answer, server)
     }
@@ -252,20 +265,29 @@ actor UploadRun {
 
   /// Returns an upload's validated location. Throws ``TaskError`` with code `.badResponse` if requests must not be sent
   /// there.
-  private func place(of session: UploadSession) throws -> LinkedURL {
+  func place(at location: URL) throws(TaskError) -> LinkedURL {
     do {
-      return try LinkedURL(session.location, from: [home])
+      return try LinkedURL(location, from: [home])
     } catch {
-      let shown = server.configuration.redaction(session.location).shortened
+      let shown = server.configuration.redaction(location).shortened
       throw TaskError(
         .badResponse, "the server's upload location '\(shown)' was rejected: \(error.reason)",
         phase: .finishing)
     }
   }
 
+  /// Returns the location of a request that goes to `place`, or to the task's URL if `place` is `nil`, unless the request
+  /// has its own URL or query.
+  private func place(of request: UploadRequest, at place: LinkedURL?) throws -> LinkedURL? {
+    guard request.url != nil || !request.query.isEmpty else { return place }
+    let url = try request.url.map { try self.place(at: $0).url } ?? place?.url ?? home
+    return try self.place(at: server.snapshot.adding(request.query, to: url))
+  }
+
   private func send(
     _ request: UploadRequest, at place: LinkedURL?, _ content: UploadPart.Content
   ) async throws -> TaskResponse<Data> {
+    let place = try self.place(of: request, at: place)
     let target = place?.url ?? home
     // The task's headers and credentials must be sent only to its own origin and to trusted origins.
     let isTrusted = Origin(target) == Origin(home) || server.snapshot.isTrusted(target)
@@ -323,7 +345,7 @@ extension UploadRun {
   func discard() async throws {
     restore(nil)
     // Nothing was sent to an invalid location, so there is nothing to delete.
-    if let session, let request = job.dialect.cancel(session), let place = try? place(of: session) {
+    if let session, let request = job.dialect.cancel(session), let place = try? place(at: session.location) {
       let answer = try await send(request, at: place, .none)
       guard answer.status.kind == .success || answer.status == .notFound || answer.status == 410 else {
         // RFC 9110 §15.5.6 and §15.6.2: a retry would not help. The same applies if the server permanently refuses to

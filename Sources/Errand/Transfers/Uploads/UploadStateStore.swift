@@ -61,6 +61,17 @@ enum UploadStateStore: Sendable {
     }
   }
 
+  func note(location: URL) throws {
+    switch self {
+    case .journal(let place):
+      guard var journal = Self.journal(at: place) else { return }
+      journal.session.location = location
+      try place.write(try JSONEncoder().encode(journal), to: "upload")
+      place.syncFolder()
+    case .memory(let memory): memory.change { $0.session?.location = location }
+    }
+  }
+
   func noteLengthTold() {
     if case .memory(let memory) = self { memory.change { $0.isDeferred = false } }
   }
@@ -81,6 +92,23 @@ enum UploadStateStore: Sendable {
   func note(given position: Int64) {
     if case .memory(let memory) = self { memory.change { $0.given = max($0.given, position) } }
   }
+
+  /// Adds bytes returned by the closure to the digest of the content. Bytes that were added before are skipped.
+  func hash(_ data: Data, at offset: Int64, by checksum: UploadChecksum) {
+    guard case .memory(let memory) = self else { return }
+    memory.change { known in
+      let start = known.hashed - offset
+      guard start >= 0, start < data.count else { return }
+      var hash = known.hash ?? checksum.hash
+      hash.update(data.dropFirst(Int(start)))
+      (known.hash, known.hashed) = (hash, offset + Int64(data.count))
+    }
+  }
+
+  /// The digest of the bytes returned by the closure. `nil` for a journal.
+  func contentDigest(by checksum: UploadChecksum) -> Data? {
+    if case .memory(let memory) = self { Data((memory.read().hash ?? checksum.hash).finish()) } else { nil }
+  }
 }
 
 /// The state of an upload whose bytes come from a closure. Kept between runs of the same instance.
@@ -91,6 +119,9 @@ final class UploadMemory: Sendable {
     var isDeferred = false
     var mayBeWhole = false
     var given: Int64 = 0
+    /// The hash of the first `hashed` bytes.
+    var hash: UploadChecksum.Hash?
+    var hashed: Int64 = 0
     fileprivate var isTaken = false
   }
 

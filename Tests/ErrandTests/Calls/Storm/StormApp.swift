@@ -99,7 +99,7 @@ final class StormTokens: Authenticator {
   func storedToken() async throws -> Int? { 1 }
   func apply(_ token: Int, to request: inout HTTPRequest) { request.headers["X-Token"] = "\(token)" }
 
-  func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
+  func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? {
     let number = state.withLock { state in
       state.refreshes += 1
       return state.refreshes

@@ -209,7 +209,7 @@ import Testing
         guard !file.hasDirectoryPath, let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
         output.withLock { $0.append(text) }
       }
-      output.withLock { $0 += calls.calls.flatMap { ["\($0)"] + $0.exchanges.compactMap(\.curlCommand) } }
+      output.withLock { $0 += calls.calls.flatMap { ["\($0)"] + $0.exchanges.compactMap { $0.curlCommand() } } }
       let all = output.withLock { $0 }
       #expect(all.count > 8)
       for text in all { #expect(text.firstMatch(of: /s3cret\d/) == nil, "\(text.prefix(2000))") }

@@ -51,7 +51,7 @@ import Testing
   private static func texts(of calls: [RecordedCall]) throws -> [String] {
     var texts = calls.flatMap { ["\($0)", String(reflecting: $0), $0.diagnosis?.description ?? ""] }
     texts += try calls.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-    texts += calls.flatMap { $0.exchanges.compactMap(\.curlCommand) }  // curl
+    texts += calls.flatMap { $0.exchanges.compactMap { $0.curlCommand() } }  // curl
     texts.append(String(decoding: try HTTPArchive(calls).data(), as: UTF8.self))  // HAR
     return texts
   }

@@ -36,7 +36,7 @@ import Testing
 
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
 
-    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
       asked.add()
       guard isSigningOut, token != nil else { return "t\(asked.count)" }
       try await authentication.withLock { $0 }?.forget()

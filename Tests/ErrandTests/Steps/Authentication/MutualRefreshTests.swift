@@ -16,7 +16,7 @@ import Testing
     func storedToken() async throws -> String? { nil }
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
 
-    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
       begun.add()
       await begun.reached(together)
       _ = try await other.withLock { $0 }?.run()
@@ -70,7 +70,7 @@ import Testing
     func storedToken() async throws -> String? { nil }
     func apply(_ token: String, to request: inout HTTPRequest) {}
 
-    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
       begun.add()
       await begun.reached(2)
       for authentication in all.withLock({ $0 }) { try await authentication.forget() }

@@ -9,7 +9,9 @@ import Testing
   private struct Session: Authenticator {
     func storedToken() async throws -> String? { "planted1" }
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Opaque"] = token }
-    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { "planted2" }
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+      "planted2"
+    }
   }
 
   private static var signIns: [Authentication] {

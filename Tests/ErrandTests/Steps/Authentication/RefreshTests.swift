@@ -217,7 +217,7 @@ import Testing
       let server: Shared<Server?>
       func storedToken() async throws -> String? { nil }
       func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
-      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+      func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
         guard let server = server.withLock({ $0 }) else { return nil }
         return try await PlainTask(path: "login").on(server).run().headers["X-New"]
       }
@@ -239,7 +239,7 @@ import Testing
     struct Login: Authenticator {
       func storedToken() async throws -> String? { nil }
       func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
-      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+      func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
         let url = URL.known("https://shop.test/token")
         let response = try await context.send(HTTPRequest(.post, url, body: .text("secret")))
         return String(decoding: try await response.body.collect(), as: UTF8.self)
@@ -277,7 +277,9 @@ import Testing
     struct Cancelled: Authenticator {
       func storedToken() async throws -> String? { nil }
       func apply(_ token: String, to request: inout HTTPRequest) {}
-      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { throw CancellationError() }
+      func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+        throw CancellationError()
+      }
     }
     let shop = VirtualShop(
       configure: { $0.authentication = .custom(Cancelled()) }, answer: { _, request, _ in .ok(request) })

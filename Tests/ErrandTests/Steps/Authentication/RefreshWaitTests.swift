@@ -42,7 +42,7 @@ import Testing
     }
 
     func apply(_ token: Int, to request: inout HTTPRequest) {}
-    func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? { nil }
+    func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? { nil }
   }
 
   @Test func `a call made while the stored token is being checked uses that token`() async throws {
@@ -52,10 +52,11 @@ import Testing
       WallClock(CallClock(ManualClock())), transmit: { _ in throw CancellationError() }, complaint: { _ in },
       redaction: .standard)
     let attempt = SigningAttempt(
-      yields: true, context: context, note: { moment in noted.withLock { $0.append(moment.kind) } })
+      kept: HTTPRequest(.get, .known("https://shop.test")), context: context,
+      note: { moment in noted.withLock { $0.append(moment.kind) } })
     let request = HTTPRequest(.get, try #require(URL(string: "https://shop.test")))
     let method = StoredToken()
-    let coordinator = CredentialRegistry(method)
+    let coordinator = CredentialRegistry(method, TokenOwner(), key: "")
     let second = Shared<Task<Int?, any Error>?>(nil)
     method.lookedAt.withLock {
       $0 = {
@@ -87,7 +88,7 @@ import Testing
       if let failure, applied.count == 2 { throw failure }  // the first call checks the new token
     }
 
-    func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
+    func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? {
       asked.add()
       if asked.count == 1 { try await first() }
       return asked.count

@@ -17,7 +17,7 @@ import Testing
 
   @Test func `a call's token overrides the task's, which overrides the server's`() async throws {
     struct Signed: ServerGETTask { let authentication = Authentication.bearer("task") }
-    let stub = StubServer(.status(.ok)) { $0 = $0.authenticated(.bearer("server")) }
+    let stub = StubServer(.status(.ok)) { $0.authentication = .bearer("server") }
     try await PlainTask().on(stub.server).run()
     try await Signed().on(stub.server).run()
     try await Signed().authenticated(.bearer("call")).on(stub.server).run()
@@ -64,10 +64,10 @@ import Testing
 
   @Test func `uses the first authentication that matches the origin and path`() async throws {
     let stub = StubServer(.status(.ok)) {
-      $0.authentication = [
+      $0.authentication = .firstMatching([
         .bearer("cdn").forOrigins("https://cdn.test", "no origin"), .bearer("admin").forPaths(below: "/admin"),
         .basic(user: "u", password: "p").forPaths { $0.hasSuffix(".pdf") }, .bearer("rest"),
-      ]
+      ])
     }
     let paths = ["admin", "admin/x?a=b", "administration", "a.pdf", "plain", "https://cdn.test/admin", "public?/admin"]
     for path in paths { try await PlainTask(path: path).on(stub.server).run() }
@@ -154,13 +154,17 @@ import Testing
 
   @Test func `equal secrets or equal names result in the same account`() {
     func account(_ authentication: Authentication) -> String? {
-      authentication.source(for: .known("https://shop.test")) { _ in true }?.account
+      AuthenticationRule.account(of: authentication.rules(for: .known("https://shop.test")) { _ in true })
     }
     #expect(account(.bearer("a")) == account(.bearer("a")) && account(.bearer("a")) != account(.bearer("b")))
     #expect(account(.basic(user: "a", password: "b")) == account(.basic(user: "a", password: "b")))
     #expect(account(.basic(user: "a", password: "b")) != account(.basic(user: "a", password: "c")))
     #expect(account(.custom(NumberedTokens())) != account(.custom(NumberedTokens())))
     #expect(account(.bearer("a").forAccount("ann")) == account(.custom(NumberedTokens()).forAccount("ann")))
+    #expect(account(.digest(user: "a", password: "b")) == account(.digest(user: "a", password: "b")))
+    #expect(account(.digest(user: "a", password: "b")) != account(.basic(user: "a", password: "b")))
+    #expect(account(.apiKey("a", header: "X-Key")) == account(.apiKey("a", header: "x-key")))
+    #expect(account(.apiKey("a", header: "X-Key")) != account(.apiKey("a", header: "X-Other")))
     #expect(account(.none) == nil)
   }
 

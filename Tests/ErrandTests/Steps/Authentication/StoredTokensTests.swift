@@ -259,7 +259,7 @@ import Testing
     let left: Counter
     func storedToken() async throws -> Int? { nil }
     func apply(_ token: Int, to request: inout HTTPRequest) throws { request.headers["X-Token"] = "\(token)" }
-    func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? { 1 }
+    func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? { 1 }
     func forget() async throws {
       guard let server = server.withLock({ $0 }) else { return }
       try await PlainTask().on(server).run()

@@ -47,7 +47,9 @@ import Testing
         end.withLock { $0 } == nil ? .good : .expiring
       }
       func apply(_ token: String, to request: inout HTTPRequest) throws { try request.setBearer(token) }
-      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { "" }
+      func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+        ""
+      }
     }
     let (end, sent) = (Shared<Date?>(nil), Shared<[String?]>([]))
     let shop = shop(.custom(Failing(end: end)), sent)
@@ -79,7 +81,9 @@ import Testing
         if token.isEmpty { throw Empty() }
         request.headers["X-Token"] = token
       }
-      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { "after '\(token ?? "none")'" }
+      func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+        "after '\(token ?? "none")'"
+      }
     }
     let sent = Shared<[String?]>([])
     try await shop(.custom(Key(isRefreshable: true)), sent).task().run()
@@ -101,7 +105,7 @@ import Testing
         if request.method == .post { throw Body() }
         request.headers["X-Token"] = token
       }
-      func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? {
+      func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
         asked.add()
         return "new"
       }

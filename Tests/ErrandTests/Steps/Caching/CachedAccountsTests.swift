@@ -39,7 +39,9 @@ import Testing
   private struct Particular: Authenticator {
     func storedToken() async throws -> String? { "token" }
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Session"] = token }
-    func refresh(_ token: String?, _ context: RefreshContext) async throws -> String? { nil }
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+      nil
+    }
     func isAuthenticationFailure(_ response: HTTPResponse) -> Bool {
       response.status == .forbidden || response.headers.contains("X-Signed-Out")
     }

@@ -13,7 +13,7 @@ import Testing
     let response = try await shop.task().response()
     #expect(response.text == "1" && response.status == .ok && response.headers["X-Own"] == "1")
     #expect(response.headers[.age] == "10" && response.headers[.cacheStatus] == "errand; hit; ttl=50")
-    #expect(response.attempts.isEmpty && response.metrics.attempts == 0 && shop.sentCount == 1)
+    #expect(response.attempts.isEmpty && response.metrics.attemptCount == 0 && shop.sentCount == 1)
     #expect(shop.server.manager.runningCount == 0 && shop.events.isBalanced)
   }
 

@@ -96,7 +96,20 @@ import Testing
     for value in ["sha-256=\(digest)", "sha-256=:AAAA:", "sha-256=:\(digest)", "md5=:AAAA:", "", "sha-256=:*:"] {
       #expect(TransferDigest.stated(in: [.reprDigest: value], isWhole: true) == nil)
     }
-    #expect(TransferDigest.sha256(" \(hexadecimal.uppercased())\n").sha256 == hexadecimal)
+  }
+
+  @Test func `validates a digest when it is created`() throws {
+    let hexadecimal = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    for text in [hexadecimal, " \(hexadecimal.uppercased())\n", "sha256:\(hexadecimal)", "SHA256:\(hexadecimal)"] {
+      #expect(try TransferDigest.sha256(text).sha256 == hexadecimal)
+    }
+    for text in [
+      "", "sha256:", String(hexadecimal.dropLast()), hexadecimal + "0", "sha512:\(hexadecimal)",
+      String(repeating: "g", count: 64), String(repeating: "é", count: 32),
+    ] {
+      let error = #expect(throws: TaskError.self) { try TransferDigest.sha256(text) }
+      #expect(error?.code == .badRequest && error?.reason.contains("must have 64 hexadecimal digits") == true)
+    }
   }
 
   @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000])
@@ -109,6 +122,9 @@ import Testing
       for start in stride(from: 0, to: size, by: piece) { hash.update(bytes[start..<min(size, start + piece)]) }
       #expect(hash.finish() == SHA256.hash(bytes))
     }
+    var loop = PortableSHA256(usesInstructions: false)
+    bytes.withUnsafeBytes { loop.update(bufferPointer: $0) }
+    #expect(loop.finalize() == SHA256.hash(bytes), "the loop differs from the processor's instructions")
   }
 
   @Test func `hashes match the SHA-256 test vectors`() {

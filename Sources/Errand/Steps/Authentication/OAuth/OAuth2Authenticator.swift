@@ -57,7 +57,9 @@ final class OAuth2Authenticator: Authenticator {
 
   func forget() async throws { try await store.setSecret(nil, named: name) }
 
-  func refresh(_ token: AccessToken?, _ context: RefreshContext) async throws -> AccessToken? {
+  func refresh(
+    _ token: AccessToken?, after response: HTTPResponse?, _ context: RefreshContext
+  ) async throws -> AccessToken? {
     let latest = try await latest(token)
     // Another process or client that shares the store has already refreshed the token.
     if let latest, latest.value != token?.value, freshness(of: latest, at: context.now) == .good { return latest }
