@@ -112,7 +112,7 @@ struct Session: Authenticator {
 
   func apply(_ id: String, to request: inout HTTPRequest) { request.headers["X-Session-Id"] = id }
 
-  func refresh(_ id: String?, _ context: RefreshContext) async throws -> String? {
+  func refresh(_ id: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
     let response = try await context.send(HTTPRequest(.post, loginURL, body: .form(login)))
     guard let id = response.headers["X-Session-Id"] else {
       let reason = "the login returned \(response.status)"
