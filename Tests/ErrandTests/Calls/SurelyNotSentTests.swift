@@ -124,7 +124,7 @@ import Testing
     struct Failing: Authenticator {
       func storedToken() async throws -> Int? { throw TaskError(.badResponse, "down", phase: .authenticating) }
       func apply(_ token: Int, to request: inout HTTPRequest) {}
-      func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? { nil }
+      func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? { nil }
     }
     let shop = shop { $0.authentication = .custom(Failing()) }
     let error = try #require(await taskError { try await shop.task(method: .post).run() })

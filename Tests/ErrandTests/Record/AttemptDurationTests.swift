@@ -29,7 +29,7 @@ import Testing
       let clock: Shared<ManualClock?>
       func storedToken() async throws -> Int? { 1 }
       func apply(_ token: Int, to request: inout HTTPRequest) { request.headers["X-Token"] = "\(token)" }
-      func refresh(_ token: Int?, _ context: RefreshContext) async throws -> Int? {
+      func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? {
         if let clock = clock.withLock({ $0 }) { try await CallClock(clock).sleep(for: .seconds(100)) }
         return 2
       }
