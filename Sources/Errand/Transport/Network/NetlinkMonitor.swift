@@ -44,7 +44,7 @@
 
     deinit { source.withLock { $0.cancel() } }
 
-    /// Reads all messages that have arrived. Returns whether one of them reports a network.
+    /// Reads all messages that have arrived. Returns `true` if the network has changed for the better.
     private static func readMessages(_ descriptor: Int32) -> Bool {
       var hasNetwork = false
       var buffer = [UInt8](repeating: 0, count: 8192)

@@ -22,7 +22,7 @@ final class NetworkChanges: Sendable {
 
   var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-  /// Waits for the next change, or until the surrounding task is cancelled if there is no monitor.
+  /// Waits for the next change. Without a monitor, waits until the surrounding task is cancelled.
   func next() async throws(CancellationError) {
     let (changes, waiter) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let id = add(waiter)
