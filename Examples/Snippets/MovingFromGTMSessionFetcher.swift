@@ -24,6 +24,7 @@ enum MovingFromGTMSessionFetcher {
     _ = try await URLTask(url).cookies(.none).send()
     _ = try await URLTask(url).priority(.high).send()
     _ = try await URLTask(url).authenticated(.basic(user: "ann", password: "secret")).send()
+    _ = try await URLTask(url).authenticated(.digest(user: "ann", password: "secret")).send()
     _ = try await URLTask(url).redirects(.decide { response, next in next.url.host == url.host ? next : nil }).send()
     _ = try await URLTask(url).comment("the daily check").context(Account.self, "ann").send()
     let form = MultipartForm([.text("title", "Cog"), .data("photo", data, fileName: "cog.png", type: "image/png")])

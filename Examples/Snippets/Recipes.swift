@@ -89,17 +89,12 @@ func height() async throws -> Int {
 
 func keys(_ key: String) -> [Server] {
   let weather = Server("https://weather.example.com/v1") {
-    $0.standardHeaders["X-API-Key"] = key
-  }
-
-  let depot = Server("https://depot.example.com") {
-    $0.standardHeaders["X-Depot"] = key
-    $0.redaction.headers.insert("X-Depot")  // the name does not look like a secret
+    $0.authentication = .apiKey(key, header: "X-API-Key")
   }
 
   let query = HTTPQuery(["api_key": key]).encoded
   let maps = Server(Remote("https://maps.example.com/v1?\(query)"))
-  return [weather, depot, maps]
+  return [weather, maps]
 }
 
 // MARK: Log in with a session
@@ -107,8 +102,6 @@ func keys(_ key: String) -> [Server] {
 struct Session: Authenticator {
   let loginURL: URL
   let login: HTTPQuery
-
-  func storedToken() async throws -> String? { nil }
 
   func apply(_ id: String, to request: inout HTTPRequest) { request.headers["X-Session-Id"] = id }
 

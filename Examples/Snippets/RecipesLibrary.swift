@@ -18,7 +18,7 @@ public struct WeatherClient: Sendable {
   /// Creates a client with its own server.
   public init(key: String, transport: any Transport = .platform) {
     server = Server("https://weather.example.com/v1", transport: transport, asDefault: false) {
-      $0.standardHeaders["X-API-Key"] = key
+      $0.authentication = .apiKey(key, header: "X-API-Key")
     }
   }
 

@@ -39,16 +39,12 @@ final class HandleWork<Value: Sendable>: Sendable {
   /// The call's plan, and the registry through which the call can be cancelled before it begins. `nil` if the work is
   /// not registered.
   private let work: (plan: TaskPlan, calls: CallRegistry)?
-  private let mayWait: @Sendable () throws -> Void
+  /// Waits for the current run.
+  private let node = WaitNode()
   private let state = Lock(State())
 
-  /// Creates work that runs `operation`. `mayWait` throws if waiting for the work would deadlock.
-  init(
-    of work: (plan: TaskPlan, calls: CallRegistry)? = nil, mayWait: @escaping @Sendable () throws -> Void = {},
-    _ operation: @escaping Operation
-  ) {
+  init(of work: (plan: TaskPlan, calls: CallRegistry)? = nil, _ operation: @escaping Operation) {
     self.work = work
-    self.mayWait = mayWait
     self.operation = operation
   }
 
@@ -68,14 +64,17 @@ final class HandleWork<Value: Sendable>: Sendable {
       state.gate = control.gate
       if state.progress.state == .paused { control.gate.close() }
     }
-    let job = SerialQueues.leavingHeld {
-      Task { [self] in
-        defer { if let number { work?.calls.leave(number) } }
-        do {
-          finish(.success(try await operation(control)), round)
-        } catch {
-          finish(.failure(error), round)
-        }
+    let run = WaitNode()
+    node.wait(for: run)
+    let job = Task { [self] in
+      defer {
+        node.stopWaiting(for: run)
+        if let number { work?.calls.leave(number) }
+      }
+      do {
+        finish(.success(try await run.workAlone { try await operation(control) }), round)
+      } catch {
+        finish(.failure(error), round)
       }
     }
     let isCancelled = state.withLock { state in
@@ -149,7 +148,13 @@ final class HandleWork<Value: Sendable>: Sendable {
   /// Returns the current run's value when it is available. If the waiting task is cancelled, it stops waiting and the
   /// run continues.
   func value() async throws -> Value {
-    if state.withLock({ $0.result == nil }) { try mayWait() }
+    guard let waiting = node.beginWait() else {
+      throw TaskError(
+        .reentrantQueue,
+        "waiting for this handle would deadlock because its call waits for a serial queue that a surrounding call holds: don't await it here",
+        phase: .waiting)
+    }
+    defer { waiting.end() }
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID
@@ -192,6 +197,7 @@ final class HandleWork<Value: Sendable>: Sendable {
     to readers: WritableKeyPath<State, [AsyncStream<Element>.Continuation]>, from known: (State) -> [Element]
   ) -> AsyncStream<Element> {
     let (stream, reader) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
+    if let waiting = node.beginWait() { reader.onTermination = { _ in waiting.end() } } else { reader.finish() }
     // Yield under the lock, so that old and new elements stay in order. Yielding to a continuation doesn't run other
     // code.
     let isOver = state.withLock { state in

@@ -53,11 +53,7 @@ extension TaskManager {
     // A retry may run in another context: keep this context's default server.
     let scoped = ServerDefault.scoped
     let plan = task.plan
-    let (queue, server) = (plan.serialQueue, plan.server)
-    let mayWait = { @Sendable in
-      if let name = queue.name { try server.manager.serialQueues.refuseIfHeld(name) }
-    }
-    let work = HandleWork<Value>(of: (plan, server.manager.calls), mayWait: mayWait) { control in
+    let work = HandleWork<Value>(of: (plan, plan.server.manager.calls)) { control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = task.plan
         plan.control = control

@@ -15,7 +15,8 @@ public struct ThrottleLimits: Sendable, Hashable {
   /// The maximum number of streams per scheme, host and port. Defaults to 0, which means no limit.
   ///
   /// A stream is a response body that the caller reads as it arrives, or a request body that the app produces as it is
-  /// sent. Streams wait for a slot like other attempts, but don't hold it while they run. If the limit is reached, a call waits until another stream has ended.
+  /// sent. Streams wait for a slot like other attempts, but don't hold it while they run. If the limit is reached, a call
+  /// waits until another stream has ended.
   public var streamsPerHost: Int { didSet { streamsPerHost = max(0, streamsPerHost) } }
 
   /// Creates limits. By default, ten attempts per host can run, and there are no other limits.

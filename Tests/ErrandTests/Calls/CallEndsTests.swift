@@ -34,15 +34,14 @@ import Testing
 
   /// Returns its own response while the request is still running.
   private struct Overtaking: PerCallStep {
-    let gate = Gate()
-    let ended = Counter()
+    let (gate, sent, ended) = (Gate(), Counter(), Counter())
 
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       Task {
-        await gate.wait()
         _ = try? await next(request)
         ended.add()
       }
+      await sent.reached(1)
       return HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data("own".utf8)))
     }
   }
@@ -50,7 +49,9 @@ import Testing
   @Test func `a download that finishes after a step has responded leaves no files behind`() async throws {
     let step = Overtaking()
     let shop = VirtualShop(configure: { $0.perCallSteps = [step] }) { _, request, _ in
-      HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data(count: 100_000)))
+      step.sent.add()
+      await step.gate.wait()
+      return HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data(count: 100_000)))
     }
     try await withFolder { folder in
       let file = folder.appendingPathComponent("new/file")

@@ -12,6 +12,7 @@ final class Flight: Sendable {
 
   let call: Call
   private let request: HTTPRequest
+  private let node = WaitNode()
   private let state = Lock(State())
 
   init(sharing call: Call, _ request: HTTPRequest) {
@@ -31,7 +32,11 @@ final class Flight: Sendable {
   func start(_ ended: @escaping @Sendable () -> Void) {
     Task { [self] in
       let result: AttemptResult
-      do { result = .success(try await call.sendShared(request)) } catch { result = .failure(error) }
+      do {
+        result = .success(try await node.workAlone { try await call.sendShared(request) })
+      } catch {
+        result = .failure(error)
+      }
       ended()
       end(result)
     }
@@ -46,8 +51,11 @@ final class Flight: Sendable {
     for waiter in waiters { waiter.resume(returning: result) }
   }
 
-  /// Waits for the result. If the surrounding task is cancelled, calls `leave` and returns a `CancellationError`.
+  /// Waits for the result. If the surrounding task is cancelled, calls `leave` and returns a `CancellationError`. The wait
+  /// can't deadlock, because calls share a request only if they belong to the same work.
   func outcome(onLeaving leave: @escaping @Sendable () -> Void) async -> AttemptResult {
+    let waiting = node.beginWait()
+    defer { waiting?.end() }
     let id = state.withLock { state in
       state.lastID += 1
       return state.lastID

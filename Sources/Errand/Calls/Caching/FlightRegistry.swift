@@ -58,7 +58,8 @@ struct FlightKey: Hashable, Sendable {
   private let policy: CachePolicy
   private let hedging: Hedging
   private let idempotency: Idempotency
-  private let queues: Set<String>
+  /// The work that the call belongs to: the shared request might wait for it.
+  private let work: [WaitGraph.Node]
 
   init(_ request: HTTPRequest, of call: Call) {
     let plan = call.plan
@@ -81,6 +82,6 @@ struct FlightKey: Hashable, Sendable {
     policy = plan.cachePolicy
     hedging = plan.hedging
     idempotency = plan.idempotency
-    queues = SerialQueues.heldNames  // so a shared call can't wait for a queue that a joined call holds
+    work = WaitNode.current.map(\.id)
   }
 }

@@ -49,7 +49,7 @@ extension Call {
     plan.timeouts.call = nil
     let registry = manager.revalidations
     guard registry.begin(key, of: plan.server, since: count) else { return }
-    _ = SerialQueues.leavingHeld {
+    _ = WaitNode.leaving {
       Task { [plan] in
         defer { registry.end(key, of: plan.server) }
         // Errors are ignored: the caller has its response, and observers see the events.

@@ -135,8 +135,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let record = RefreshWait(attempt.note)
     defer { record.end() }
     // A refresh's requests are not authenticated by a source that waits for that refresh.
-    guard let wait = RefreshDependencyGraph.begin(for: owner) else { return nil }
-    defer { RefreshDependencyGraph.end(wait) }
+    guard let wait = owner.node.beginWait() else { return nil }
+    defer { wait.end() }
     let answer: SharedResult = await answer { waiter in
       let waiting = Waiting(waiter: waiter, record: record, remaining: attempt.remaining)
       return demand(version, isUrgent, id, waiting, request, attempt)

@@ -97,17 +97,22 @@ enum RefreshScope {
     _ owner: TokenOwner, _ work: Work, _ body: () async throws -> Value
   ) async rethrows -> Value {
     let outer = active[ObjectIdentifier(owner)].flatMap { $0.hasEnded ? nil : $0 }
-    let refresh = ActiveRefresh(work, within: outer)
-    defer { refresh.end() }
-    return try await $active.withValue(active.merging([ObjectIdentifier(owner): refresh]) { $1 }, operation: body)
+    let (refresh, node) = (ActiveRefresh(work, within: outer), WaitNode())
+    owner.node.wait(for: node)
+    defer {
+      owner.node.stopWaiting(for: node)
+      refresh.end()
+    }
+    return try await $active.withValue(active.merging([ObjectIdentifier(owner): refresh]) { $1 }) {
+      switch work {
+      case .refresh: try await node.workAlone(body)  // other calls than the one that began it may wait for it
+      case .removal: try await node.work(body)
+      }
+    }
   }
 
   static func contains(_ owner: TokenOwner) -> Bool {
     active[ObjectIdentifier(owner)].map { !$0.hasEnded } ?? false
-  }
-
-  static var underWay: Set<ObjectIdentifier> {
-    active.isEmpty ? [] : Set(active.filter { !$0.value.hasEnded }.keys)
   }
 
   static func isRemoval(of owner: TokenOwner) -> Bool {

@@ -13,6 +13,8 @@ protocol Credentials: Sendable, AnyObject {
 
 /// Identifies an authenticator for its tokens, and counts how often they were forgotten.
 final class TokenOwner: Sendable {
+  /// Waits for the refreshes and removals of the tokens.
+  let node = WaitNode()
   private let count = Lock(0)
 
   var forgetCount: Int { count.withLock { $0 } }
@@ -53,12 +55,12 @@ final class AuthenticatorCredentials<Method: Authenticator>: Credentials {
 
   func forget() async throws {
     if RefreshScope.isRemoval(of: owner) { return }  // already running
-    guard let wait = RefreshDependencyGraph.begin(for: owner) else {
+    guard let wait = owner.node.beginWait() else {
       // A refresh called this method, so waiting for it would deadlock. The token that it returns is kept.
       forgetTokens()
       return try await remove()
     }
-    defer { RefreshDependencyGraph.end(wait) }
+    defer { wait.end() }
     try await newRemoval().value
   }
 
