@@ -34,7 +34,9 @@ import Testing
 
   /// Returns its own response while the request is still running.
   private struct Overtaking: PerCallStep {
-    let (gate, sent, ended) = (Gate(), Counter(), Counter())
+    let gate = Gate()
+    let sent = Counter()
+    let ended = Counter()
 
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       Task {
