@@ -54,6 +54,12 @@ func browser(
   await shop.update { $0.authentication = authentication }
 }
 
+func retriedTokens(_ signIn: inout OAuth2) {
+  signIn.retryPolicy = .decided { failure in
+    failure.attempts.count < 5 ? .retry(after: failure.retryAfter ?? .seconds(1)) : .giveUp
+  }
+}
+
 func device(_ shop: Server, _ tokenURL: URL, _ deviceURL: URL, show: @escaping @Sendable (String, URL) async -> Void)
   async
 {

@@ -26,25 +26,10 @@ struct AddressesScenario: Scenario {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-addresses-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
-    let process = try ChildProcess(
-      ["/usr/bin/env", "unshare", "-rnm", "/bin/sh", "-c", Self.inside, folder.path]
-        + [program, "addresses-inside", "--requests", "\(options.requests)", "--concurrency", "\(options.concurrency)"]
+    return try NamespaceReport(
+      script: Self.inside, folder: folder.path, scenario: "addresses-inside",
+      ["--requests", "\(options.requests)", "--concurrency", "\(options.concurrency)"]
         + ["--seed", "\(options.seed)", "--seconds", "\(options.seconds)"])
-    var output = Data()
-    while case let piece = process.nextOutput(), !piece.isEmpty { output += piece }
-    let code = process.wait()
-    guard !output.isEmpty else {
-      throw BenchError("the namespace was not created, or the run in it had no result (exit code \(code))")
-    }
-    return Relayed(
-      description: String(decoding: output, as: UTF8.self).filter { !$0.isNewline },
-      failures: code == 0 ? [] : ["the run in the namespace failed (exit code \(code))"])
-  }
-
-  private struct Relayed: BenchReport {
-    let description: String
-    let failures: [String]
   }
 }
 

@@ -49,15 +49,22 @@ extension Call {
     _ payment: inout RetryPayment?
   ) -> String? {
     guard request.body.isReplayable else { return "the request body can only be read once" }
-    guard error.wasNotSent || request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
-    if !error.wasNotSent, let method = attempt.sent.onceOnly { return Self.onceOnly(method) }
-    if let remaining, delay >= remaining {
+    if !error.wasNotSent, !isUnprocessed(error) {
+      guard request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
+      if let method = attempt.sent.onceOnly { return Self.onceOnly(method) }
+    }
+    if let remaining = [remaining, plan.tokenRetry?.remaining()].compactMap(\.self).min(), delay >= remaining {
       return "the call's deadline would expire during the retry delay of \(delay.formattedSeconds)"
     }
     // An unsent request puts no load on the server. If the previous retry was not sent, its payment is still valid.
     guard !error.wasNotSent, payment == nil, let host = Origin(request.url) else { return nil }
     payment = manager.retries.pay(for: host)
     return payment == nil ? Self.exhausted(host) : nil
+  }
+
+  /// Whether the server refused a token request without processing it.
+  private func isUnprocessed(_ error: TaskError) -> Bool {
+    plan.tokenRetry != nil && TokenRetry.isUnprocessed(error.status)
   }
 
   /// Returns the error, marked as unsent only if no attempt was sent.
@@ -86,6 +93,8 @@ extension Call {
     trace.note(.delayStarted(delay, reason: reason))
     defer { trace.note(.delayEnded) }
     try await manager.clock.sleep(for: delay)
+    // No call waits for the token any more.
+    if let remaining = plan.tokenRetry?.remaining(), remaining <= .zero { throw error }
     try await waitWhilePaused()
   }
 }

@@ -105,7 +105,7 @@ public struct ServerConfiguration: Sendable {
   /// Whether a call waits for a network if none is available, for up to ``connectivityTimeout``.
   public var waitsForConnectivity = false
   /// Detects when the network is available again, for ``waitsForConnectivity``.
-  public var reachability: any Reachability = PollingReachability()
+  public var reachability: any Reachability = SystemReachability()
   /// The time limit for waiting for a network, across all attempts of a call. Defaults to 60 seconds.
   public var connectivityTimeout: Duration = .seconds(60)
   /// Steps that run once per call, outermost first.

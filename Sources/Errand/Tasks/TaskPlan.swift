@@ -90,6 +90,8 @@ public struct TaskPlan: Sendable {
   /// The control that can pause the call and receives its events.
   var control: CallControl?
   var role = Role.described
+  /// How the call's token request is retried. `nil` for other calls.
+  var tokenRetry: TokenRetry?
 
   /// Creates a plan for a task without modifiers.
   public init<Described: ServerTask>(_ task: Described) {

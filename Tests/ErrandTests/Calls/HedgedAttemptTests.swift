@@ -11,6 +11,7 @@ import Testing
   {
     let shop = VirtualShop(configure: {
       $0.waitsForConnectivity = true
+      $0.reachability = PollingReachability()
       if isHedged { $0.hedging = .after(.seconds(1000)) }
     }) { number, request, _ in
       if number == 1 { throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) }
@@ -84,6 +85,7 @@ import Testing
   @Test func `does not retry for connectivity if a hedge may have been sent`() async throws {
     let shop = VirtualShop(configure: {
       $0.waitsForConnectivity = true
+      $0.reachability = PollingReachability()
       $0.retryPolicy = .never
       $0.hedging = .after(.seconds(1))
     }) { number, request, clock in

@@ -79,7 +79,7 @@ import Testing
     try check("Sources/Errand/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds if half of at least ten")
     let longest = Int(PollingReachability().longest.inSeconds)
     let guide = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
-    try check(guide, says: "The default waits 0.5 s, 1 s, 2 s and so on up to \(longest) s")
+    try check(guide, says: "after 0.5 s, 1 s, 2 s and so on up to \(longest) s")
   }
 
   @Test func `the guides state the sizes of the event queues`() throws {

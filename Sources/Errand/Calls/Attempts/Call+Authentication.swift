@@ -56,6 +56,7 @@ extension Call {
     let source = rule.credentials.source(for: request)
     let attempt = SigningAttempt(
       known: source.failureCount, kept: rule.isServers ? kept : nil, context: refreshContext,
+      remaining: { [self] in remaining },
       note: { [trace] in trace.note($0) })
     guard let signed = try await sign(request, refused: nil, source, attempt) else { return try await next(request) }
     var response = try await next(signed.request)
@@ -138,17 +139,25 @@ extension Call {
   private var refreshContext: RefreshContext {
     let log = snapshot.configuration.log
     return RefreshContext(
-      manager.dates, transmit: { [self] in try await send(tokenRequest: $0) }, complaint: { log.write($0) },
+      manager.dates, transmit: { [self] in try await send(tokenRequest: $0, $1) }, complaint: { log.write($0) },
       redaction: snapshot.configuration.redaction)
   }
 
   /// Sends a token request as a separate call, with the settings in ``ServerConfiguration/forTokens``.
-  private func send(tokenRequest request: HTTPRequest) async throws -> HTTPResponse {
+  private func send(tokenRequest request: HTTPRequest, _ retry: TokenRetry?) async throws -> HTTPResponse {
     let server = Server(
       remote: .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
       asDefault: false, environment: [:])
     var plan = TokenTask(server: server, request: request).plan
     plan.role = .token
+    if let retry {
+      plan.tokenRetry = retry
+      var policy = retry.policy.isInherited ? server.configuration.retryPolicy : retry.policy
+      policy.maximumUploadDelay = min(policy.maximumUploadDelay, policy.maximumDownloadDelay)  // calls wait for it
+      plan.retryPolicy = policy
+      plan.idempotency = retry.idempotency(of: request)
+      plan.acceptedStatuses = .any  // returned after the last retry
+    }
     return try await Call.perform(plan, .memory) { $0.response }
   }
 }

@@ -92,14 +92,16 @@ public enum TokenFreshness: Sendable, Hashable {
 /// The clock and transport available to a refresh.
 public struct RefreshContext: Sendable {
   private let dates: WallClock
-  private let transmit: @Sendable (HTTPRequest) async throws -> HTTPResponse
+  private let transmit: @Sendable (HTTPRequest, TokenRetry?) async throws -> HTTPResponse
   private let complaint: @Sendable (String) -> Void
   let redaction: Redaction
   /// The key of the token, from ``Authenticator/tokenKey(for:)``.
   public internal(set) var tokenKey = ""
+  /// See ``TokenRetry/remaining``.
+  var remaining: @Sendable () -> Duration? = { nil }
 
   init(
-    _ dates: WallClock, transmit: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse,
+    _ dates: WallClock, transmit: @escaping @Sendable (HTTPRequest, TokenRetry?) async throws -> HTTPResponse,
     complaint: @escaping @Sendable (String) -> Void, redaction: Redaction
   ) {
     self.dates = dates
@@ -122,7 +124,13 @@ public struct RefreshContext: Sendable {
   /// in echoes or recordings.
   ///
   /// Throws ``TaskError``, or `CancellationError`.
-  public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transmit(request) }
+  public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transmit(request, nil) }
+
+  func send(_ request: HTTPRequest, _ retry: TokenRetry?) async throws -> HTTPResponse {
+    var retry = retry
+    retry?.remaining = remaining
+    return try await transmit(request, retry)
+  }
 
   func complain(_ text: String) { complaint(text) }
 }

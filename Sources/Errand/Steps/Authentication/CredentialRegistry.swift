@@ -6,6 +6,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private struct Waiting {
     let waiter: Waiter<SharedResult>
     let record: RefreshWait
+    let remaining: @Sendable () -> Duration?
   }
 
   private struct Underway: Sendable {
@@ -87,7 +88,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let freshness = method.freshness(of: present.token, at: attempt.context.now)
     if freshness == .good, !isRefused { return present }
     do {
-      let later = try await token(beyond: present.version, for: request, attempt)
+      let isUrgent = freshness == .ended || isRefused
+      let later = try await token(beyond: present.version, isUrgent: isUrgent, for: request, attempt)
       return later ?? (hasForgotten(since: forgetCount) ? nil : present)
     } catch
       where freshness == .expiring && !isRefused && !hasForgotten(since: forgetCount)
@@ -124,7 +126,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   /// Returns a token newer than `version`, waiting for a refresh if necessary. Returns `nil` if no such token is
   /// available yet.
   private func token(
-    beyond version: Int, for request: HTTPRequest, _ attempt: SigningAttempt
+    beyond version: Int, isUrgent: Bool = true, for request: HTTPRequest, _ attempt: SigningAttempt
   ) async throws -> Machine.Versioned? {
     let id = state.withLock { state in
       state.lastID += 1
@@ -136,7 +138,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     guard let wait = owner.node.beginWait() else { return nil }
     defer { wait.end() }
     let answer: SharedResult = await answer { waiter in
-      demand(version, id, Waiting(waiter: waiter, record: record), request, attempt)
+      let waiting = Waiting(waiter: waiter, record: record, remaining: attempt.remaining)
+      return demand(version, isUrgent, id, waiting, request, attempt)
     } onCancel: {
       leave(id)
     }
@@ -145,12 +148,12 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   /// Returns the answer if it is already known. Otherwise, queues the waiter and ensures that a refresh is running.
   private func demand(
-    _ version: Int, _ id: Int, _ waiting: Waiting, _ request: HTTPRequest, _ attempt: SigningAttempt
+    _ version: Int, _ isUrgent: Bool, _ id: Int, _ waiting: Waiting, _ request: HTTPRequest, _ attempt: SigningAttempt
   ) -> SharedResult? {
     let now = attempt.context.clock.now
     let (answer, flight, hasLoaded) = state.withLock { state -> (SharedResult?, Int?, Bool) in
       if Task.isCancelled { return (.failure(CancellationError()), nil, true) }
-      switch state.machine.demand(beyond: version, known: attempt.known, id: id, at: now) {
+      switch state.machine.demand(beyond: version, known: attempt.known, isUrgent: isUrgent, id: id, at: now) {
       case .use(let token): return (.success(token), nil, true)
       case .none: return (.success(nil), nil, true)
       case .fail(let error): return (.failure(error), nil, true)
@@ -179,6 +182,16 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   }
 
   // MARK: The refresh
+
+  /// The longest time that one of the waiting calls has left: `nil` without a limit, zero if no call waits.
+  private var longestRemaining: Duration? {
+    var longest = Duration.zero
+    for waiting in state.withLock({ Array($0.waiters.values) }) {
+      guard let remaining = waiting.remaining() else { return nil }
+      longest = max(longest, remaining)
+    }
+    return longest
+  }
 
   /// Starts a refresh in its own Swift task, so that cancelling one caller does not end it for the others.
   private func begin(_ flight: Underway) {
@@ -264,6 +277,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   ) async throws -> Method.Token? {
     var context = flight.context
     context.tokenKey = key
+    context.remaining = { [self] in longestRemaining }
     guard method.isRefreshable, let next = try await method.refresh(token, after: rejection, context) else {
       return nil
     }

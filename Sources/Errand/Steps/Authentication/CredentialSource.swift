@@ -30,6 +30,8 @@ struct SigningAttempt: Sendable {
   /// The request before authentication, whose credentials are kept. `nil` if they are replaced.
   let kept: HTTPRequest?
   let context: RefreshContext
+  /// The time until the call's deadline, or `nil` if it has none.
+  var remaining: @Sendable () -> Duration? = { nil }
   let note: @Sendable (CallMoment) -> Void
 }
 

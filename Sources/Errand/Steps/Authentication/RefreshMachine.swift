@@ -28,6 +28,8 @@ struct RefreshMachine<Token: Sendable> {
     let until: Duration
     /// The error of the refresh. `nil` if the server rejected the new token immediately.
     let error: (any Error)?
+    /// Whether a caller without a usable token can ask again immediately.
+    var isTransient = false
   }
 
   private(set) var current: Versioned?
@@ -49,15 +51,19 @@ struct RefreshMachine<Token: Sendable> {
 
   /// Handles a caller that needs a later version than `version`, which is 0 without a token. `known` is the
   /// ``failureCount`` when the caller's attempt began. If a refresh has failed since then, the caller receives its
-  /// error.
-  mutating func demand(beyond version: Int, known: Int, id: Int, at now: Duration) -> Demand {
+  /// error. `isUrgent` is `false` if the caller can still use its token.
+  mutating func demand(
+    beyond version: Int, known: Int, isUrgent: Bool = true, id: Int, at now: Duration
+  ) -> Demand {
     if let current, current.version > version { return .use(current) }
     guard !isUnderWay else {
       waiters.append(id)
       return .wait
     }
     if failureCount > known, let lastError { return .fail(lastError) }
-    if let refusal, now < refusal.until { return refusal.error.map { .fail($0) } ?? .none }
+    if let refusal, now < refusal.until, !(isUrgent && refusal.isTransient) {
+      return refusal.error.map { .fail($0) } ?? .none
+    }
     isUnderWay = true
     waiters.append(id)
     return .begin
@@ -101,7 +107,9 @@ struct RefreshMachine<Token: Sendable> {
     failureCount += 1
     setbacks += 1
     lastError = error
-    refusal = Refusal(until: now + Self.pause(after: setbacks), error: error)
+    refusal = Refusal(
+      until: now + Self.pause(after: setbacks), error: error,
+      isTransient: (error as? TaskError)?.isTransientTokenFailure ?? false)
     defer { waiters = [] }
     return .notify(waiters)
   }
@@ -139,4 +147,12 @@ struct RefreshMachine<Token: Sendable> {
 
   /// Returns the pause after a number of consecutive setbacks: 1 second, doubled each time, up to 60 seconds.
   static func pause(after setbacks: Int) -> Duration { .seconds(min(60, 1 << min(max(setbacks, 1) - 1, 6))) }
+}
+
+extension TaskError {
+  /// Whether another token request may succeed immediately. After a 429, the server expects a pause.
+  fileprivate var isTransientTokenFailure: Bool {
+    guard let status else { return isRetryable }
+    return status == 408 || status.kind == .serverError
+  }
 }

@@ -197,28 +197,6 @@ import Testing
     }
   }
 
-  @Test func `retries a token request only if it was not sent`() async throws {
-    let tries = Counter()
-    func shop(_ failure: TaskError) -> VirtualShop {
-      VirtualShop(
-        .autoAdvancing, configure: { $0.authentication = .oauth2(service.settings(.clientCredentials)) },
-        answer: { [service] _, request, _ in
-          if request.url == TokenService.url {
-            tries.add()
-            if tries.count.isMultiple(of: 2) == false { throw failure }
-          }
-          return service.answer(request)
-        })
-    }
-    let lost = TaskError(.connectionLost, "lost", phase: .awaitingResponse)
-    #expect(await taskError { try await shop(lost).task().run() }?.code == .connectionLost)
-    #expect(tries.count == 1)
-    tries.add()
-    let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
-    try await shop(refused).task().run()
-    #expect(tries.count == 4)
-  }
-
   @Test func `accepts a token lifetime that is a string, negative, very large or missing`() async throws {
     for (member, expected) in [("\"60\"", 60.0), ("1e99", 1e9), ("-5", 0), ("60.5", 60.5)] {
       let body = Data(#"{"access_token":"a","expires_in":\#(member)}"#.utf8)

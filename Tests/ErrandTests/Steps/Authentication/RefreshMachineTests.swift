@@ -66,6 +66,27 @@ import Testing
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [2])
   }
 
+  @Test func `after a transient failure, only a caller without a usable token asks again`() {
+    func status(_ status: HTTPStatus?) -> TaskError {
+      var error = TaskError(.authenticationFailed, "refused", phase: .authenticating)
+      error.status = status
+      return error
+    }
+    let lost = TaskError(.connectionLost, "lost", phase: .awaitingResponse)
+    let failures: [(any Error, String)] = [
+      (lost, "begin"), (status(503), "begin"), (status(500), "begin"), (status(408), "begin"), (status(429), "fail"),
+      (status(400), "fail"), (status(nil), "fail"), (Failure(), "fail"),
+    ]
+    for (error, expected) in failures {
+      var machine = RefreshMachine<String>()
+      _ = machine.demand(beyond: 0, known: 0, id: 1, at: .zero)
+      _ = machine.failed(error, at: .zero)
+      #expect(word(machine.demand(beyond: 0, known: 0, id: 2, at: .zero)) == "fail", "began before the failure")
+      #expect(word(machine.demand(beyond: 0, known: 1, isUrgent: false, id: 3, at: .zero)) == "fail", "\(error)")
+      #expect(word(machine.demand(beyond: 0, known: 1, id: 4, at: .zero)) == expected, "\(error)")
+    }
+  }
+
   @Test func `an error from a cancelled refresh is not reported and causes no pause`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)

@@ -20,7 +20,7 @@ struct DeviceSignIn: Sendable {
     while context.clock.now + interval <= end {
       try await context.clock.sleep(for: interval)
       do {
-        return try await endpoint.token(grant, context)
+        return try await endpoint.token(grant, isRepeatable: nil, context)
       } catch let refusal as OAuth2.Refusal {
         guard let longer = Self.interval(after: refusal, interval) else { throw refusal }
         interval = longer

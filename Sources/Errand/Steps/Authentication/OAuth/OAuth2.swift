@@ -32,6 +32,16 @@ public struct OAuth2: Sendable {
   /// ``parameters`` and the user of a password grant. If the name changes, the stored token is not found and a new
   /// token is requested. Use a different name for each user.
   public var storeName: String?
+  /// Decides which failed token requests are retried. Defaults to the server's policy.
+  ///
+  ///     signIn.retryPolicy = .decided { failure in
+  ///       failure.attempts.count < 5 ? .retry(after: failure.retryAfter ?? .seconds(1)) : .giveUp
+  ///     }
+  ///
+  /// Client credentials can be resent after any failure. A password, code or refresh token is resent only if it was not
+  /// sent, or if the server refused it with 429 or 503. Token requests are retried only while a call waits whose
+  /// deadline allows it. A `Retry-After` above ``RetryPolicy/maximumDownloadDelay`` fails the token request.
+  public var retryPolicy = RetryPolicy.inherited
   /// Creates the token request, for servers that do not follow RFC 6749. Defaults to `nil`.
   public var tokenRequest: (@Sendable (_ exchange: Exchange) throws -> HTTPRequest)?
   /// Reads the token from a response, for servers that do not follow RFC 6749 §5.1. Defaults to `nil`.

@@ -149,7 +149,7 @@ final class OAuth2Authenticator: Authenticator {
   private func begin(_ context: RefreshContext) async throws -> AccessToken {
     let token: AccessToken
     switch settings.grant.kind {
-    case .clientCredentials: token = try await endpoint.token(grant("client_credentials"), context)
+    case .clientCredentials: token = try await endpoint.token(grant("client_credentials"), isRepeatable: true, context)
     case .password(let credential):
       let password: HTTPQuery = ["username": credential.user, "password": credential.password]
       token = try await endpoint.token(grant("password", password), context)
@@ -188,9 +188,12 @@ final class OAuth2Authenticator: Authenticator {
     return try await concluding(context) { [self, grant] in
       do {
         return try await endpoint.token(grant, context)
-      } catch let error as TaskError where error.wasNotSent {
+      } catch let error as TaskError where error.wasNotSent || TokenRetry.isUnprocessed(error.status) {
         state.withLock { $0.hasUsedGrant = false }
         throw error
+      } catch let refusal as OAuth2.Refusal where TokenRetry.isUnprocessed(refusal.status) {
+        state.withLock { $0.hasUsedGrant = false }
+        throw refusal
       } catch let refusal as OAuth2.Refusal where refusal.code == "invalid_grant" {
         // Another process, or the app itself, may have redeemed the code and stored its token.
         guard let stored = try await storedToken(), freshness(of: stored, at: context.now) == .good else {

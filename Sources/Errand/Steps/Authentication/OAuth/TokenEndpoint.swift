@@ -4,15 +4,19 @@ import ErrandFoundation
 struct TokenEndpoint: Sendable {
   let settings: OAuth2
 
-  /// Requests a token.
+  /// Requests a token. `isRepeatable` says whether the grant can be sent again although the server may have processed
+  /// it. If it is `nil`, the caller handles failures.
   /// Throws ``OAuth2/Refusal`` if the server refuses, ``TaskError`` if its response is invalid, or `CancellationError`.
-  func token(_ grant: HTTPQuery, _ context: RefreshContext) async throws -> AccessToken {
+  func token(
+    _ grant: HTTPQuery, isRepeatable: Bool? = false, _ context: RefreshContext
+  ) async throws -> AccessToken {
     var parameters = grant
     for item in settings.parameters.items { parameters.add(item.name, item.value) }
     let exchange = OAuth2.Exchange(
       url: settings.tokenURL, client: settings.client, parameters: parameters, headers: settings.headers)
     let request = try settings.tokenRequest?(exchange) ?? exchange.request()
-    let answer = try await answer(to: request, for: exchange, context)
+    let retry = isRepeatable.map { TokenRetry(policy: settings.retryPolicy, isRepeatable: $0) }
+    let answer = try await answer(to: request, for: exchange, retry, context)
     let token = try token(in: answer, now: context.now)
     // If an invalid token were stored, every call would fail.
     guard token.value.isBearerToken else {
@@ -24,10 +28,10 @@ struct TokenEndpoint: Sendable {
   }
 
   private func answer(
-    to request: HTTPRequest, for exchange: OAuth2.Exchange, _ context: RefreshContext
+    to request: HTTPRequest, for exchange: OAuth2.Exchange, _ retry: TokenRetry?, _ context: RefreshContext
   ) async throws -> TokenAnswer {
     let secrets = SentSecrets(exchange, request, context.redaction)
-    let response = try await context.send(request)
+    let response = try await context.send(request, retry)
     return TokenAnswer(
       response: response, data: try await response.body.collect(), secrets: secrets, redaction: context.redaction)
   }
@@ -57,7 +61,8 @@ struct TokenEndpoint: Sendable {
     let exchange = OAuth2.Exchange(
       url: url, client: settings.client, parameters: parameters, headers: settings.headers)
     let request = try exchange.request()
-    let answer = try await answer(to: request, for: exchange, context)
+    let retry = TokenRetry(policy: settings.retryPolicy, isRepeatable: false)
+    let answer = try await answer(to: request, for: exchange, retry, context)
     guard answer.response.status.kind == .success else { throw answer.refusal ?? answer.failure }
     do {
       return try JSONDecoder().decode(DeviceCode.self, from: answer.json)
