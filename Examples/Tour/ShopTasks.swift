@@ -24,7 +24,7 @@ struct Sign: TaskPayload {
   let text: String
 }
 
-/// What the shop received.
+/// The parts of a request that the shop received.
 struct Mirror: TaskPayload {
   let app: String
   let signature: String

@@ -3,9 +3,7 @@
 
   /// A network namespace, which `errand-bench` creates with `unshare`.
   enum NetworkNamespace {
-    /// Whether the tests must be able to create one. In CI, a missing permission fails the test instead of skipping it.
-    static let isExpected =
-      ProcessInfo.processInfo.environment["CI"] == "true"
-      || Shell.run("unshare -rnm ip link set lo up 2> /dev/null") == 0
+    /// Whether the process may create one. If not, the tests that need it are skipped by name.
+    static let isPermitted = Shell.run("unshare -rnm ip link set lo up 2> /dev/null") == 0
   }
 #endif

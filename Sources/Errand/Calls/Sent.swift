@@ -1,4 +1,4 @@
-/// What a server may have received from a call or from one of its attempts.
+/// The requests that a server may have received from a call or an attempt.
 enum Sent: Sendable {
   case nothing
   /// Requests that can be resent.

@@ -55,7 +55,7 @@ final class WaitNode: Sendable {
     Self.graph.withLock { $0.end(id) }
   }
 
-  /// Records that whoever waits for this node waits for `work`.
+  /// Records that this node ends only after `work`, so a wait for the node is also a wait for `work`.
   func wait(for work: WaitNode) { Self.graph.withLock { $0.add([id], waitingFor: work.id) } }
 
   func stopWaiting(for work: WaitNode) { Self.graph.withLock { $0.remove([id], waitingFor: work.id) } }

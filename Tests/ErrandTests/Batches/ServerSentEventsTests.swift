@@ -166,7 +166,8 @@ import Testing
     }
     #expect(try await all(Prices().on(shop.server).events()) == ["1", "32"])
     let time = shop.clock.now.offset
-    #expect(shop.sentCount == 33 && time >= .seconds(396), "the delays are 3, 3, 6, 12, 24, 48 and 5 times 60 s: \(time)")
+    #expect(
+      shop.sentCount == 33 && time >= .seconds(396), "the delays are 3, 3, 6, 12, 24, 48 and 5 times 60 s: \(time)")
   }
 
   @Test func `keepalive comments count as activity`() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 /// Bodies that a step reads before the call does.
 @Suite(.timeLimit(.minutes(1))) struct StepBodyTests {
-  /// Reads a part of the body, or all of it.
+  /// Reads the first chunk of the body, or the entire body.
   private struct Reading: PerCallStep, PerAttemptStep {
     let isWhole: Bool
 

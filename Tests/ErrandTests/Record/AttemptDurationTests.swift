@@ -44,7 +44,7 @@ import Testing
     #expect(response.record.attempts.map(\.duration) == [.seconds(3)])
   }
 
-  @Test func `a lost race has the duration of its own request`() async throws {
+  @Test func `the losing attempt of a race lasts as long as its request`() async throws {
     let shop = VirtualShop(budget: .standard) { number, request, clock in
       try await CallClock(clock).sleep(for: .seconds(number == 1 ? 100 : 2))
       return .ok(request)

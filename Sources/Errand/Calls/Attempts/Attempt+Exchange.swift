@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Attempt {
-  /// One request to one host, and its response. A value: what is known once the exchange has its slot is in ``Admitted``.
+  /// One request to one host, and its response. ``Admitted`` is an exchange that has its slot.
   struct Exchange: Sendable {
     let attempt: Attempt
     let request: HTTPRequest

@@ -1,4 +1,4 @@
-/// What a failure says about the host, for its circuit breaker.
+/// Decides whether the host caused a failure. Its circuit breaker counts only those failures.
 extension Attempt.Exchange.Admitted {
   private var call: Call { exchange.attempt.call }
 

@@ -8,7 +8,7 @@ final class Attempt: Sendable {
 
   private struct State {
     var record: AttemptRecord
-    /// What the server may have received. `nil` until an exchange ends.
+    /// The requests that the server may have received. `nil` before the first exchange.
     var sent: Sent?
     /// The total time of the exchanges that have ended.
     var spent = Duration.zero
@@ -46,7 +46,7 @@ final class Attempt: Sendable {
 
   var number: Int { state.withLock { $0.record.number } }
 
-  /// What the server may have received from the exchanges that have ended.
+  /// The requests that the server may have received.
   var sent: Sent { state.withLock { $0.sent } ?? .nothing }
 
   /// Whether nothing was sent. A step that answers or fails without an exchange may have sent something by other means.
@@ -109,7 +109,7 @@ final class Attempt: Sendable {
 
   // MARK: Hedges
 
-  /// Begins another exchange of the same request, which is recorded as an attempt of its own.
+  /// Begins another exchange of the same request, which is recorded as a separate attempt.
   func hedge() -> Attempt {
     let number = call.state.withLock { $0.nextAttempt() }
     call.trace.note(.hedgeSent(number))
@@ -158,7 +158,7 @@ final class Attempt: Sendable {
     return .failure(error)
   }
 
-  /// Returns what the server may have received, given the attempt's result. A step may have replaced the error of a
+  /// Returns the requests that the server may have received, given the attempt's result. A step may have replaced the error of a
   /// request that was not sent.
   func sent(with result: AttemptResult) -> Sent {
     guard sent.isNothing, call.hasAppSteps else { return sent }

@@ -91,7 +91,7 @@ import Testing
     #expect(stub.requests.map { $0.headers["X-Inner"] } == ["1", "1", "2"])
   }
 
-  @Test func `a redirect to a path with other credentials drops all of them`() async throws {
+  @Test func `a redirect to a path with other credentials drops all credentials`() async throws {
     let stub = StubServer(.status(307, [.location: "/b"]), .status(307, [.location: "/a/2"]), .status(.ok)) {
       $0.authentication = .all([.bearer("a").forPaths(below: "/a"), Self.keyed])
     }

@@ -77,7 +77,7 @@ import Testing
     #expect(tokens.refreshes.withLock { $0 } == [.init(token: "stored", offer: "good a", key: "a")])
   }
 
-  @Test func `each key has its own token, and forget forgets all of them`() async throws {
+  @Test func `each key has its own token, and forget removes all tokens`() async throws {
     let tokens = Offered()
     let (shop, log) = shop(tokens)
     for path in ["a/1", "b/1", "a/2", "b/2"] { try await shop.task(path).run() }
