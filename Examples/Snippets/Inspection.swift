@@ -9,12 +9,11 @@ func lookAtCalls(of shop: Server, in file: URL) async throws {
   try calls.archive.write(to: file)  // HAR 1.2
 }
 
-func writePage(of shop: Server, in folder: URL) async throws {
-  let log = try HTTPLog(in: folder)
+func writePage(of shop: Server) async throws {
+  let log = try HTTPLog()  // prints the URL of the page
   await shop.update { $0.recorders.append(log) }
-  _ = try await GetWidget(id: 7).send()
+  _ = try await GetWidget(id: 7).on(shop).send()
   await log.finish()  // returns when everything is written
-  print("look at \(log.page.path)")
 }
 
 func savePage(of log: HTTPLog, to report: URL) throws {
