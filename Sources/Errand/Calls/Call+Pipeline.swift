@@ -138,6 +138,7 @@ extension Call {
 
   /// Sends a request through steps. A step may create a new request or response: it keeps the original's options and
   /// redirects.
+  @inline(never)  // inlining would enlarge the stack of every call without steps
   private func through(
     _ steps: ArraySlice<any Step>, _ request: HTTPRequest,
     _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse

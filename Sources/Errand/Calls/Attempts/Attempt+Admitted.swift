@@ -1,8 +1,8 @@
 import ErrandFoundation
 
 extension Attempt.Exchange {
-  /// An exchange that has its slot.
-  struct Admitted: Sendable {
+  /// An exchange that has its slot. A class, because the handlers of the body retain it.
+  final class Admitted: Sendable {
     let exchange: Attempt.Exchange
     let host: Origin
     /// When the exchange got its slot, relative to the start of the call.
@@ -13,6 +13,13 @@ extension Attempt.Exchange {
     let isFirst: Bool
     /// Whether earlier redirect hops left less than half of the time limit.
     let isHurried: Bool
+
+    init(
+      _ exchange: Attempt.Exchange, host: Origin, start: Duration, gateChanges: Int, isFirst: Bool, isHurried: Bool
+    ) {
+      (self.exchange, self.host, self.start) = (exchange, host, start)
+      (self.gateChanges, self.isFirst, self.isHurried) = (gateChanges, isFirst, isHurried)
+    }
 
     private var attempt: Attempt { exchange.attempt }
     private var call: Call { attempt.call }

@@ -91,7 +91,7 @@ extension Attempt {
       let (isFirst, isHurried) = attempt.begin(at: start)
       if case .first(let onSent) = race { onSent() }
       return Admitted(
-        exchange: self, host: host, start: start, gateChanges: gateChanges, isFirst: isFirst,
+        self, host: host, start: start, gateChanges: gateChanges, isFirst: isFirst,
         isHurried: isHurried)
     }
 
