@@ -51,7 +51,7 @@ import Testing
     }
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
-    await shop.clock.pass(.seconds(2), sleepers: 2)
+    await shop.clock.pass(.seconds(2), sleepers: 3)  // both requests, and the delay before another hedge
     let attempts = try await call.value.record.attempts
     #expect(attempts.sorted { $0.number < $1.number }.map(\.duration) == [.seconds(3), .seconds(2)])
   }
