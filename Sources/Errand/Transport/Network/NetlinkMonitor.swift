@@ -8,7 +8,7 @@
     private struct Address {
       var family = UInt16(AF_NETLINK)
       var padding: UInt16 = 0
-      var process: UInt32 = 0x1 | 0x10 | 0x100
+      var process: UInt32 = 0  // the kernel assigns a number
       var groups: UInt32
     }
 
