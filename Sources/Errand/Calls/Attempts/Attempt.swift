@@ -62,13 +62,14 @@ final class Attempt: Sendable {
 
   /// Records that an exchange got its slot. Returns whether it is the first, and whether earlier hops left little time.
   func begin(at now: Duration) -> (isFirst: Bool, isHurried: Bool) {
-    endExchange()  // a step may not have read the previous response
-    call.manager.calls.addExchange(1)
-    return state.withLock { state in
+    let (wasExchanging, isFirst, isHurried) = state.withLock { state in
+      let wasExchanging = state.endExchange(at: now)  // a step may not have read the previous response
       let isFirst = state.start == nil
       (state.start, state.isExchanging) = (now, true)
-      return (isFirst, state.isHurried)
+      return (wasExchanging, isFirst, state.isHurried)
     }
+    if !wasExchanging { call.manager.calls.addExchange(1) }
+    return (isFirst, isHurried)
   }
 
   func noteWait(_ queued: Duration) {
