@@ -93,7 +93,7 @@ extension Call {
           }
         }
       }
-      return await attempt.received(keepsRequests ? await stored(response, run, of: attempt) : response)
+      return await attempt.received(sharesResponses ? await stored(response, run, of: attempt) : response)
     } catch {
       return attempt.failed(error)
     }

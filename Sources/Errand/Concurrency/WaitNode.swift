@@ -72,7 +72,4 @@ final class WaitNode: Sendable {
       return wait
     }
   }
-
-  /// Whether no work waits for any other. For tests.
-  static var isIdle: Bool { graph.withLock { $0.isEmpty } }
 }

@@ -109,8 +109,7 @@ extension Attempt.Exchange {
     private func failed(
       _ error: any Error, _ before: Sent?, isCut: Bool, _ circuit: CircuitPermit?, _ phases: PhaseReport?
     ) -> any Error {
-      let transfer = TaskError.ofTransfer(error)
-      let known = transfer as? TaskError
+      let known = TaskError.ofTransfer(error) as? TaskError
       if let before, known?.wasNotSent == true { attempt.takeBack(before, since: start) }
       attempt.add(.nothing)
       attempt.endExchange()
@@ -152,31 +151,6 @@ extension Attempt.Exchange {
         call.trace.span?.note(
           CallSpan.Connection(attempt: attempt.number, time: min(start + time, now), moment: moment))
       }
-    }
-  }
-}
-
-/// Reports the name lookup, connection, TLS handshake and request of one exchange, each with the time at which it
-/// happened.
-final class PhaseReport: Sendable {
-  private let trace: CallTrace
-  private let start: Duration
-  /// Whether the host is a name, not an IP address.
-  private let looksUp: Bool
-  private let isReported = Flag()
-
-  init(_ exchange: Attempt.Exchange.Admitted) {
-    trace = exchange.exchange.attempt.call.trace
-    start = exchange.start
-    looksUp = PeerAddress(exchange.host.host) == nil
-  }
-
-  func report(_ timings: TransferTimings) {
-    guard trace.isObserved, isReported.end() else { return }
-    let now = trace.elapsed
-    for (moment, time) in CallMoment.phases(timings) {
-      if case .nameResolved = moment, !looksUp { continue }
-      trace.emit(moment, at: min(start + time, now))
     }
   }
 }

@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Attempt {
-  /// One request to one host, and its response. ``Admitted`` is an exchange that has its slot.
+  /// A request to a host, and its response. ``Admitted`` is an exchange that has its slot.
   struct Exchange: Sendable {
     let attempt: Attempt
     let request: HTTPRequest
@@ -112,7 +112,7 @@ extension Attempt {
       try await Exchange(attempt: self, request: $0, digest: digest, race: race).run()
     }
     // Here, because a step may return another response. Not in the slot, because the store may make calls.
-    if call.keepsRequests, let sent = response.request { await call.forget(response, to: sent) }
+    if call.sharesResponses, let sent = response.request { await call.forget(response, to: sent) }
     return response
   }
 }

@@ -20,8 +20,8 @@ extension Call {
     return !policy.allowsAll && policy.identity != snapshot.configuration.addressPolicy.identity
   }
 
-  /// Whether responses keep the request as it was sent, which the cache and coalescing need.
-  var keepsRequests: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
+  /// Whether other calls may get this call's response, from the cache or by sharing a request.
+  var sharesResponses: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
   func stored(_ response: HTTPResponse, _ run: CacheRun?, of attempt: Attempt) async -> HTTPResponse {
     var response = response

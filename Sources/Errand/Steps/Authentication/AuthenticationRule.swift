@@ -22,7 +22,7 @@ struct AuthenticationRule: Sendable {
     return count == 0 ? account : "\(account) \(count)"
   }
 
-  /// Returns the account of the requests that all of the rules authenticate, or `nil` if there are no rules.
+  /// Returns the account of requests that `rules` authenticate. `nil` if `rules` is empty.
   static func account(of rules: [AuthenticationRule]) -> String? {
     let accounts = rules.map(\.presentAccount)
     // The lengths separate the accounts, because their names can contain any character.

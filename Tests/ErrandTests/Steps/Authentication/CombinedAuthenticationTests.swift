@@ -32,7 +32,7 @@ import Testing
     #expect(credentials(stub) == [["Bearer admin", "k"], ["Bearer rest", nil]])
   }
 
-  @Test func `the last element that sets a field is used, for a server and for a task`() async throws {
+  @Test func `uses the last element that sets a field, on servers and tasks`() async throws {
     let both = Authentication.all([.bearer("a"), .bearer("b")])
     let stub = StubServer(.status(.ok)) { $0.authentication = both }
     try await PlainTask().on(stub.server).run()
