@@ -28,7 +28,7 @@ struct CacheLoad: Sendable {
     var configuration = ServerConfiguration()
     configuration.cache = try DiskCache(at: folder, sizeLimit: 16 << 20)
     server = Server(
-      remote: "https://bench.test", configuration: configuration, transport: transport,
+      "https://bench.test", configuration: configuration, transport: transport,
       manager: TaskManager(limits: .unlimited), environment: [:])
   }
 

@@ -11,13 +11,13 @@ struct ClosingSoakScenario: Scenario {
   let isEmbedded = true
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
-    _ = Server(remote: "https://bench.test", transport: StubTransport { HTTPResponse(url: $0.url) })
+    _ = Server("https://bench.test", transport: StubTransport { HTTPResponse(url: $0.url) })
     let peer = try FuzzPeer(options)
     defer { peer.stop() }
     var secure = options
     secure.authorities = peer.folder.appendingPathComponent("ca.pem")
     let server = Server(
-      remote: Remote(try peer.closing("")), transport: try secure.transport(),
+      Remote(try peer.closing("")), transport: try secure.transport(),
       manager: TaskManager(limits: ThrottleLimits(perHost: options.concurrency), retryBudget: .unlimited))
     let tally = Shared(ClosingSoakReport(concurrency: options.concurrency))
     let start = ContinuousClock.now

@@ -24,7 +24,7 @@ struct ManagerScenario: Scenario {
   }
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
-    let server = Server(remote: "https://bench.test", transport: Self.transport, manager: TaskManager())
+    let server = Server("https://bench.test", transport: Self.transport, manager: TaskManager())
     let few = max(1000, options.requests / 100)
     _ = try await cost(of: few) { try await tasks($0, on: server) }  // warms up
     let direct = try await cost(of: few) { try await requests($0, to: options.url) }

@@ -19,7 +19,7 @@ struct RecordScenario: Scenario {
       return .json(text, for: request)
     }
     let server = Server(
-      remote: Remote(options.url), transport: transport, manager: TaskManager(limits: .unlimited), environment: [:])
+      Remote(options.url), transport: transport, manager: TaskManager(limits: .unlimited), environment: [:])
     try await server.recordTaskPath(to: folder, limits: RecordingLimits(count: options.recordings))
     let result = try await BenchResult.measure("record", options) {
       try await GetPage(server: server, path: "pages").run()

@@ -126,7 +126,7 @@ extension BenchOptions {
     var configuration = ServerConfiguration()
     (configuration.recorders, configuration.observers) = (recorders, observers)
     return Server(
-      remote: Remote(remote), configuration: configuration, transport: try transport(),
+      Remote(remote), configuration: configuration, transport: try transport(),
       manager: TaskManager(limits: ThrottleLimits(perHost: max(10, concurrency))))
   }
 }

@@ -13,7 +13,7 @@ struct SoakScenario: Scenario {
     remote.route(.get, "/widget", answer: .json(#"{"id":7,"name":"Widget"}"#))
     let url = remote.url.appendingPathComponent("widget")
     let server = Server(
-      remote: Remote(remote.url), transport: try options.transport(),
+      Remote(remote.url), transport: try options.transport(),
       manager: TaskManager(limits: ThrottleLimits(perHost: options.concurrency)))
 
     var report = SoakReport(concurrency: options.concurrency)

@@ -8,7 +8,7 @@ struct StoppedScenario: Scenario {
     let limit = Duration.milliseconds(500)
     do {
       if options.requests == 2 {
-        let server = Server(remote: .none, transport: try options.transport(), asDefault: false)
+        let server = Server(.none, transport: try options.transport(), asDefault: false)
         _ = try await URLTask(options.url).on(server).deadline(limit).download()
         return Done()
       }

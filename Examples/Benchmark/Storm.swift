@@ -15,7 +15,7 @@ struct Storm: Sendable {
     concurrency = options.concurrency
     remote = try Self.makeRemote()
     server = Server(
-      remote: Remote(remote.url), transport: try options.transport(),
+      Remote(remote.url), transport: try options.transport(),
       manager: TaskManager(limits: ThrottleLimits(perHost: concurrency)))
   }
 

@@ -3,9 +3,9 @@ import Foundation
 
 func cached(_ shop: Server) async throws {
   await shop.update { $0.cache = MemoryCache() }
-  let first = try await GetWidget(id: 7).on(shop).response()
-  let second = try await GetWidget(id: 7).on(shop).response()
-  print(second.headers[.cacheStatus] ?? "")  // errand; hit; ttl=59
+  let first = try await shop.response(GetWidget(id: 7))
+  let second = try await shop.response(GetWidget(id: 7))
+  print(second.cacheStatus?.isHit == true)  // true
   _ = first
 }
 

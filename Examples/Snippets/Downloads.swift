@@ -14,6 +14,6 @@ func downloads(from url: URL, to file: URL) async throws -> Int {
 }
 
 func page(at url: URL, by shop: Server) async throws -> Data {
-  let page = try await URLTask(url).on(shop).data()
+  let page = try await shop.data(URLTask(url))
   return page
 }

@@ -21,7 +21,8 @@ func largeDownloads(
   let shared = ResumableDownload(GetShared(link: link).on(shop), to: file, identity: "backup 7")
   try await shared.run()
 
-  let checked = try ResumableDownload(GetBackup(id: 7).on(shop), to: file, digest: .sha256(published))
+  let digest = try TransferDigest.sha256(published)
+  let checked = ResumableDownload(GetBackup(id: 7).on(shop), to: file, digest: digest)
   try await checked.run()
 
   let fast = ResumableDownload(GetBackup(id: 7).on(shop), to: file, ranges: 4)

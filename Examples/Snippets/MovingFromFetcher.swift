@@ -32,7 +32,7 @@ enum MovingFromFetcher {
   }
 
   static func responses(_ shop: Server) async throws {
-    let answer = try await GetWidget(id: 7).on(shop).response()
+    let answer = try await shop.response(GetWidget(id: 7))
     print(answer.map(\.name).payload, answer.text, answer.data, answer.status, answer.response.url)
   }
 

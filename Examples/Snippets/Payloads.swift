@@ -12,7 +12,7 @@ struct FindWidget: POST<JSONValue, Widget> {
   let payloadPath = ["data", "widget"]
 
   func postProcess(response: HTTPResponse) async throws {
-    let answer = try JSONDecoder().decode(JSONValue.self, from: try await response.body.collect())
+    let answer: JSONValue = try await response.decoded()
     guard let message = answer["errors"]?[0]?["message"]?.string else { return }
     throw TaskError(.init("graphQL"), message, response: response)
   }
@@ -42,8 +42,9 @@ func backUp(_ backup: URL, _ sum: Checksum, to shop: Server) async throws {
 }
 
 func notes(_ notes: URL, _ widget: Widget, _ shop: Server) async throws {
-  try await Endpoint<HTTPBody, Void>.put("notes/7", body: .file(notes)).on(shop).send()
-  try await Endpoint<HTTPBody, Void>.post("notes", form: MultipartForm([.file("note", notes)])).on(shop).send()
+  try await shop.send(.put("notes/7", body: .file(notes)))
+  try await shop.send(.post("notes", form: MultipartForm([.file("note", notes)])))
+  try await shop.send(.post("login", form: ["name": "ada", "remember": true]))  // name=ada&remember=true
   try await Endpoint<Widget, Void>.post("widgets", body: widget).encoder(FormEncoder()).on(shop).send()
 }
 

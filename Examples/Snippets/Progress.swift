@@ -16,7 +16,7 @@ func started(_ title: String, _ photo: URL, _ file: URL, _ shop: Server, show: @
 }
 
 func parts(_ folder: URL, _ file: URL, _ shop: Server) async throws -> (URL, Data) {
-  let report = try await Export().on(shop).download(into: folder).payload  // folder/report.pdf
+  let report = try await shop.download(Export(), into: folder).payload  // folder/report.pdf
 
   let head = try await Export().on(shop).range(.first(1024)).data()
   let tail = try await Export().on(shop).range(ByteRange(1024...)).download(to: file)

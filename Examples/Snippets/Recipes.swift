@@ -73,7 +73,7 @@ struct RemoteCall<Answer: Decodable & Sendable>: POST<JSONValue, Answer> {
   }
 
   func postProcess(response: HTTPResponse) async throws {
-    let answer = try JSONDecoder().decode(JSONValue.self, from: try await response.body.collect())
+    let answer: JSONValue = try await response.decoded()
     guard let message = answer["error"]?["message"]?.string else { return }
     throw TaskError(.init("remoteCall"), message, response: response)
   }
@@ -133,10 +133,8 @@ struct Container: TaskPayload {
 
 #if os(Linux)
   func containers() async throws -> [Container] {
-    var connections = CurlTransport.Configuration()
-    connections.unixSocket = "/var/run/docker.sock"
-    let docker = Server("http://localhost/v1.43", transport: try CurlTransport(connections))
-    let containers: [Container] = try await docker.send(.get("containers/json", query: ["all": "true"]))
+    let docker = Server("http://localhost/v1.43", transport: try CurlTransport(unixSocket: "/var/run/docker.sock"))
+    let containers: [Container] = try await docker.send(.get("containers/json", query: ["all": true]))
     return containers
   }
 #endif

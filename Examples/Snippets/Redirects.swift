@@ -2,7 +2,7 @@ import Errand
 import Foundation
 
 func wayOfAWidget(from shop: Server, log: LogOutput) async throws {
-  let result = try await GetWidget(id: 7).on(shop).response()
+  let result = try await shop.response(GetWidget(id: 7))
   log.write("\(result.payload.name) came from \(result.response.url)")
   for redirect in result.response.redirects {
     log.write("\(redirect.method) \(redirect.url): \(redirect.status), \(redirect.headers["X-Cache"] ?? "no cache")")

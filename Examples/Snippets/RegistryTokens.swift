@@ -20,6 +20,6 @@ struct RegistryTokens: Authenticator {
     let answer = try await context.send(HTTPRequest(.get, url, headers: [.authorization: "Basic \(basic)"]))
     guard answer.status == .ok else { throw TaskError(.authenticationFailed, "no registry token", response: answer) }
     struct Answer: Decodable { let token: String }
-    return try JSONDecoder().decode(Answer.self, from: try await answer.body.collect()).token
+    return try await answer.decoded(Answer.self).token
   }
 }

@@ -15,21 +15,21 @@ struct Ask: ServerPOSTTask, PayloadUploadingTask {
 func lines(_ shop: Server) async throws -> ([String], [Entry]) {
   var errors: [String] = []
   var all: [Entry] = []
-  let log = try await Log().on(shop).stream()
+  let log = try await shop.stream(Log())
   for try await line in log.body.lines() where line.hasPrefix("error") { errors.append(line) }
 
-  let entries = try await Log().on(shop).stream().body.jsonLines(of: Entry.self)
+  let entries = try await shop.stream(Log()).body.jsonLines(of: Entry.self)
   for try await entry in entries { all.append(entry) }
   return (errors, all)
 }
 
 func events(_ shop: Server, question: [String: String], show: (Price) -> Void) async throws -> String {
   var text = ""
-  for try await event in Prices().on(shop).events() where event.name == "price" {
+  for try await event in shop.events(Prices()) where event.name == "price" {
     show(try event.decoded(Price.self))
   }
 
-  for try await token in Ask(uploadPayload: question).on(shop).events(of: Token.self, until: "[DONE]") {
+  for try await token in shop.events(Ask(uploadPayload: question), of: Token.self, until: "[DONE]") {
     text += token.text
   }
   return text

@@ -22,7 +22,7 @@ struct User: TaskPayload { let name: String }
 struct FindUser: GET<User> {
   let name: String
   var path: String { "users/\(segment: name)" }  // users/a%2Fb
-  var query: HTTPQuery { ["fields": "name,mail", "exact": nil] }  // fields=name%2Cmail
+  var query: HTTPQuery { ["fields": "name,mail", "limit": 20, "exact": nil] }  // fields=name%2Cmail&limit=20
 }
 
 struct Comment: ServerPOSTTask, UploadingTask {
@@ -57,14 +57,14 @@ extension Endpoint<Void, Int> {
 }
 
 func names(_ shop: Server) async throws -> [String] {
-  let answer = try await SearchWidgets(text: "cog").on(shop).response()
+  let answer = try await shop.response(SearchWidgets(text: "cog"))
   print(answer.status, answer.metrics.elapsed, answer.text)  // the body, in the charset that the server declared
   let names = answer.map { $0.map(\.name) }.payload
   return names
 }
 
 func travelOfAWidget(from shop: Server) async throws -> Widget {
-  let answer = try await GetWidget(id: 7).on(shop).response()
+  let answer = try await shop.response(GetWidget(id: 7))
   print(answer.record)
   return answer.payload
 }

@@ -8,7 +8,7 @@ extension EmbeddedShops {
       "The environment variable SHOP_REMOTE selects the remote",
       #"""
       let shop = try Server(
-        remote: .fromEnvironment("SHOP_REMOTE", among: shops, default: production.remote))
+        .fromEnvironment("SHOP_REMOTE", among: shops, default: production.remote))
       let sign = try await ReadSign().send()
       """#
     ) { page in

@@ -22,7 +22,7 @@ struct EmbeddedShops: Sendable {
     all = [local, staging, production]
     let shops = all.map(\.remote)
     let shop = try Server(
-      remote: .fromEnvironment("SHOP_REMOTE", among: shops, default: production.remote))
+      .fromEnvironment("SHOP_REMOTE", among: shops, default: production.remote))
     self.shop = shop
     chosen = all.first { $0.remote == shop.remote } ?? production
   }

@@ -17,7 +17,7 @@ struct Visit: Sendable {
     // Allow http if the user typed http:// explicitly.
     if url.scheme == "http", let host = url.host(percentEncoded: false) { configuration.insecureHosts = [host] }
     configuration.maxLoggedDownloadSize = 400
-    server = Server(remote: Remote(url), configuration: configuration)
+    server = Server(Remote(url), configuration: configuration)
   }
 
   var tour: Tour {

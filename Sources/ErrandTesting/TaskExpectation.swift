@@ -36,9 +36,12 @@ public func expectTask(
   var configuration = task.server.configuration
   configuration.disabled = false
   configuration.observers = []
+  configuration.recorders = []
+  configuration.logStyle = .none
+  configuration.logOptions = []
   let isWhole = expected.target.contains("://") && task.server.remote != .none
   let remote = isWhole ? task.server.remote : "https://expected.test"
-  let server = Server(remote, configuration: configuration, transport: transport, asDefault: false)
+  let server = Server(remote, configuration: configuration, transport: transport, asDefault: false, environment: [:])
   do {
     try await task.modified { plan in
       plan.server = server

@@ -95,7 +95,7 @@ private struct ChaosRun: Sendable {
       window: .seconds(10), minimumCalls: 20, failureRatio: 0.5, openDuration: .seconds(1))
     change(&configuration)
     server = Server(
-      remote: "https://shop.test", configuration: configuration, transport: LoggingTransport(stub: stub, log: log),
+      "https://shop.test", configuration: configuration, transport: LoggingTransport(stub: stub, log: log),
       manager: TaskManager(
         limits: ThrottleLimits(perHost: 16), retryBudget: RetryBudget(ratio: 1, capacity: 1_000_000), clock: callClock,
         random: CallRandom(SeededGenerator(seed: chaos.seed))))

@@ -98,6 +98,19 @@ import Testing
     try await expectTask(URLTask(url), sends: ExpectedRequest(.get, "https://a.test/x", body: .empty))
   }
 
+  @Test func `an expected task is neither logged nor recorded`() async throws {
+    let (lines, calls) = (Shared<[String]>([]), RecordedCalls())
+    let server = Server("https://a.test", asDefault: false) {
+      $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
+      $0.logStyle = .steps
+      $0.logOptions = .full
+      $0.recorders = [calls]
+    }
+    struct Find: ServerGETTask { let path = "x" }
+    try await expectTask(Find().on(server), sends: ExpectedRequest(.get, "/x"))
+    #expect(lines.withLock { $0 } == [] && calls.calls.isEmpty)
+  }
+
   private struct Number: ServerPOSTTask, DataUploadingTask {
     let text: String
     var path: String { "numbers" }
@@ -145,7 +158,7 @@ import Testing
 
   @Test func `cancelling ends a wait for balanced events`() async throws {
     let recorder = EventRecorder()
-    let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })
+    let server = Server("https://a.test", transport: StubTransport { .status(.ok, for: $0) })
     await server.update { $0.observers = [recorder] }
     let response = try await Rename().on(server).stream()
     let task = Task { await recorder.balanced() }
@@ -186,7 +199,7 @@ import Testing
 
   @Test func `a recorder reports unbalanced events`() async throws {
     let recorder = EventRecorder()
-    let server = Server(remote: "https://a.test", transport: StubTransport { .status(.ok, for: $0) })
+    let server = Server("https://a.test", transport: StubTransport { .status(.ok, for: $0) })
     await server.update { $0.observers = [recorder] }
     do {
       let response = try await Rename().on(server).stream()

@@ -17,7 +17,7 @@ import Testing
       try await request.body.forEachChunk { _ in }
       return HTTPResponse(url: request.url, headers: answer, body: HTTPResponseBody(Data(count: 500)))
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     _ = try await Send(uploadData: Data(count: size)).progress { progress in all.withLock { $0.append(progress) } }
       .on(server).downloadData()
     return all.withLock { $0 }
@@ -53,7 +53,7 @@ import Testing
       let headers: HTTPHeaders = [.contentLength: "500"]
       return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data(count: 500)))
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     let handle = server.manager.start(Send(uploadData: Data(count: 10)).on(server))
     let progress = Progress(following: handle.progress, .down)
     _ = try await handle.value

@@ -28,7 +28,7 @@
         "shop.test", "93.184.215.14", "10.0.0.1", "0.0.0.0", "[::]", "[64:ff9b::7f00:1]", "[::ffff:127.0.0.1]",
       ]
       return Server(
-        remote: Remote(mock.url), configuration: configuration, transport: try CurlTransport(transport))
+        Remote(mock.url), configuration: configuration, transport: try CurlTransport(transport))
     }
 
     private func url(_ host: String) throws -> URL { try #require(URL(string: "http://\(host):\(port)/a")) }
@@ -158,7 +158,7 @@
     }
 
     @Test func `does not send a request through a transport that can't enforce a policy`() async throws {
-      let server = Server(remote: Remote(mock.url), transport: Unknowing())
+      let server = Server(Remote(mock.url), transport: Unknowing())
       let error = try #require(await error(URLTask(url("127.0.0.1")).addresses(.publicOnly).on(server)))
       #expect(error.code == .transportUnavailable && error.wasNotSent)
       #expect(try await URLTask(url("127.0.0.1")).on(server).run().status == .ok)

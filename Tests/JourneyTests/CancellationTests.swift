@@ -70,9 +70,9 @@ struct CancellationTests {
   {
     let mock = try MockServer()
     mock.route("/slow") { _ in .text("done").bodyAfter(.milliseconds(20)) }
-    _ = Server(remote: Remote(mock.url))  // the first server stays alive as the default
+    _ = Server(Remote(mock.url))  // the first server stays alive as the default
     func call() -> Task<Data, any Error> {
-      let server = Server(remote: Remote(mock.url))
+      let server = Server(Remote(mock.url))
       return Task { try await PlainTask(path: "slow").on(server).downloadData() }
     }
     let calls = (0..<20).map { _ in call() }

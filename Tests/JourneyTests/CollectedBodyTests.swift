@@ -57,7 +57,7 @@
       var configuration = ServerConfiguration()
       configuration.defaultTimeout = .unlimited
       configuration.log = .discard
-      let server = Server(remote: Remote(peer.url()), configuration: configuration, environment: [:])
+      let server = Server(Remote(peer.url()), configuration: configuration, environment: [:])
       let task = PlainTask().on(server).echo(isEchoed ? .full : .none)
       try PeakMemory.forget()
       let before = try PeakMemory.bytes()
@@ -73,7 +73,7 @@
       var configuration = ServerConfiguration()
       configuration.defaultTimeout = .unlimited
       configuration.log = LogOutput { text in echo.withLock { $0 = text } }
-      let server = Server(remote: Remote(peer.url()), configuration: configuration, environment: [:])
+      let server = Server(Remote(peer.url()), configuration: configuration, environment: [:])
       try PeakMemory.forget()
       let before = try PeakMemory.bytes()
       try await PlainTask().on(server).echo().run()

@@ -39,7 +39,7 @@ import Testing
       try await URLTask(shop.url("login"), method: .post).on(shop.server).run()
       try await first.synchronize()
       let jar = try CookieJar(file: file)
-      let server = Server(remote: Remote(shop.mock.url), environment: [:])
+      let server = Server(Remote(shop.mock.url), environment: [:])
       await server.update { $0.cookiePolicy = .shared(jar) }
       #expect(try await URLTask(shop.url("account")).on(server).response().text == "welcome")
       try await URLTask(shop.url("logout")).on(server).run()

@@ -146,13 +146,13 @@ struct FaultTests {
     let shop = try shop()  // creates the default server, which is not one of the servers below
     let all = Weak()
     for _ in 0..<100 {
-      let server = Server(remote: Remote(shop.mock.url))
+      let server = Server(Remote(shop.mock.url))
       all.add(server)
       _ = try await URLTask(shop.url("now")).on(server).downloadData()
     }
     try await withFolder { folder in
       for _ in 0..<10 {
-        let server = Server(remote: Remote(shop.mock.url))
+        let server = Server(Remote(shop.mock.url))
         all.add(server)
         _ = try await GetWidget().on(server).response()
         _ = try await PlainTask(path: "now").on(server).download(to: folder.appendingPathComponent("now"))

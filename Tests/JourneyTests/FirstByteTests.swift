@@ -70,7 +70,7 @@
       configuration.recorders = [Keeper(calls: calls)]
       let peer = try peer()
       let server = Server(
-        remote: .none, configuration: configuration, transport: try CurlTransport(), environment: [:])
+        .none, configuration: configuration, transport: try CurlTransport(), environment: [:])
       let response = try await URLTask(peer.url(), method: .post, body: .text("x")).on(server).response()
       #expect(response.record.summary.contains("response 0.2"), "\(response.record.summary)")
       #expect(!response.record.summary.contains("body"), "\(response.record.summary)")

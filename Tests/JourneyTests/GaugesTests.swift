@@ -11,7 +11,7 @@
     private func server(_ peer: WirePeer, idleLifetime: Duration) throws -> Server {
       var configuration = CurlTransport.Configuration()
       configuration.idleLifetime = idleLifetime
-      return Server(remote: Remote(peer.url()), transport: try CurlTransport(configuration), environment: [:])
+      return Server(Remote(peer.url()), transport: try CurlTransport(configuration), environment: [:])
     }
 
     @Test(arguments: [Duration.seconds(3600), .milliseconds(50)])
@@ -74,7 +74,7 @@
 
     @Test func `a connection being established is neither busy nor idle`() async throws {
       let listener = try FullListener()
-      let server = Server(remote: Remote(listener.url), transport: try CurlTransport(), environment: [:])
+      let server = Server(Remote(listener.url), transport: try CurlTransport(), environment: [:])
       let call = Task { try await PlainTask().on(server).run() }
       #expect(await eventually { await server.gauges().connections.connecting == 1 })
       let counts = await server.gauges().connections
@@ -86,7 +86,7 @@
     @Test(arguments: [true, false])
     func `does not count a connection abandoned while connecting`(isCancelled: Bool) async throws {
       let listener = try FullListener()
-      let server = Server(remote: Remote(listener.url), transport: try CurlTransport(), environment: [:])
+      let server = Server(Remote(listener.url), transport: try CurlTransport(), environment: [:])
       // A call that will be cancelled must not time out first.
       let timeouts = Timeouts(connect: isCancelled ? .seconds(60) : .milliseconds(100))
       for _ in 0..<3 {
@@ -103,7 +103,7 @@
     @Test(.keepsConnections) func `a server's default transport counts its connections`() async throws {
       let mock = try MockServer()
       mock.route("/plain") { _ in .text("ok") }
-      let server = Server(remote: Remote(mock.url), environment: [:])
+      let server = Server(Remote(mock.url), environment: [:])
       _ = try await PlainTask().on(server).run()
       #expect(await server.gauges().connections.open == 1)
     }

@@ -34,7 +34,7 @@
       for body in [nil, HTTPBody.text("x"), .bytes(Data(repeating: 65, count: 300_000))] {
         let requests = Shared<[String]>([])
         let peer = try peer(saying: answer, requests: requests)
-        let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])
+        let server = Server(.none, transport: try CurlTransport(), environment: [:])
         try await URLTask(peer.url()).on(server).run()
         let task = body.map { URLTask(peer.url(), method: .post, body: $0) } ?? URLTask(peer.url())
         let response = try await task.on(server).retry(.never).response()
@@ -48,7 +48,7 @@
     @Test func `returns a 408 that keeps the connection open`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n", requests: requests)
-      let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])
+      let server = Server(.none, transport: try CurlTransport(), environment: [:])
       try await URLTask(peer.url()).on(server).run()
       let error = await #expect(throws: TaskError.self) {
         try await URLTask(peer.url(), method: .post, body: .text("x")).on(server).run()
@@ -59,7 +59,7 @@
     @Test func `returns a 408 on a new connection`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: Self.close, times: 3, requests: requests)
-      let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])
+      let server = Server(.none, transport: try CurlTransport(), environment: [:])
       try await URLTask(peer.url()).on(server).run()
       let error = await #expect(throws: TaskError.self) {
         try await URLTask(peer.url(), method: .post, body: .text("x")).on(server).run()
@@ -70,7 +70,7 @@
     @Test func `returns a 408 if the request body can be read only once`() async throws {
       let requests = Shared<[String]>([])
       let peer = try peer(saying: Self.close, requests: requests)
-      let server = Server(remote: .none, transport: try CurlTransport(), environment: [:])
+      let server = Server(.none, transport: try CurlTransport(), environment: [:])
       try await URLTask(peer.url()).on(server).run()
       let body = HTTPBody.once(
         AsyncStream {

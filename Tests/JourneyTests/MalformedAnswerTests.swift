@@ -61,7 +61,7 @@
         try Data("good".utf8).write(to: file)
         let peer = try WirePeer.saying("HTTP/1.1 200 OK\r\n")
         await #expect(throws: TaskError.self) {
-          try await URLTask(peer.url()).on(Server(remote: Remote(peer.url()))).retry(.never).download(to: file)
+          try await URLTask(peer.url()).on(Server(Remote(peer.url()))).retry(.never).download(to: file)
         }
         #expect(try Data(contentsOf: file) == Data("good".utf8))
       }

@@ -82,7 +82,7 @@ import Testing
         OAuth2(
           tokenURL: mock.url.appendingPathComponent("token"), client: .init(id: "app", secret: secrets[0]),
           grant: .clientCredentials))
-      return Server(remote: Remote(mock.url), configuration: configuration, environment: [:])
+      return Server(Remote(mock.url), configuration: configuration, environment: [:])
     }
 
     /// The task, with secrets in its query and headers.

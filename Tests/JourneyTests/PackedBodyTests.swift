@@ -183,7 +183,7 @@
         var configuration = CurlTransport.Configuration()
         configuration.lenientDecompression = isLenient
         let mock = try MockServer()
-        let server = Server(remote: Remote(mock.url), transport: try CurlTransport(configuration), environment: [:])
+        let server = Server(Remote(mock.url), transport: try CurlTransport(configuration), environment: [:])
         let task = PlainTask().on(server).retry(.never)
         mock.enqueue(framing.answer(zeros, "gzip"))
         #expect(try await task.downloadData() == CompressedSample.text)
@@ -207,7 +207,7 @@
         var configuration = CurlTransport.Configuration()
         configuration.maximumDecodedSize = limit
         let server = Server(
-          remote: Remote(mock.url), transport: try CurlTransport(configuration), environment: [:])
+          Remote(mock.url), transport: try CurlTransport(configuration), environment: [:])
         let task = PlainTask().on(server)
         try await withFolder { (folder) async throws in
           let verbs: [() async throws -> Data] = [

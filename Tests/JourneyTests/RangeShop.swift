@@ -44,7 +44,7 @@ final class RangeShop: Sendable {
     configuration.log = .discard
     configuration.retryPolicy = retry
     server = Server(
-      remote: Remote(mock.url), configuration: configuration,
+      Remote(mock.url), configuration: configuration,
       manager: TaskManager(retryBudget: budget, clock: clock))
     mock.route("/*") { request in
       file.withLock { file in

@@ -86,7 +86,7 @@ import Testing
     shop.mock.route("/slow") { _ in
       MockAnswer.status(302, headers: ["Location": "/widgets/7"], body: "moved").bodyAfter(.seconds(3600))
     }
-    let server = Server(remote: Remote(shop.mock.url), manager: TaskManager(clock: CallClock(clock)))
+    let server = Server(Remote(shop.mock.url), manager: TaskManager(clock: CallClock(clock)))
     let call = Task { try await URLTask(shop.url("slow")).on(server).downloadData() }
     await clock.sleepers(count: 1)
     clock.advance(by: .seconds(1))

@@ -24,7 +24,7 @@ import Testing
       let shop = try Shop(limits: limits)
       self.shop = shop
       server =
-        clock.map { Server(remote: Remote(shop.mock.url), manager: TaskManager(limits: limits, clock: $0)) }
+        clock.map { Server(Remote(shop.mock.url), manager: TaskManager(limits: limits, clock: $0)) }
         ?? shop.server
       let state = state
       shop.mock.route(.post, "/token") { request in

@@ -55,7 +55,7 @@
       configuration.reachability = reachability
       configuration.log = .discard
       return Server(
-        remote: .none, configuration: configuration, transport: try CurlTransport(), environment: [:])
+        .none, configuration: configuration, transport: try CurlTransport(), environment: [:])
     }
 
     /// Returns a one-shot body that records whether it was read.

@@ -22,7 +22,7 @@
       configuration.log = .discard
       configuration.insecureHosts = ["shop.test"]
       return Server(
-        remote: Remote("\(scheme)://shop.test"), configuration: configuration, transport: try CurlTransport(transport),
+        Remote("\(scheme)://shop.test"), configuration: configuration, transport: try CurlTransport(transport),
         manager: manager)
     }
 

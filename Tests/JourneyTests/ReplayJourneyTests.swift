@@ -44,7 +44,7 @@ import Testing
       let file = folder.appendingPathComponent("session.har")
       let mock = try open()
       let transport = try ReplayTransport(from: file, options: ReplayOptions(recording: .once), log: .discard)
-      let live = Server(remote: Remote(mock.url), transport: transport, environment: [:])
+      let live = Server(Remote(mock.url), transport: transport, environment: [:])
       let reported = try await story(live) { mock.enqueue(.status(503, body: "later")) }
       #expect(
         reported == ["Sprocket [302]", "[503, 200]", "one two three", "256 255", "200 OK 26", "404 Not Found"],
@@ -56,7 +56,7 @@ import Testing
       let archive = try HTTPArchive(data: Data(text.utf8))
       #expect(archive.entries.allSatisfy { $0.serverIPAddress == nil && $0.timings.wait >= 0 && $0.time > 0 })
       let player = try ReplayTransport(from: file)
-      let played = Server(remote: Remote(mock.url), transport: player, environment: [:])
+      let played = Server(Remote(mock.url), transport: player, environment: [:])
       #expect(try await story(played) {} == reported)
       #expect(player.unplayed.isEmpty, "\(player.unplayed.map(\.request.url))")
     }

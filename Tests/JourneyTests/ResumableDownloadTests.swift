@@ -157,7 +157,7 @@ import Testing
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [60_000] }
     let other = Server(
-      remote: "https://other.test",
+      "https://other.test",
       transport: StubTransport { HTTPResponse(.preconditionFailed, url: $0.url) }, environment: [:])
     try await inFolder(shop) { place in
       await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }

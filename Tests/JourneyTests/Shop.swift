@@ -37,7 +37,7 @@ struct Shop {
     var configuration = ServerConfiguration()
     configuration.log = .discard
     configure(&configuration)
-    server = Server(remote: Remote(mock.url), configuration: configuration, manager: TaskManager(limits: limits))
+    server = Server(Remote(mock.url), configuration: configuration, manager: TaskManager(limits: limits))
   }
 
   func url(_ path: String) -> URL { mock.url.appendingPathComponent(path) }

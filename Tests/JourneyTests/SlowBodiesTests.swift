@@ -41,7 +41,7 @@ import Testing
         seen.withLock { $0.append(request.options.timeouts) }
         return .status(.ok, for: request)
       }
-      let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      let server = Server("https://shop.test", transport: transport, environment: [:])
       await server.update { $0.defaultTimeout = .seconds(7) }
       let file = folder.appendingPathComponent("body")
       try Data("hello".utf8).write(to: file)
@@ -75,7 +75,7 @@ import Testing
       }
       let file = folder.appendingPathComponent("body")
       try Data("hello".utf8).write(to: file)
-      let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      let server = Server("https://shop.test", transport: transport, environment: [:])
       await server.update {
         $0.defaultTimeout = .seconds(7)
         if isStep { $0.perAttemptSteps = [Replacing(file: file)] } else { $0.preflight = { $1.body = .file(file) } }

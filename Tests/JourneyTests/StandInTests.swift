@@ -400,7 +400,7 @@ import Testing
       let transport = StubTransport { _ in
         throw TaskError(.offline, "no network", phase: .connecting, wasNotSent: true)
       }
-      let server = Server(remote: "https://shop.test", configuration: configuration, transport: transport)
+      let server = Server("https://shop.test", configuration: configuration, transport: transport)
       let file = folder.appendingPathComponent("file")
       try await PlainTask().on(server).retry(.never).download(to: file)
       #expect(try Data(contentsOf: file) == Data("kept".utf8))

@@ -38,7 +38,7 @@ struct StormTests {
 
   @Test func `2,000 calls cancelled at random end with success or CancellationError`() async throws {
     let remote = try makeRemote()
-    let server = Server(remote: Remote(remote.url), manager: TaskManager(limits: ThrottleLimits(perHost: 32)))
+    let server = Server(Remote(remote.url), manager: TaskManager(limits: ThrottleLimits(perHost: 32)))
     let (successes, cancellations) = await withTaskGroup(of: (Int, Int).self) { group in
       for worker in 0..<50 {
         group.addTask {

@@ -65,7 +65,7 @@ struct StuckCall {
     configuration.connectivityTimeout = Self.deadline * 10
     let limits = ThrottleLimits(perHost: moment == .slot ? 1 : 10, streamsPerHost: 1)
     server = Server(
-      remote: Remote(mock.url), configuration: configuration,
+      Remote(mock.url), configuration: configuration,
       manager: TaskManager(limits: limits, clock: CallClock(clock)))
   }
 

@@ -223,7 +223,7 @@ import Testing
     configuration.log = .discard
     configuration.retryPolicy = .fixed(retries: 5, delay: .seconds(3600))
     let server = Server(
-      remote: Remote(mock.url), configuration: configuration, manager: TaskManager(clock: CallClock(clock)))
+      Remote(mock.url), configuration: configuration, manager: TaskManager(clock: CallClock(clock)))
     try await withFolder { folder in
       let task = RangeShop.GetFile(server: server)
       let download = ResumableDownload(task, to: folder.appendingPathComponent("file"))

@@ -35,7 +35,7 @@ final class UploadShop: Sendable {
     configuration.log = .discard
     configuration.retryPolicy = retry
     server = Server(
-      remote: Remote(mock.url), configuration: configuration,
+      Remote(mock.url), configuration: configuration,
       manager: TaskManager(retryBudget: budget, clock: clock))
     let (url, upload) = (mock.url, upload)
     mock.route("/files") { request in

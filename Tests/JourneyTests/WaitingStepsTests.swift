@@ -38,7 +38,7 @@ import Testing
     let shop = try Shop(limits: Self.tight) {
       $0.perAttemptSteps = [Asking { if let server = renewing.withLock({ $0 }) { try await ask(server) } }]
     }
-    let plain = Server(remote: Remote(shop.mock.url), manager: shop.server.manager)
+    let plain = Server(Remote(shop.mock.url), manager: shop.server.manager)
     renewing.withLock { $0 = plain }
     shop.mock.route("/token", answer: .text("new"))
     return shop

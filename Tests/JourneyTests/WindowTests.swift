@@ -20,7 +20,7 @@ import Testing
     configuration.log = .discard
     return (
       mock,
-      Server(remote: Remote(mock.url), configuration: configuration, manager: TaskManager(limits: .unlimited))
+      Server(Remote(mock.url), configuration: configuration, manager: TaskManager(limits: .unlimited))
     )
   }
 

@@ -14,7 +14,7 @@ nonisolated struct Receipt: Codable, Sendable {
 
 extension Server {
   static let shop = Server(
-    remote: "https://shop.test", transport: StubShop.transport)
+    "https://shop.test", transport: StubShop.transport)
 }
 
 /// The shared settings of the shop's tasks. Without `nonisolated` they would be isolated to the main actor.

@@ -49,7 +49,7 @@ import Testing
   @Test func `a preflight reads main-actor state`() async throws {
     let session = Session()
     session.name = "Ada"
-    let shop = Server(remote: "https://shop.test", transport: StubShop.transport)
+    let shop = Server("https://shop.test", transport: StubShop.transport)
     await shop.update { $0.preflight = { _, request in request.headers["X-Session"] = await session.name } }
     #expect(try await GetSession().on(shop).download().name == "Ada")
   }

@@ -16,7 +16,7 @@
         security: .init(certificates: certificates))
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(certificates.authority)
-      let server = Server(remote: Remote(nginx.url), transport: try CurlTransport(configuration))
+      let server = Server(Remote(nginx.url), transport: try CurlTransport(configuration))
       // Open a stream on the connection and leave it unread.
       let large = try await URLTask(nginx.url.appendingPathComponent("large")).on(server).stream()
       #expect(large.version == .http2)

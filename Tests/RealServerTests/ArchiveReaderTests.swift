@@ -27,7 +27,7 @@
       let calls = RecordedCalls()
       var configuration = ServerConfiguration()
       configuration.recorders = [calls]
-      let server = Server(remote: Remote(mock.url), configuration: configuration, environment: [:])
+      let server = Server(Remote(mock.url), configuration: configuration, environment: [:])
       let task = Endpoint<Void, [String: String]>.get("widgets/7", query: ["page": "1 2", "token": "s3cret"])
       _ = try await task.on(server).retry(upTo: 2, after: .milliseconds(1)).run()
       _ = try await URLTask(mock.url.appendingPathComponent("moved"), method: .post, body: .text("hällo")).on(server)

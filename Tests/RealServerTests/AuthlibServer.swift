@@ -37,7 +37,7 @@
       let reused: Int
     }
 
-    private let plain = Server(remote: .none, environment: [:])
+    private let plain = Server(.none, environment: [:])
 
     func seen() async throws -> Seen {
       try JSONDecoder().decode(Seen.self, from: try await URLTask(url("seen")).on(plain).downloadData())

@@ -27,7 +27,7 @@
       }
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(try Certificates.shared().authority)
-      let server = Server(remote: Remote(caddy.url.absoluteString), transport: try CurlTransport(configuration))
+      let server = Server(Remote(caddy.url.absoluteString), transport: try CurlTransport(configuration))
       await server.update { $0.cache = MemoryCache() }
       return (caddy, server)
     }

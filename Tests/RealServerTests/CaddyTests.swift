@@ -19,7 +19,7 @@
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(try Certificates.shared().authority)
       let transport = try CurlTransport(configuration)
-      return (caddy, Server(remote: Remote(caddy.url.absoluteString), transport: transport), transport)
+      return (caddy, Server(Remote(caddy.url.absoluteString), transport: transport), transport)
     }
 
     private struct Fetch: PayloadDownloadingTask {

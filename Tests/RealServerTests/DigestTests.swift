@@ -11,7 +11,7 @@
 
     init() async throws {
       apache = try await Apache()
-      server = Server(remote: Remote(apache.url), transport: try CurlTransport(), environment: [:])
+      server = Server(Remote(apache.url), transport: try CurlTransport(), environment: [:])
       await server.update { $0.log = .discard }
     }
 

@@ -30,7 +30,7 @@
       var configuration = ServerConfiguration()
       configuration.retryPolicy = .never
       server = Server(
-        remote: Remote(try haproxy.url("http")), configuration: configuration, transport: try CurlTransport(),
+        Remote(try haproxy.url("http")), configuration: configuration, transport: try CurlTransport(),
         asDefault: false)
     }
 

@@ -58,7 +58,7 @@
 
     @Test func `two hundred HTTP/3 tasks share few connections`() async throws {
       let caddy = try await start("h1 h2 h3")
-      let server = Server(remote: Remote(caddy.url.absoluteString), transport: transport)
+      let server = Server(Remote(caddy.url.absoluteString), transport: transport)
       _ = try await get("hello", from: caddy)
       let tasks = (0..<200).map { _ in URLTask(caddy.url.appendingPathComponent("hello")).on(server) }
       let count = try await server.manager.withResults(of: tasks, limit: 50) { results in

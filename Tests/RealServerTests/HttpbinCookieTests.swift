@@ -14,7 +14,7 @@
 
     @Test func `stores, sends and deletes cookies set by redirects`() async throws {
       let httpbin = try await Httpbin()
-      let server = Server(remote: Remote(httpbin.url), environment: [:])
+      let server = Server(Remote(httpbin.url), environment: [:])
       #expect(try await seen("cookies", from: server) == [:])
       #expect(
         try await seen("cookies/set", ["a": "1", "b": "two words"], from: server) == ["a": "1", "b": "two words"])
@@ -27,7 +27,7 @@
 
     @Test func `sends the call's cookies instead of the jar's, or no cookies`() async throws {
       let httpbin = try await Httpbin()
-      let server = Server(remote: Remote(httpbin.url), environment: [:])
+      let server = Server(Remote(httpbin.url), environment: [:])
       _ = try await seen("cookies/set", ["a": "1"], from: server)
       let page = Endpoint<Void, Seen>.get("cookies")
       #expect(try await page.cookies(.none).on(server).download().cookies == [:])

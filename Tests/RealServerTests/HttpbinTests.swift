@@ -12,7 +12,7 @@
 
     init() async throws {
       httpbin = try await Httpbin()
-      server = Server(remote: Remote(httpbin.url), environment: [:])
+      server = Server(Remote(httpbin.url), environment: [:])
     }
 
     /// A request as httpbin received it.

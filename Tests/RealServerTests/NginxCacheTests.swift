@@ -15,7 +15,7 @@ struct NginxCacheTests {
 
   private func make() async throws -> (Nginx, Server) {
     let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8), "packed.json": Self.text, "large": Self.text])
-    let server = Server(remote: Remote(nginx.url))
+    let server = Server(Remote(nginx.url))
     await server.update { $0.cache = MemoryCache() }
     return (nginx, server)
   }

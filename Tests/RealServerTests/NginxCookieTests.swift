@@ -6,7 +6,7 @@ import Testing
 struct NginxCookieTests {
   @Test func `stores nginx's cookies and sends them to matching paths`() async throws {
     let nginx = try await Nginx()
-    let server = Server(remote: Remote(nginx.url), environment: [:])
+    let server = Server(Remote(nginx.url), environment: [:])
     func seen(_ path: String) async throws -> String? {
       try await URLTask(nginx.url.appendingPathComponent(path)).on(server).response().text
     }

@@ -33,7 +33,7 @@
       }
       let before = size(part)
       #expect(before > 15 << 20 && size(place) < 0)
-      let server = Server(remote: Remote(nginx.url))
+      let server = Server(Remote(nginx.url))
       let download = ResumableDownload(URLTask(url).on(server), to: place)
       var first: Int64?
       let states = download.states
@@ -77,7 +77,7 @@
         before = present()
       }
       #expect(before > 4 << 20 && before < 64 << 20 && size(place) < 0)
-      let server = Server(remote: Remote(nginx.url))
+      let server = Server(Remote(nginx.url))
       let download = ResumableDownload(URLTask(url).on(server), to: place, ranges: 2)
       var first: Int64?
       let states = download.states
@@ -98,7 +98,7 @@
       defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let place = folder.appendingPathComponent("large")
       func download(_ nginx: Nginx) -> ResumableDownload {
-        let server = Server(remote: Remote(nginx.url))
+        let server = Server(Remote(nginx.url))
         return ResumableDownload(
           Endpoint<Void, Data>.get("slow/large").on(server), to: place, identity: "large")
       }

@@ -7,7 +7,7 @@ struct NginxRedirectTests {
   @Test(arguments: [301, 302, 303, 307, 308])
   func `does not send credentials after a redirect to another port`(code: Int) async throws {
     let (first, second) = (try await Nginx(), try await Nginx(files: ["hello": Data("hello\n".utf8)]))
-    let server = Server(remote: Remote(first.url))
+    let server = Server(Remote(first.url))
     await server.update { $0.standardHeaders[.authorization] = "s3cret" }
     let target = second.url.appendingPathComponent("echo/authorization")
     let url = try #require(URL(string: "\(first.url)/moved/\(code)?to=\(target)"))
@@ -25,7 +25,7 @@ struct NginxRedirectTests {
   // nginx returns an absolute URL with its port.
   @Test func `follows nginx's redirect that adds a folder's trailing slash`() async throws {
     let nginx = try await Nginx()
-    let response = try await URLTask(nginx.url.appendingPathComponent("folder")).on(Server(remote: Remote(nginx.url)))
+    let response = try await URLTask(nginx.url.appendingPathComponent("folder")).on(Server(Remote(nginx.url)))
       .run()
     #expect(response.redirects.map(\.status) == [301] && response.url.absoluteString == "\(nginx.url)/folder/")
     withExtendedLifetime(nginx) {}

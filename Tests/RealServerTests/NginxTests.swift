@@ -19,7 +19,7 @@ struct NginxTests {
 
   private func make(_ files: [String: Data] = ["hello": Data("hello\n".utf8)]) async throws -> (Nginx, Server) {
     let nginx = try await Nginx(files: files)
-    return (nginx, Server(remote: Remote(nginx.url)))
+    return (nginx, Server(Remote(nginx.url)))
   }
 
   @Test func `fetches a static file and reuses the connection`() async throws {
@@ -102,7 +102,7 @@ struct NginxTests {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], security: security)
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(security.certificates.authority)
-      let server = Server(remote: .none, transport: try CurlTransport(configuration))
+      let server = Server(.none, transport: try CurlTransport(configuration))
       let url = nginx.url.appendingPathComponent(method == .get ? "hello" : "swallow")
       // Use an empty body, because nginx responds before it reads a body and libcurl 7.88 may lose that response.
       let body = method == .get ? HTTPBody.empty : .bytes(Data())

@@ -66,7 +66,7 @@
     /// Returns the bytes of a form as stored by nginx.
     private func store(_ form: MultipartForm) async throws -> Data {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
-      let response = try await Send(uploadForm: form).on(Server(remote: Remote(nginx.url))).upload()
+      let response = try await Send(uploadForm: form).on(Server(Remote(nginx.url))).upload()
       let path = try #require(response.headers["X-Stored"])
       defer { withExtendedLifetime(nginx) {} }
       return try Data(contentsOf: URL(fileURLWithPath: path))

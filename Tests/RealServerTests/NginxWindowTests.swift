@@ -51,7 +51,7 @@
       configuration.log = .discard
       configuration.perAttemptSteps = [made]
       let server = Server(
-        remote: Remote(nginx.url), configuration: configuration, transport: transport,
+        Remote(nginx.url), configuration: configuration, transport: transport,
         manager: TaskManager(limits: .unlimited))
       let tasks = repeatElement(Fetch(server: server), count: 10_000)
       let most = try await server.manager.withResults(of: tasks, limit: 16) { results in

@@ -44,7 +44,7 @@
       let (log, calls) = (try HTTPLog(in: folder), RecordedCalls())
       var configuration = ServerConfiguration()
       configuration.recorders = [log, calls]
-      try await run(Server(remote: Remote(mock.url), configuration: configuration, environment: [:]))
+      try await run(Server(Remote(mock.url), configuration: configuration, environment: [:]))
       await log.finish()
       try await body(log, calls.calls, mock)
     }

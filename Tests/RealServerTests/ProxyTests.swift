@@ -132,7 +132,7 @@
         var configuration = ServerConfiguration()
         configuration.log = .discard
         configuration.insecureHosts = [url.host ?? ""]
-        let server = Server(remote: .none, configuration: configuration, transport: try transport(by: proxy))
+        let server = Server(.none, configuration: configuration, transport: try transport(by: proxy))
         #expect(try await URLTask(url).on(server).run().status == .ok)
         #expect(await refused.passwords == ["wrong"])
       }

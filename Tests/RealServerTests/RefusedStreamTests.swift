@@ -47,7 +47,7 @@
       arguments: ["once/reset/REFUSED_STREAM", "once/goaway/0", "once/goaway/0/close"],
       ["bytes", "stream", "large", "none"])
     func `resends a refused request within its attempt`(path: String, body: String) async throws {
-      let server = Server(remote: .none, transport: try peer.transport())
+      let server = Server(.none, transport: try peer.transport())
       _ = try await URLTask(peer.url.appendingPathComponent("hello")).on(server).download()
       let url = peer.url.appendingPathComponent(path)
       let task =
@@ -137,7 +137,7 @@
     }
 
     @Test func `a call does not retry requests that may have been processed`() async throws {
-      let server = Server(remote: .none, transport: try peer.transport())
+      let server = Server(.none, transport: try peer.transport())
       let task = URLTask(peer.url.appendingPathComponent("once/both/INTERNAL_ERROR"), body: .text("x")).on(server)
       await #expect(throws: TaskError.self) { try await task.retry(upTo: 2, after: .zero).download() }
       #expect(try await peer.seen().count == 1)

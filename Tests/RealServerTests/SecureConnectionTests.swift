@@ -199,7 +199,7 @@
     func `no call fails if each connection ends after ten requests`() async throws {
       let nginx = try await start { $0.requestsPerConnection = 10 }
       // The transport resends a request once. If the second connection also ends, the call is retried.
-      let server = Server(remote: .none, transport: try trusting())
+      let server = Server(.none, transport: try trusting())
       await server.update { $0.retryPolicy = .fixed(retries: 4, delay: .zero) }
       let task = URLTask(request(nginx).url).on(server)
       try await withThrowingTaskGroup { group in

@@ -31,7 +31,7 @@
       var settings = ServerConfiguration()
       set(&settings)
       let server = Server(
-        remote: Remote(url), configuration: settings, transport: try CurlTransport(configuration), environment: [:])
+        Remote(url), configuration: settings, transport: try CurlTransport(configuration), environment: [:])
       return try #require(
         await #expect(throws: TaskError.self) { _ = try await URLTask(url).on(server).retry(.never).run() })
     }

@@ -48,7 +48,7 @@ import Testing
     configuration.log = LogOutput { line in lines.withLock { $0.append(line) } }
     let transport = StubTransport { .status(.ok, for: $0) }
     let server = Server(
-      remote: "https://shop.test", configuration: configuration, transport: transport, asDefault: false)
+      "https://shop.test", configuration: configuration, transport: transport, asDefault: false)
     func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
     func expect(_ task: some ServerTask) async throws {
       try await expectTask(task, sends: ExpectedRequest(.get, "/"))

@@ -20,7 +20,7 @@
       var configuration = CurlTransport.Configuration()
       configuration.proxies = .all(squid.proxy)
       let url = try #require(URL(string: "http://shop.test:\(mock.url.port ?? 0)"))
-      let server = Server(remote: Remote(url), transport: try CurlTransport(configuration))
+      let server = Server(Remote(url), transport: try CurlTransport(configuration))
       await server.update {
         $0.insecureHosts = ["shop.test"]
         $0.cache = cache

@@ -12,7 +12,7 @@
 
     init() async throws {
       starlette = try await StarletteServer()
-      server = Server(remote: Remote(starlette.url), environment: [:])
+      server = Server(Remote(starlette.url), environment: [:])
     }
 
     private struct Count: ServerTask {

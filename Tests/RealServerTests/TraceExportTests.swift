@@ -23,7 +23,7 @@
       var configuration = ServerConfiguration()
       configuration.observers = [spans]
       configuration.log = .discard
-      let server = Server(remote: Remote(mock.url), configuration: configuration, environment: [:])
+      let server = Server(Remote(mock.url), configuration: configuration, environment: [:])
       var context = try #require(
         TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
       try context.state.set("1", for: "shop")
@@ -60,7 +60,7 @@
       mock.route("/things/7", answer: .json("{}"))
       var configuration = ServerConfiguration()
       configuration.observers = [spans]
-      let server = Server(remote: Remote(mock.url), configuration: configuration, environment: [:])
+      let server = Server(Remote(mock.url), configuration: configuration, environment: [:])
       try await GetThing().on(server).run()
       await spans.flush()
       #expect(spans.dropped == 2 && lines.withLock { $0 }.first?.contains("400") == true)

@@ -41,7 +41,7 @@
       let events: [String]
     }
 
-    private let plain = Server(remote: .none, environment: [:])
+    private let plain = Server(.none, environment: [:])
 
     /// Returns all received spans in order.
     func spans() async throws -> [Span] {

@@ -21,7 +21,7 @@
 
     @Test func `accepts a key that matches a backup pin and rejects other keys`() async throws {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], security: .init(certificates: certificates))
-      let server = Server(remote: Remote(nginx.url), transport: try transport(.pem(certificates.authority)))
+      let server = Server(Remote(nginx.url), transport: try transport(.pem(certificates.authority)))
       let task = Endpoint<Void, Data>.get("hello", defaults: EndpointDefaults(server: server))
       await server.update { $0.register(publicKey: Self.wrong, for: "127.0.0.1") }
       let error = await #expect(throws: TaskError.self) { try await task.download() }

@@ -22,7 +22,7 @@
       let file = folder.appendingPathComponent("large.bin")
       let data = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 5) })
       try data.write(to: file)
-      try await body(tus, Server(remote: Remote(tus.url)), file, data)
+      try await body(tus, Server(Remote(tus.url)), file, data)
     }
 
     /// Returns the content of the server's only upload.
@@ -92,7 +92,7 @@
       // The server may answer 500 while it finishes the interrupted chunk.
       var configuration = ServerConfiguration()
       configuration.retryPolicy.statuses = [.internalServerError, 502, 503]
-      let task = AddFile(server: Server(remote: Remote(tus.url), configuration: configuration))
+      let task = AddFile(server: Server(Remote(tus.url), configuration: configuration))
       let upload = ResumableUpload(of: file, with: task, by: .tus, chunkSize: 1 << 20)
       var first: Int64?
       let states = upload.states

@@ -7,14 +7,12 @@
   struct UnixSocketTests {
     private func start() async throws -> (Nginx, CurlTransport) {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
-      var configuration = CurlTransport.Configuration()
-      configuration.unixSocket = nginx.socketPath
-      return (nginx, try CurlTransport(configuration))
+      return (nginx, try CurlTransport(unixSocket: nginx.socketPath))
     }
 
     @Test func `requests to any host use the socket and reuse its connection`() async throws {
       let (nginx, transport) = try await start()
-      let server = Server(remote: "http://localhost", transport: transport)
+      let server = Server("http://localhost", transport: transport)
       let url = try #require(URL(string: "http://localhost/echo/host"))
       let first = try await URLTask(url).on(server).response()
       let second = try await URLTask(url).on(server).response()

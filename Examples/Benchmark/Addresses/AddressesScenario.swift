@@ -86,7 +86,7 @@ struct AddressCallsScenario: Scenario {
       configuration.addressPolicy = .publicOnly
       configuration.insecureHosts = Set(calls.flatMap { $0.urls.compactMap { Origin($0)?.host } })
       return Server(
-        remote: "https://bench.test", configuration: configuration, transport: try CurlTransport(transport),
+        "https://bench.test", configuration: configuration, transport: try CurlTransport(transport),
         manager: TaskManager(limits: .unlimited))
     #else
       throw BenchError("the addresses scenario requires Linux")

@@ -28,7 +28,7 @@ struct FuzzBlock: Sendable {
     var configuration = ServerConfiguration()
     if ProcessInfo.processInfo.environment["ERRAND_LOG_STYLE"] == nil { configuration.log = .discard }
     let server = Server(
-      remote: Remote(try peer.url(exchanges[0].line, "")), configuration: configuration, transport: transport)
+      Remote(try peer.url(exchanges[0].line, "")), configuration: configuration, transport: transport)
     var isAfterWild = false
     for start in stride(from: 0, to: exchanges.count, by: width) {
       let some = exchanges[start..<min(start + width, exchanges.count)]

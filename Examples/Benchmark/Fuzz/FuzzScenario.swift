@@ -17,7 +17,7 @@ struct FuzzScenario: Scenario {
 
   func run(_ options: BenchOptions) async throws -> any BenchReport {
     // Otherwise the run's first server would become the default and never be released.
-    _ = Server(remote: "https://bench.test", transport: StubTransport { HTTPResponse(url: $0.url) })
+    _ = Server("https://bench.test", transport: StubTransport { HTTPResponse(url: $0.url) })
     let peer = try FuzzPeer(options)
     defer { peer.stop() }
     var secure = options

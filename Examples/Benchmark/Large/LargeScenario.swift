@@ -32,7 +32,7 @@ struct LargeScenario: Scenario {
     }
     let peer = try RemoteProcess("large-peer")
     defer { peer.stop() }
-    let server = Server(remote: Remote(peer.url), transport: try options.transport())
+    let server = Server(Remote(peer.url), transport: try options.transport())
     let start = ContinuousClock.now
     let received = try await SendFile(file: file).on(server).download()
     let sent = ContinuousClock.now

@@ -1,6 +1,6 @@
 /// The query of a URL, as ordered names and values. They are escaped when the URL is built.
 ///
-///     var query: HTTPQuery { ["q": text, "page": "\(page)"] }
+///     var query: HTTPQuery { ["q": text, "page": 2] }
 ///
 /// All bytes outside the unreserved set in RFC 3986 §2.3 are percent-encoded, including `+`, `&` and `=`, so values
 /// arrive unchanged. Names can be repeated, and their order is kept. Entries with a `nil` value are omitted. For a name
@@ -37,8 +37,11 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   /// Creates a query from a dictionary, sorted by name. Entries with a `nil` value are omitted.
   public init(_ entries: [String: String?]) { self.init(entries.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }) }
 
-  /// Creates a query from a literal, in order. Entries with a `nil` value are omitted.
-  public init(dictionaryLiteral elements: (String, String?)...) { self.init(elements) }
+  /// Creates a query from a literal, in order. Entries with a `nil` value are omitted. Values can be strings, numbers
+  /// and Booleans, which are written as `true` and `false`.
+  public init(dictionaryLiteral elements: (String, (any LosslessStringConvertible)?)...) {
+    self.init(elements.map { ($0.0, $0.1.map { "\($0)" }) })
+  }
 
   /// The value of the first item with this name. Setting a value replaces that item and removes the others. Setting
   /// `nil` removes all items with this name.
@@ -58,8 +61,8 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   public var isEmpty: Bool { items.isEmpty }
 
   /// Appends an item, unless the value is `nil`.
-  public mutating func add(_ name: String, _ value: String?) {
-    if let value { items.append(Item(name, value)) }
+  public mutating func add(_ name: String, _ value: (any LosslessStringConvertible)?) {
+    if let value { items.append(Item(name, "\(value)")) }
   }
 
   /// The query as it appears in a URL, without the question mark.

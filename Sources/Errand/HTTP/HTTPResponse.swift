@@ -39,33 +39,56 @@ public struct HTTPResponse: Sendable {
   }
 
   private final class Extras: Sendable {
-    let redirects: [Redirect]
-    let match: PartMatch?
-    let cachedAt: Date?
-    let update: CacheUpdate?
+    let values: ExtraValues
+    init(_ values: ExtraValues) { self.values = values }
+  }
 
-    init?(_ redirects: [Redirect], _ match: PartMatch?, _ cachedAt: Date?, _ update: CacheUpdate?) {
-      if redirects.isEmpty, match == nil, cachedAt == nil, update == nil { return nil }
-      (self.redirects, self.match, self.cachedAt, self.update) = (redirects, match, cachedAt, update)
-    }
+  private struct ExtraValues: Sendable {
+    var redirects: [Redirect] = []
+    var match: PartMatch?
+    var cachedAt: Date?
+    var cacheStatus: CacheStatus?
+    var update: CacheUpdate?
+  }
+
+  private var extraValues: ExtraValues {
+    get { extras?.values ?? ExtraValues() }
+    set { extras = Extras(newValue) }
   }
 
   /// The redirects that were followed, in order. Empty for most responses.
   public internal(set) var redirects: [Redirect] {
-    get { extras?.redirects ?? [] }
-    set { extras = Extras(newValue, match, cachedAt, update) }
+    get { extras?.values.redirects ?? [] }
+    set { if extras != nil || !newValue.isEmpty { extraValues.redirects = newValue } }
+  }
+
+  /// How the server's cache handled the request: a hit, or the reason why the request was sent. `nil` if the server has
+  /// no cache.
+  ///
+  ///     let response = try await shop.response(GetWidget(id: 7)).response
+  ///     print(response.cacheStatus?.isHit == true ? "from the cache" : "from the server")
+  public var cacheStatus: CacheStatus? { extras?.values.cacheStatus }
+
+  /// Sets ``cacheStatus`` and adds it to the `Cache-Status` field, or replaces the status set before.
+  mutating func note(_ status: CacheStatus, storedAt date: Date? = nil) {
+    if cacheStatus == nil {
+      headers.add(status.description, for: .cacheStatus)
+    } else {
+      headers.replaceLast(.cacheStatus, with: status.description)
+    }
+    var values = extraValues
+    values.cacheStatus = status
+    if let date { values.cachedAt = date }
+    extraValues = values
   }
 
   /// The date when a stored response was received, or `nil` if the response isn't from the cache.
-  var cachedAt: Date? {
-    get { extras?.cachedAt }
-    set { extras = Extras(redirects, match, newValue, update) }
-  }
+  var cachedAt: Date? { extras?.values.cachedAt }
 
   /// Whether a 206 or 304 response matches its request. `nil` for other responses, and if a step created the response.
   private var match: PartMatch? {
-    get { extras?.match }
-    set { extras = Extras(redirects, newValue, cachedAt, update) }
+    get { extras?.values.match }
+    set { if extras != nil || newValue != nil { extraValues.match = newValue } }
   }
 
   private enum PartMatch {
@@ -84,8 +107,8 @@ public struct HTTPResponse: Sendable {
 
   /// How a 304 or HEAD response may update stored responses. `nil` for other responses, and if a step answered.
   var update: CacheUpdate? {
-    get { extras?.update }
-    set { extras = Extras(redirects, match, cachedAt, newValue) }
+    get { extras?.values.update }
+    set { if extras != nil || newValue != nil { extraValues.update = newValue } }
   }
 
   /// The media type in `Content-Type`, or `nil` if the field is missing or invalid.

@@ -16,8 +16,8 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
   /// The URL, and the error message of a failed call, which may contain the URL. If the URL is not logged, the task's
   /// name and the error's code replace them.
   public static let url = LogOptions(rawValue: 1)
-  /// The status, or whether the call failed or was cancelled. Includes the number of attempts if a successful call
-  /// needed several.
+  /// The status, or whether the call failed or was cancelled, followed by what was unusual: several attempts, a response
+  /// from the cache, or a wait of 0.1 s or more in the queue.
   public static let status = LogOptions(rawValue: 2)
   /// The duration of the call.
   public static let time = LogOptions(rawValue: 4)
@@ -70,9 +70,21 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     if contains(.time) { words.append(call.duration.formattedSeconds) }
     var line = words.filter { !$0.isEmpty }.joined(separator: " ")
     guard contains(.status) else { return line.onOneLine }
-    if call.outcome == .succeeded, call.attemptCount > 1 { line += ", \(call.attemptCount) attempts" }
+    for remark in remarks(on: call) { line += ", \(remark)" }
     if let reason = reason(of: call) { line += ": \(reason)" }
     return line.onOneLine
+  }
+
+  private func remarks(on call: RecordedCall) -> [String] {
+    var remarks: [String] = []
+    if call.outcome == .succeeded, call.attemptCount > 1 { remarks.append("\(call.attemptCount) attempts") }
+    let kinds = Set(call.moments.map(\.kind))
+    if kinds.contains("cacheAnswered") { remarks.append("from the cache") }
+    if kinds.contains("cacheValidated") { remarks.append("validated") }
+    if kinds.contains("joined") { remarks.append("shared") }
+    let queued = call.timeInQueue
+    if queued >= .milliseconds(100) { remarks.append("\(queued.formattedSeconds) in the queue") }
+    return remarks
   }
 
   private func status(of call: RecordedCall) -> String {

@@ -74,6 +74,21 @@ extension RecordedCall: CustomStringConvertible {
     return text.text
   }
 
+  /// The time spent waiting for a slot, in all attempts. Zero if the moments are hidden.
+  var timeInQueue: Duration {
+    var (total, start) = (Duration.zero, Duration?.none)
+    for moment in moments {
+      switch moment.kind {
+      case "queued": start = moment.time
+      case "admitted", "leftQueue":
+        if let start { total += moment.time - start }
+        start = nil
+      default: break
+      }
+    }
+    return total
+  }
+
   /// The approximate size in memory, in bytes.
   var size: Int {
     let texts = moments.reduce(0) { $0 + $1.text.utf8.count + 48 }

@@ -18,35 +18,6 @@ public actor Server {
   nonisolated let digests = DigestStore()
   private nonisolated let state: Lock<ServerSnapshot>
 
-  /// Creates a server from a configuration.
-  ///
-  ///     let shop = Server(remote: "https://api.example.com/v1", configuration: settings)
-  ///
-  /// - Parameters:
-  ///   - remote: The base URL for paths.
-  ///   - configuration: All other settings.
-  ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
-  ///   - manager: A manager to share. Defaults to a new one.
-  ///   - asDefault: Whether the server becomes ``default`` unless another server already is. Pass `false` in a library.
-  ///   - environment: The source of `ERRAND_ECHO`, `ERRAND_LOG_STYLE` and `ERRAND_RECORD`, which override
-  ///     `configuration`. It is read once.
-  public init(
-    remote: Remote, configuration: ServerConfiguration = ServerConfiguration(),
-    transport: any Transport = .platform, manager: TaskManager = TaskManager(), asDefault: Bool = true,
-    environment: [String: String] = ProcessInfo.processInfo.environment
-  ) {
-    self.manager = manager
-    self.transport = transport
-    ownCookies = CookieJar(clock: manager.clock)
-    var configuration = configuration
-    configuration.remote = remote
-    let switches = LaunchSwitches(environment)
-    switches.apply(to: &configuration)
-    switches.apply(to: manager, log: configuration.log)
-    state = Lock(Self.snapshot(of: configuration))
-    if asDefault { ServerDefault.offer(self) }
-  }
-
   /// Creates a server and configures it.
   ///
   ///     let shop = Server("https://api.example.com/v1") {
@@ -55,7 +26,7 @@ public actor Server {
   ///
   /// - Parameters:
   ///   - remote: The base URL for paths: a literal or a ``Remote``.
-  ///   - configuration: The settings passed to `configure`.
+  ///   - configuration: The settings to start from, passed to `configure`.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
   ///   - asDefault: Whether the server becomes ``default`` unless another server already is. Pass `false` in a library.
@@ -68,12 +39,17 @@ public actor Server {
     environment: [String: String] = ProcessInfo.processInfo.environment,
     configure: sending (inout ServerConfiguration) -> Void = { _ in }
   ) {
+    self.manager = manager
+    self.transport = transport
+    ownCookies = CookieJar(clock: manager.clock)
     var configuration = configuration
     configuration.remote = remote
     configure(&configuration)
-    self.init(
-      remote: configuration.remote, configuration: configuration, transport: transport, manager: manager,
-      asDefault: asDefault, environment: environment)
+    let switches = LaunchSwitches(environment)
+    switches.apply(to: &configuration)
+    switches.apply(to: manager, log: configuration.log)
+    state = Lock(Self.snapshot(of: configuration))
+    if asDefault { ServerDefault.offer(self) }
   }
 
   /// Creates a server for a URL and configures it.
@@ -82,7 +58,7 @@ public actor Server {
   ///
   /// - Parameters:
   ///   - url: The base URL for paths.
-  ///   - configuration: The settings passed to `configure`.
+  ///   - configuration: The settings to start from, passed to `configure`.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
   ///   - asDefault: Whether the server becomes ``default`` unless another server already is. Pass `false` in a library.
@@ -106,7 +82,7 @@ public actor Server {
   ///
   /// - Parameters:
   ///   - address: The base URL for paths. If it is malformed, the first call fails.
-  ///   - configuration: The settings passed to `configure`.
+  ///   - configuration: The settings to start from, passed to `configure`.
   ///   - transport: The HTTP transport. Defaults to libcurl on Linux and URLSession on Apple platforms.
   ///   - manager: A manager to share. Defaults to a new one.
   ///   - asDefault: Whether the server becomes ``default`` unless another server already is. Pass `false` in a library.
@@ -177,7 +153,7 @@ enum ServerDefault {
   @TaskLocal static var scoped: Server?
 
   private static let chosen: Lock<Server?> = Lock(nil)
-  private static let placeholder = Server(remote: .none, asDefault: false, environment: [:])
+  private static let placeholder = Server(.none, asDefault: false, environment: [:])
   #if DEBUG
     private static let hasReported = Lock(false)
   #endif

@@ -118,6 +118,13 @@ extension Endpoint where Upload == HTTPBody {
     Endpoint(method, path, query, defaults) { _ in try form.body() }
   }
 
+  /// Creates an endpoint with any method and a form (`application/x-www-form-urlencoded`).
+  public static func request(
+    _ method: HTTPMethod, _ path: String, form: HTTPQuery, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(method, path, body: .form(form), query: query, defaults: defaults)
+  }
+
   /// Creates a POST endpoint with any body.
   public static func post(
     _ path: String, body: HTTPBody, query: HTTPQuery = [:], defaults: Defaults = Defaults()
@@ -151,6 +158,15 @@ extension Endpoint where Upload == HTTPBody {
   ///     try await shop.send(.post("photos", form: MultipartForm([.file("photo", picture)])))
   public static func post(
     _ path: String, form: MultipartForm, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.post, path, form: form, query: query, defaults: defaults)
+  }
+
+  /// Creates a POST endpoint with a form (`application/x-www-form-urlencoded`).
+  ///
+  ///     let session: Session = try await shop.send(.post("login", form: ["user": "ada", "password": password]))
+  public static func post(
+    _ path: String, form: HTTPQuery, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.post, path, form: form, query: query, defaults: defaults)
   }

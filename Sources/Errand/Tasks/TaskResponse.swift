@@ -27,6 +27,13 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
   /// The body as text, decoded with the charset from `Content-Type`, or as UTF-8 if no charset is given.
   public var text: String { PayloadCoding.text(data, response.mediaType) }
 
+  /// How the server's cache handled the request. `nil` if the server has no cache.
+  public var cacheStatus: CacheStatus? { response.cacheStatus }
+
+  /// Unavailable: the body has already been read.
+  @available(*, unavailable, message: "the body has been read: use data, text or payload")
+  public var body: Data { data }
+
   /// Returns the response with a different payload.
   ///
   /// - Parameter transform: A closure that converts the payload.

@@ -5,7 +5,7 @@ import ErrandFoundation
 ///
 /// Each response is the result of a separate call. If nothing is stored, there is only the server's response.
 public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sendable {
-  /// A response. Its ``HTTPHeaderName/cacheStatus`` shows where it came from.
+  /// A response. Its ``HTTPResponse/cacheStatus`` shows where it came from.
   public typealias Element = TaskResponse<Described.DownloadPayload>
 
   private let plan: TaskPlan

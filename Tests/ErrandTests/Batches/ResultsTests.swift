@@ -17,7 +17,7 @@ import Testing
       let id = request.url.lastPathComponent
       return id == "13" ? .status(404, for: request) : .json(#"{"id":\#(id),"name":""}"#, for: request)
     }
-    return Server(remote: "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited))
+    return Server("https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited))
   }
 
   @Test func `returns a result for every task and respects the limit`() async throws {

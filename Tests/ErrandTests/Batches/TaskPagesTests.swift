@@ -16,7 +16,7 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.log = .discard
     return Server(
-      remote: "https://shop.test", configuration: configuration,
+      "https://shop.test", configuration: configuration,
       transport: StubTransport { request in
         log.withLock { $0.append(request) }
         let page = URLComponents(url: request.url, resolvingAgainstBaseURL: false)?.queryItems?.first {
@@ -166,7 +166,7 @@ import Testing
   {
     let log = Shared<[HTTPRequest]>([])
     let server = Server(
-      remote: "https://shop.test",
+      "https://shop.test",
       transport: StubTransport { request in
         log.withLock { $0.append(request) }
         guard request.url.host() == "shop.test" else {

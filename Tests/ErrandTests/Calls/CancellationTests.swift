@@ -11,7 +11,7 @@ import Testing
       asked.add()
       while true { try await Task.sleep(for: .seconds(3600)) }
     }
-    return (Server(remote: "https://shop.test", transport: transport, manager: TaskManager(limits: limits)), asked)
+    return (Server("https://shop.test", transport: transport, manager: TaskManager(limits: limits)), asked)
   }
 
   @Test func `cancelling the awaiting task throws CancellationError`() async throws {
@@ -85,7 +85,7 @@ import Testing
   @Test func `a stream can be cancelled while its body is being read`() async throws {
     let source = SilentSource()
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(source)) }
-    let server = Server(remote: "https://shop.test", transport: transport)
+    let server = Server("https://shop.test", transport: transport)
     let recorder = EventRecorder()
     await server.update { $0.observers = [recorder] }
     let response = try await PlainTask().on(server).stream()
@@ -101,7 +101,7 @@ import Testing
     let clock = ManualClock()
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(SilentSource())) }
     let manager = TaskManager(clock: CallClock(clock))
-    let server = Server(remote: "https://shop.test", transport: transport, manager: manager)
+    let server = Server("https://shop.test", transport: transport, manager: manager)
     let response = try await PlainTask().on(server).deadline(.seconds(9)).stream()
     await clock.sleepers(count: 1)
     clock.advance(by: .seconds(9))
@@ -117,7 +117,7 @@ import Testing
       return .status(.ok, for: request)
     }
     let manager = TaskManager(limits: ThrottleLimits(perHost: 1), clock: CallClock(clock))
-    let server = Server(remote: "https://shop.test", transport: transport, manager: manager)
+    let server = Server("https://shop.test", transport: transport, manager: manager)
     let first = Task { try await GetWidget().on(server).run() }
     #expect(await eventually { manager.runningCount >= 1 })
     let second = Task {
@@ -155,7 +155,7 @@ import Testing
       }
       return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
     }
-    let server = Server(remote: "https://shop.test", transport: transport)
+    let server = Server("https://shop.test", transport: transport)
     let recorder = EventRecorder()
     await server.update { $0.observers = [recorder] }
     var random = SeededGenerator(seed: seed)

@@ -170,6 +170,7 @@ import Testing
     gate.open()
     var statuses: [String] = []
     for call in calls { statuses.append(try await call.value.status) }
+    // `Cache-Status` is written once, from the typed status.
     #expect(
       statuses.sorted() == ["errand; fwd=uri-miss; stored"]
         + Array(repeating: "errand; fwd=uri-miss; stored; collapsed", count: 2))

@@ -129,7 +129,7 @@ import Testing
     let (clock, sent) = (LateClock(), Shared(0))
     let manager = TaskManager(retryBudget: RetryBudget(ratio: 0, capacity: 5), clock: CallClock(clock))
     let server = Server(
-      remote: "https://shop.test",
+      "https://shop.test",
       transport: StubTransport { request in
         sent.withLock { $0 += 1 }
         return .unavailable(request)

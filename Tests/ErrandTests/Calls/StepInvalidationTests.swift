@@ -53,7 +53,7 @@ import Testing
     configuration.log = .discard
     // Stores without the step.
     let plain = Server(
-      remote: "https://shop.test", configuration: configuration, transport: shop.server.transport,
+      "https://shop.test", configuration: configuration, transport: shop.server.transport,
       manager: shop.server.manager, asDefault: false)
     #expect(try await CachedTask(path: "widgets/7").on(plain).download() == "1")
     _ = try await CachedTask(path: "widgets/7", httpMethod: .put).on(shop.server).download()

@@ -40,7 +40,7 @@ import Testing
       _ = try await request.body.trailerFields()
       return .status(.created, for: request)
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     let bodies = [
       HTTPBody.stream {
         AsyncThrowingStream<Data, any Error> { stream in

@@ -52,7 +52,7 @@
     @Test func `downloads a widget`() async throws {
       let mock = try MockServer()
       mock.route(.get, "/widgets/7") { _ in .json(#"{"id": 7, "name": "Cog"}"#) }
-      let shop = Server(remote: Remote(mock.url), transport: PlainTransport())
+      let shop = Server(Remote(mock.url), transport: PlainTransport())
       let widget = try await GetWidget(id: 7).on(shop).download()
       #expect(widget.name == "Cog" && mock.requestCount == 1)
     }

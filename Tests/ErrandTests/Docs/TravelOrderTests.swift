@@ -76,7 +76,7 @@ import Testing
     configuration.defaultDecoder = Decoder(log: log)
     configuration.postflight = { _, _ in log.add("the server's `postflight`. A stream") }
     configuration.observers = [Ends(log: log)]
-    return Server(remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
+    return Server("https://shop.test", configuration: configuration, transport: transport, environment: [:])
   }
 
   @Test func `the guide lists the steps in the order of the code`() async throws {

@@ -29,7 +29,7 @@ struct GatedShop {
       return missing.contains(id) ? .status(404, for: request) : .json(#"{"id":\#(id),"name":""}"#, for: request)
     }
     return Server(
-      remote: "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited), asDefault: false)
+      "https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited), asDefault: false)
   }
 
   /// Returns tasks that are created lazily.

@@ -9,6 +9,6 @@ extension MockServer {
     configuration.retryPolicy = .never
     configuration.log = .discard
     configure(&configuration)
-    return Server(remote: Remote(url), configuration: configuration, manager: TaskManager(), asDefault: false)
+    return Server(Remote(url), configuration: configuration, manager: TaskManager(), asDefault: false)
   }
 }

@@ -18,7 +18,7 @@ func recordedCalls(
   configuration.recorders = [calls]
   configure(&configuration)
   let server = Server(
-    remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
+    "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
     manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), asDefault: false, environment: [:])
   try await body(server)
   return calls.calls

@@ -58,7 +58,7 @@ struct StubServer {
     self.log = log
     self.clock = time
     server = Server(
-      remote: remote, configuration: configuration, transport: StubTransport { try log.answer($0) },
+      remote, configuration: configuration, transport: StubTransport { try log.answer($0) },
       manager: TaskManager(limits: limits, clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))),
       asDefault: false)
   }

@@ -25,7 +25,7 @@ struct VirtualShop {
     self.clock = clock
     let sent = sent
     server = Server(
-      remote: "https://shop.test", configuration: configuration,
+      "https://shop.test", configuration: configuration,
       transport: StubTransport { request in
         let number = sent.withLock { sent in
           sent += 1

@@ -19,6 +19,13 @@ import Testing
     #expect(HTTPQuery([("x", nil), ("y", "2")]).encoded == "y=2")
   }
 
+  @Test func `writes numbers, Booleans and optional values`() {
+    let (text, none): (String?, Int?) = ("é", nil)
+    var query: HTTPQuery = ["id": 7, "price": 1.5, "sold": false, "q": text, "page": none, "part": "a-b".prefix(1)]
+    query.add("limit", 20)
+    #expect(query.encoded == "id=7&price=1.5&sold=false&q=%C3%A9&part=a&limit=20")
+  }
+
   @Test func `reads and replaces the values of a name`() {
     var query: HTTPQuery = ["a": "1", "b": "2", "a": "3"]
     #expect(query["a"] == "1" && query.values(for: "a") == ["1", "3"] && query["none"] == nil)

@@ -109,7 +109,7 @@ import Testing
       HTTPResponse(.badRequest, url: request.url, body: HTTPResponseBody(Source(["first", "second", "third"])))
     }
     let server = Server(
-      remote: "https://shop.test", configuration: configuration, transport: transport, manager: TaskManager())
+      "https://shop.test", configuration: configuration, transport: transport, manager: TaskManager())
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
     #expect(error?.code == .badStatus && seen.withLock { $0 } == "firstse")
   }

@@ -96,7 +96,7 @@ import Testing
       let body = isStream ? Data("data: a\n\n".utf8) : Data([0x63, 0xE9])
       return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(body))
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     #expect(try await Endpoint<Void, String>.get("x").on(server).response().payload == "cé")
     var events = PlainTask().on(server).events().makeAsyncIterator()
     #expect(try await events.next()?.data == "a")

@@ -80,7 +80,7 @@ import Testing
     let lines = Shared<[String]>([])
     let log = LogOutput { line in lines.withLock { $0.append(line) } }
     let transport = StubTransport { .status(503, headers: [.retryAfter: value], for: $0) }
-    let server = Server(remote: "https://shop.test", transport: transport)
+    let server = Server("https://shop.test", transport: transport)
     // The default policy fails the call. A custom policy can wait.
     await server.update { $0.retryPolicy = .decided { .retry(after: $0.retryAfter ?? .zero) } }
     await server.update {

@@ -34,7 +34,7 @@ import Testing
     }
     let built = Counter()
     let server = Server(
-      remote: "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
+      "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
     )
     await server.update { $0.preflight = { _, _ in built.add() } }
     let handle = server.manager.start(GetWidget().on(server).retry(upTo: 1, after: .seconds(2)))
@@ -90,7 +90,7 @@ import Testing
       await gate.wait()
     }
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(source)) }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     try await withFolder { folder in
       let file = folder.appendingPathComponent("body")
       let handle = server.manager.start(PlainTask().on(server), downloadingTo: file)
@@ -114,7 +114,7 @@ import Testing
       await gate.wait()
     }
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(source)) }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     let handle = server.manager.start(PlainTask().on(server))
     await reached.wait()
     handle.pause()
@@ -128,7 +128,7 @@ import Testing
     let clock = ManualClock()
     let stub = StubTransport { .status(503, for: $0) }
     let server = Server(
-      remote: "https://shop.test", transport: stub, manager: TaskManager(clock: CallClock(clock)), environment: [:])
+      "https://shop.test", transport: stub, manager: TaskManager(clock: CallClock(clock)), environment: [:])
     let task = GetWidget().on(server).retry(upTo: 9, after: .seconds(1)).deadline(.seconds(9))
     let handle = server.manager.start(task)
     await clock.sleepers(count: 2)
@@ -146,7 +146,7 @@ import Testing
       return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
     }
     let server = Server(
-      remote: "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
+      "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
     )
     let handle = server.manager.start(GetWidget().on(server).hedged(after: .seconds(2)))
     await clock.sleepers(count: 2)

@@ -18,7 +18,7 @@ import Testing
         try await gate.pass()
         return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
       }
-      server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      server = Server("https://shop.test", transport: transport, environment: [:])
     }
   }
 
@@ -218,7 +218,7 @@ import Testing
         url: request.url, headers: [.contentLength: "100000"], body: HTTPResponseBody(Pieces(clock: clock)))
     }
     return Server(
-      remote: "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
+      "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:]
     )
   }
 

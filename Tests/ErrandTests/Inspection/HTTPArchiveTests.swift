@@ -225,7 +225,7 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.recorders = [calls]
     let server = Server(
-      remote: "https://shop.test", configuration: configuration,
+      "https://shop.test", configuration: configuration,
       transport: StubTransport { request in
         if request.url.path == "/plain" { await gate.wait() }
         let isRedirect = request.url.path == "/widgets/7"

@@ -13,7 +13,7 @@ import Testing
     var configuration = ServerConfiguration()
     configuration.recorders = [log]
     let server = Server(
-      remote: "https://shop.test", configuration: configuration, transport: StubTransport { try stub.answer($0) },
+      "https://shop.test", configuration: configuration, transport: StubTransport { try stub.answer($0) },
       environment: [:])
     try await body(server)
     await log.finish()

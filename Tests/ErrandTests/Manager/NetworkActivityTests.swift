@@ -111,8 +111,8 @@ import Testing
   }
 
   @Test func `reading the activity does not keep the server alive and ends with it`() async {
-    let keeper = Server(remote: .none, environment: [:])  // otherwise the next server could become the default server
-    func readings() -> GaugeReadings { Server(remote: .none, environment: [:]).gauges(every: .seconds(1)) }
+    let keeper = Server(.none, environment: [:])  // otherwise the next server could become the default server
+    func readings() -> GaugeReadings { Server(.none, environment: [:]).gauges(every: .seconds(1)) }
     var iterator = readings().makeAsyncIterator()
     #expect(await iterator.next() == nil)
     withExtendedLifetime(keeper) {}

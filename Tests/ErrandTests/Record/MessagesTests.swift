@@ -54,7 +54,7 @@ import Testing
     let response = HTTPResponse(
       500, url: .known("https://shop.test/"), headers: [.contentType: "text/html"],
       body: HTTPResponseBody(Data(page.utf8)))
-    let server = Server(remote: "https://shop.test", transport: StubTransport { _ in response }, environment: [:])
+    let server = Server("https://shop.test", transport: StubTransport { _ in response }, environment: [:])
     let error = try await error { try await PlainTask().on(server).run() }
     #expect(error.reason == "500 Internal Server Error: \(words)")
   }
@@ -284,7 +284,7 @@ import Testing
 
   @Test func `a server's description shows its remote`() {
     let server = Server(
-      remote: Remote("https://shop.test/v1", name: "shop"), transport: StubTransport { .status(.ok, for: $0) },
+      Remote("https://shop.test/v1", name: "shop"), transport: StubTransport { .status(.ok, for: $0) },
       environment: [:])
     #expect("\(server)" == "Server(shop (https://shop.test/v1))")
   }

@@ -28,7 +28,7 @@ import Testing
     configuration.logOptions = options
     configure(&configuration)
     let server = Server(
-      remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
+      "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
       manager: TaskManager(clock: CallClock(time), random: CallRandom(SeededGenerator(seed: 7))), asDefault: false)
     _ = try? await task.on(server).run()  // the log line says how the call ended
     return lines.withLock { $0 }.map { $0.replacing(/\d+\.\d{3} s/, with: "T s") }
@@ -40,6 +40,36 @@ import Testing
     #expect(await logged(PlainTask(), .status(.ok)) == [])
     #expect(
       await logged(Upload(), Self.down, options: .standard) == ["POST https://shop.test/somewhere?pin=1234 200 OK T s"])
+  }
+
+  @Test func `the line says if the cache answered, and how long the call was in the queue`() async throws {
+    let (lines, gate) = (Shared<[String]>([]), Gate())
+    let clock = ManualClock()
+    let log = LogOutput { line in lines.withLock { $0.append(line) } }
+    let server = Server(
+      "https://shop.test",
+      transport: StubTransport { request in
+        await gate.wait()
+        return .status(.ok, headers: [.cacheControl: "max-age=1, must-revalidate", .eTag: "\"1\""], for: request)
+      },
+      manager: TaskManager(limits: ThrottleLimits(overall: 1), clock: CallClock(clock)), asDefault: false
+    ) {
+      ($0.cache, $0.log, $0.logOptions, $0.coalescesRequests) = (MemoryCache(), log, .standard, false)
+    }
+    let first = Task { try await PlainTask().on(server).run() }
+    #expect(await eventually { server.manager.runningCount == 1 })
+    let second = Task { try await PlainTask(path: "other").on(server).run() }
+    #expect(await eventually { server.manager.waitingCount == 1 })
+    clock.advance(by: .seconds(2))
+    gate.open()
+    for call in [first, second] { _ = try await call.value }
+    try await PlainTask().on(server).run()
+    #expect(
+      lines.withLock { $0 } == [
+        "GET https://shop.test/plain 200 OK 2.000 s",
+        "GET https://shop.test/other 200 OK 2.000 s, 2.000 s in the queue",
+        "GET https://shop.test/plain 200 OK 0.000 s, from the cache",
+      ])
   }
 
   @Test(arguments: 0..<128) func `logs exactly the requested parts`(parts: Int) async throws {

@@ -35,7 +35,7 @@ import Testing
       configuration.perAttemptSteps = [step]
       let manager = TaskManager(clock: CallClock(ManualClock(.autoAdvancing)))
       let server = Server(
-        remote: "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
+        "https://shop.test", configuration: configuration, transport: StubTransport { try log.answer($0) },
         manager: manager, environment: [:])
       try await manager.recordTaskPath(to: folder)
       _ = try? await GetWidget().on(server).retry(retries).run()  // the recording says how the call ended

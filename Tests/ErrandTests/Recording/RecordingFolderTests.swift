@@ -229,7 +229,7 @@ import Testing
         await gate.wait()
         return .status(.ok, for: request)
       }
-      let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      let server = Server("https://shop.test", transport: transport, environment: [:])
       try await server.recordTaskPath(to: folder)
       let call = Task { try await PlainTask().on(server).run() }
       await asked.reached(1)

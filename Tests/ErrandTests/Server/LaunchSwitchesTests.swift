@@ -14,7 +14,7 @@ import Testing
     configuration.log = LogOutput { [lines] line in lines.withLock { $0.append(line) } }
     configure(&configuration)
     return Server(
-      remote: "https://shop.test", configuration: configuration,
+      "https://shop.test", configuration: configuration,
       transport: StubTransport { .json(#"{"id":7,"name":"Sprocket"}"#, for: $0) }, manager: manager,
       environment: environment)
   }

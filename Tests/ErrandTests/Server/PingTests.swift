@@ -27,7 +27,7 @@ import Testing
       return .status(.ok, for: request)
     }
     let manager = TaskManager(limits: ThrottleLimits(perHost: 1), clock: CallClock(clock))
-    let server = Server(remote: "https://shop.test", transport: transport, manager: manager, environment: [:])
+    let server = Server("https://shop.test", transport: transport, manager: manager, environment: [:])
     let first = Task { try await PlainTask().on(server).run() }
     await asked.reached(1)
     let ping = Task { try await server.ping() }

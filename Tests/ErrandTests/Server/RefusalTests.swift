@@ -10,7 +10,7 @@ import Testing
       HTTPResponse(
         422, url: request.url, headers: [.contentType: type.rawValue], body: HTTPResponseBody(Data(body.utf8)))
     }
-    let server = Server(remote: "https://shop.test", transport: transport)
+    let server = Server("https://shop.test", transport: transport)
     return await #expect(throws: TaskError.self) { try await (task ?? PlainTask().retry(.never)).on(server).run() }
   }
 
@@ -49,7 +49,7 @@ import Testing
     let transport = StubTransport { request in
       HTTPResponse(400, url: request.url, headers: [.contentType: type], body: HTTPResponseBody(Data(bytes)))
     }
-    let server = Server(remote: "https://shop.test", transport: transport)
+    let server = Server("https://shop.test", transport: transport)
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
     #expect(error?.bodyText == "Größe" && error?.reason == "400 Bad Request: Größe", "\(error.map { "\($0)" } ?? "")")
     #expect(error?.body == Data(bytes))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ServerTests {
   private func make(_ host: String, asDefault: Bool = false) -> Server {
-    Server(remote: Remote("https://\(host)"), transport: StubTransport { .status(.ok, for: $0) }, asDefault: asDefault)
+    Server(Remote("https://\(host)"), transport: StubTransport { .status(.ok, for: $0) }, asDefault: asDefault)
   }
 
   // These are exit tests, because the default server is global to the process.
@@ -85,7 +85,7 @@ import Testing
       do {
         let stub = StubTransport { .status(.ok, for: $0) }
         let servers = [
-          Server(remote: "https://first.test", transport: stub), Server(remote: "https://second.test", transport: stub),
+          Server("https://first.test", transport: stub), Server("https://second.test", transport: stub),
         ]
         for server in servers { try await PlainTask().on(server).run() }
         (first, second) = (servers[0], servers[1])
@@ -102,7 +102,7 @@ import Testing
   @Test func `reading the default early does not prevent setting it later`() async {
     await #expect(processExitsWith: .success) {
       #expect(Server.default.remote == .none)
-      let first = Server(remote: "https://first.test", transport: StubTransport { .status(.ok, for: $0) })
+      let first = Server("https://first.test", transport: StubTransport { .status(.ok, for: $0) })
       #expect(Server.default === first)
     }
   }
@@ -193,7 +193,7 @@ import Testing
       return .status(.ok, for: request)
     }
     let servers = ["a", "b"].map {
-      Server(remote: Remote("https://\($0).test"), transport: transport, manager: manager)
+      Server(Remote("https://\($0).test"), transport: transport, manager: manager)
     }
     let calls = servers.map { server in Task { try await PlainTask().on(server).run().status } }
     #expect(await eventually { manager.waitingCount >= 1 })

@@ -137,7 +137,7 @@ import Testing
         configuration.maximumErrorBodySize = 2000
         let transport = StubTransport { HTTPResponse(404, url: $0.url, body: HTTPResponseBody(body)) }
         let server = Server(
-          remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
+          "https://shop.test", configuration: configuration, transport: transport, environment: [:])
         let task = PlainTask().on(server)
         let error = await taskError {
           switch verb {

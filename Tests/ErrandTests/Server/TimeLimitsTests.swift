@@ -83,7 +83,7 @@ import Testing
       reported.withLock { $0.append(request.options.timeouts) }
       return .status(.noContent, headers: ["Upload-Offset": "3"], for: request)
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     let task = AddWidget().on(server).timeout(.seconds(7))
     try await ResumableUpload(named: "a", length: 3, with: task, by: .tus) { _, _ in Data("abc".utf8) }.run()
     let limits = try #require(reported.withLock { $0.first })

@@ -20,7 +20,7 @@ import Testing
       return .status(next == nil ? 200 : 302, headers: next.map { ["Location": $0] } ?? [:], for: request)
     }
     let server = Server(
-      remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
+      "https://shop.test", configuration: configuration, transport: transport, environment: [:])
     var task = PlainTask(path: path).on(server)
     for field in headers { task = task.header(field.name, field.value) }
     try await task.run()

@@ -186,7 +186,7 @@ import Testing
       await gate.wait()
       return .status(.ok, headers: ["X-Count": request.headers["X-Count"] ?? ""], for: request)
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     let first = Task { try await PlainTask().on(server).serialQueue(.named("q")).run() }
     await began.reached(1)
     let token = Shared("old")

@@ -188,7 +188,7 @@ import Testing
       var configuration = ServerConfiguration()
       configuration.insecureHosts = ["shop.test"]
       let server = Server(
-        remote: Remote(remote), configuration: configuration,
+        Remote(remote), configuration: configuration,
         transport: StubTransport { request in
           log.withLock { $0.append(request.url) }
           return .json("[1]", headers: link, for: request)

@@ -12,7 +12,7 @@ import Testing
       if let name { headers[.contentDisposition] = "attachment; filename=\"\(name)\"" }
       return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(text.utf8)))
     }
-    return Server(remote: "https://shop.test", transport: transport, environment: [:])
+    return Server("https://shop.test", transport: transport, environment: [:])
   }
 
   @Test(arguments: [

@@ -25,7 +25,7 @@ import Testing
   ) async throws -> TaskError {
     let stub = StubServer(.status(422)) { configure(&$0) }
     let server = Server(
-      remote: "https://shop.test", configuration: stub.server.configuration,
+      "https://shop.test", configuration: stub.server.configuration,
       transport: StubTransport { .json(body, status: 422, for: $0) })
     return try #require(await #expect(throws: TaskError.self) { try await task.on(server).run() })
   }
@@ -67,7 +67,7 @@ import Testing
       ("Bad request: https://a.test/cb?code=hunter2&state=1", "text/html"),
     ] {
       let server = Server(
-        remote: "https://shop.test",
+        "https://shop.test",
         transport: StubTransport {
           HTTPResponse(400, url: $0.url, headers: [.contentType: type], body: HTTPResponseBody(Data(body.utf8)))
         })
@@ -81,7 +81,7 @@ import Testing
   /// Returns the error from decoding `body` as a list of numbers.
   private func decodingError(of body: Data, _ type: String?) async throws -> TaskError {
     let server = Server(
-      remote: "https://shop.test",
+      "https://shop.test",
       transport: StubTransport {
         HTTPResponse(
           url: $0.url, headers: HTTPHeaders(type.map { [.init(.contentType, $0)] } ?? []), body: HTTPResponseBody(body))

@@ -72,7 +72,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
       asked.add()
       while true { try await Task.sleep(for: .seconds(3600)) }
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     let call = Task { [log] in try await HookedTask(log: log).on(server).download() }
     await asked.reached(1)
     call.cancel()
@@ -92,7 +92,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
     #expect(log.lines.last == "didComplete 200")
 
     let broken = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(BrokenSource())) }
-    let server = Server(remote: "https://shop.test", transport: broken, environment: [:])
+    let server = Server("https://shop.test", transport: broken, environment: [:])
     let stream = try await HookedTask(log: log).on(server).stream()
     _ = try? await stream.body.collect()
     #expect(await eventually { log.lines.count >= 6 })
@@ -105,7 +105,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
       try Task.checkCancellation()
       return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     let calls = (0..<1000).map { _ in Task { [log] in try await HookedTask(log: log).on(server).download() } }
     for (number, call) in calls.enumerated() where number.isMultiple(of: 3) { call.cancel() }
     for call in calls { _ = try? await call.value }

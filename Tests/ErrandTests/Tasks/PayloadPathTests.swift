@@ -84,7 +84,7 @@ import Testing
         body: HTTPResponseBody(Data(#"{"code":"sold-out"}"#.utf8)))
     }
     let server = Server(
-      remote: "https://shop.test", configuration: stub.server.configuration, transport: transport)
+      "https://shop.test", configuration: stub.server.configuration, transport: transport)
     let error = await #expect(throws: TaskError.self) { try await GetWidget().on(server).download() }
     #expect(error?.payload(as: Problem.self)?.code == "sold-out")
   }

@@ -14,7 +14,7 @@ import Testing
       if let contentRange { headers[.contentRange] = contentRange }
       return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(Data(sent.utf8)))
     }
-    return Server(remote: "https://shop.test", transport: transport, environment: [:])
+    return Server("https://shop.test", transport: transport, environment: [:])
   }
 
   @Test(arguments: [
@@ -91,7 +91,7 @@ import Testing
       return HTTPResponse(206, url: request.url, headers: headers, body: HTTPResponseBody(Data("23".utf8)))
     }
     let task = PlainTask().range(ByteRange(2..<5)).retry(.never)
-      .on(Server(remote: "https://shop.test", transport: transport, environment: [:]))
+      .on(Server("https://shop.test", transport: transport, environment: [:]))
     let error = await #expect(throws: TaskError.self) { try await task.downloadData() }
     #expect(error?.code == .truncatedBody)
   }
@@ -124,7 +124,7 @@ import Testing
     let transport = StubTransport { request in
       HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(EndlessBody(read: read)))
     }
-    let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+    let server = Server("https://shop.test", transport: transport, environment: [:])
     await server.update { $0.maximumErrorBodySize = 10_000 }
     let error = await #expect(throws: TaskError.self) {
       try await PlainTask().range(.first(3)).on(server).downloadData()

@@ -70,6 +70,71 @@ import Testing
     #expect(try await URLTask(.known("https://shop.test/x")).on(stub.server).send() == Data("hi".utf8))
   }
 
+  @Test func `a server has a method for every way to receive a response`() async throws {
+    let stub = StubServer(.widget)
+    let (server, bytes) = (stub.server, Data(#"{"id":7,"name":"Sprocket"}"#.utf8))
+    let response = try await server.response(GetWidget(id: 7))
+    let other: TaskResponse<Widget> = try await server.response(.get("widgets/7"))
+    #expect(response.payload == Widget() && other.payload == Widget() && response.metrics.attemptCount == 1)
+    #expect(try await server.data(GetWidget(id: 7)) == bytes)
+    #expect(try await server.data(.get("widgets/7")) == bytes)
+    #expect(try await server.stream(GetWidget(id: 7)).body.collect() == bytes)
+    #expect(try await server.stream(.get("widgets/7")).body.collect() == bytes)
+    let folder = try TemporaryFolder()
+    for (name, isEndpoint) in [("a", false), ("b", true)] {
+      let file = folder.url.appendingPathComponent(name)
+      let written =
+        isEndpoint
+        ? try await server.download(.get("widgets/7"), to: file)
+        : try await server.download(GetWidget(id: 7), to: file)
+      #expect(try written.payload == file && Data(contentsOf: file) == bytes)
+    }
+    #expect(stub.requests.count == 8 && Set(stub.urls) == ["https://shop.test/widgets/7"])
+  }
+
+  @Test func `a server returns the events of a task and of an endpoint`() async throws {
+    let type: MediaType = "text/event-stream"
+    let stub = StubServer(.data(Data("data: a\n\ndata: end\n\n".utf8), type))
+    for events in [stub.server.events(PlainTask(), until: "end"), stub.server.events(.get("x"), until: "end")] {
+      var data: [String] = []
+      for try await event in events { data.append(event.data) }
+      #expect(data == ["a"])
+    }
+    #expect(stub.requests.count == 2)
+  }
+
+  @Test func `a hook decodes the body, and the payload is decoded afterwards`() async throws {
+    struct Checked: GET<Widget> {
+      let path = "w/7"
+      func postProcess(response: HTTPResponse) async throws {
+        let answer: JSONValue = try await response.decoded()
+        if let problem = answer["problem"]?.string { throw TaskError(.init("problem"), problem, response: response) }
+      }
+    }
+    #expect(try await StubServer(.widget).server.send(Checked()) == Widget())
+    let failing = StubServer(.json(#"{"problem":"sold out"}"#)).server
+    let error = await taskError { _ = try await failing.send(Checked()) }
+    #expect(error?.code == .init("problem") && error?.status == 200)
+    #expect("\(try #require(error))".hasPrefix("GET https://shop.test/w/7: sold out"))
+  }
+
+  @Test func `an error from decoding in a hook names the request and the value`() async throws {
+    struct Checked: GET<JSONValue> {
+      let path = "w/7"
+      func postProcess(response: HTTPResponse) async throws { _ = try await response.decoded(Widget.self) }
+    }
+    let server = StubServer(.json(#"{"id":"seven"}"#)).server
+    let error = try #require(await taskError { _ = try await server.send(Checked()) })
+    #expect(error.code == .decodingFailed && error.status == 200 && error.body == Data(#"{"id":"seven"}"#.utf8))
+    #expect(
+      "\(error)".hasPrefix("GET https://shop.test/w/7: can't decode Widget from 14 bytes of application/json: at id"))
+  }
+
+  @Test func `a body longer than the limit is not decoded`() async throws {
+    let response = try await StubServer(.widget).server.stream(GetWidget())
+    await #expect(throws: HTTPBodyLimitError.self) { try await response.decoded(Widget.self, upTo: 8) }
+  }
+
   // MARK: Endpoints
 
   @Test func `infers an endpoint's payload from context`() async throws {
@@ -131,13 +196,17 @@ import Testing
     try await server.send(.patch("x", body: .text("hi")))
     try await server.send(.delete("x", body: .text("hi")))
     try await server.send(.post("x", form: MultipartForm([.text("a", "b")])))
+    try await server.send(.request(.put, "x", form: ["a": 1]))
+    let added: Widget = try await server.send(.post("x", form: ["a": "b c", "d": nil]))
     let found: Widget = try await server.send(.query("x", body: .text("hi")))
-    #expect(found == Widget() && stub.requests.map(\.method) == [.post, .put, .patch, .delete, .post, .query])
+    #expect(found == Widget() && added == found)
+    #expect(stub.requests.map(\.method) == [.post, .put, .patch, .delete, .post, .put, .post, .query])
+    #expect(stub.requests[5].body.data == Data("a=1".utf8) && stub.requests[6].body.data == Data("a=b+c".utf8))
     let types = stub.requests.map { $0.headers[.contentType]?.prefix { $0 != ";" } }
     #expect(
       types == [
         "text/plain", "application/x-www-form-urlencoded", "text/plain", "text/plain", "multipart/form-data",
-        "text/plain",
+        "application/x-www-form-urlencoded", "application/x-www-form-urlencoded", "text/plain",
       ])
   }
 

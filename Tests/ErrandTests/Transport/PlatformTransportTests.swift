@@ -14,7 +14,7 @@
     @Test func `a server without a transport uses libcurl`() async throws {
       let mock = try MockServer()
       mock.route("/x", answer: .text("x"))
-      let server = Server(remote: Remote(mock.url), environment: [:])
+      let server = Server(Remote(mock.url), environment: [:])
       #expect((server.transport as? PlatformTransport)?.name == "curl")
       let response = try await URLTask(mock.url.appendingPathComponent("x")).on(server).response()
       // Only a real transfer reports the address.
@@ -25,7 +25,7 @@
       let transport = PlatformTransport.best { () throws(TaskError) in
         throw CurlLoop.unavailable(CurlLibrary.missing)
       }
-      let server = Server(remote: "https://shop.test", transport: transport, environment: [:])
+      let server = Server("https://shop.test", transport: transport, environment: [:])
       for _ in 1...2 {
         let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
         #expect(error?.code == .transportUnavailable)

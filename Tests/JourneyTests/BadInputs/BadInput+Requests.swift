@@ -63,7 +63,7 @@ extension BadInput {
   private static func remote(_ address: String, _ code: TaskError.Code, _ words: String...) -> BadInput {
     BadInput("the remote '\(address)'", code, words: words) { world in
       let server = Server(
-        remote: Remote(address), configuration: world.shop.server.configuration, manager: world.shop.server.manager)
+        Remote(address), configuration: world.shop.server.configuration, manager: world.shop.server.manager)
       try await PlainTask().on(server).run()
     }
   }
@@ -94,7 +94,7 @@ extension BadInput {
         var configuration = world.shop.server.configuration
         configuration.standardHeaders["X-Server"] = "a\nb"
         let server = Server(
-          remote: Remote(world.shop.mock.url), configuration: configuration, manager: world.shop.server.manager)
+          Remote(world.shop.mock.url), configuration: configuration, manager: world.shop.server.manager)
         try await PlainTask().on(server).run()
       },
       .task(

@@ -13,7 +13,7 @@ struct BadInputTableTests {
   ].flatMap { $0 }
 
   /// The first server becomes the default and stays alive, so create one that no test expects to be released.
-  private static let first = Server(remote: .none)
+  private static let first = Server(.none)
 
   init() { _ = Self.first }
 

@@ -49,7 +49,7 @@ struct ErrandTransportTests {
 
   @Test func `a 304 has an empty body, whatever its Content-Length`() async throws {
     let stub = StubTransport { .status(.notModified, headers: [.contentLength: "5"], for: $0) }
-    let server = Server(remote: "https://shop.test", transport: stub)
+    let server = Server("https://shop.test", transport: stub)
     let (head, body) = try await ErrandTransport(server).send(
       HTTPTypes.HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/widgets"), body: nil,
       baseURL: try #require(URL(string: "https://shop.test")), operationID: "listWidgets")

@@ -19,7 +19,7 @@ private enum Servers {
 
 struct ReadmeTests {
   private func makeClient() throws -> Client {
-    let shop = Server(remote: "https://shop.example.com/v1")
+    let shop = Server("https://shop.example.com/v1")
     let client = Client(serverURL: try Servers.Server1.url(), transport: ErrandTransport(shop))
     return client
   }

@@ -14,7 +14,7 @@ struct Shop {
 
   init(configure: @Sendable (inout ServerConfiguration) -> Void = { _ in }) async throws {
     mock = try MockServer()
-    server = Server(remote: Remote(mock.url), manager: TaskManager())
+    server = Server(Remote(mock.url), manager: TaskManager())
     let events = events
     await server.update {
       $0.retryPolicy = .fixed(retries: 1, delay: .zero)

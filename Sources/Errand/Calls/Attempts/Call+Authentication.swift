@@ -146,7 +146,7 @@ extension Call {
   /// Sends a token request as a separate call, with the settings in ``ServerConfiguration/forTokens``.
   private func send(tokenRequest request: HTTPRequest, _ retry: TokenRetry?) async throws -> HTTPResponse {
     let server = Server(
-      remote: .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
+      .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
       asDefault: false, environment: [:])
     var plan = TokenTask(server: server, request: request).plan
     plan.role = .token

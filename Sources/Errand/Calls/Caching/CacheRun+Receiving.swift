@@ -164,7 +164,7 @@ extension CacheRun {
     var outcome = outcome
     var status = status
     status.isStored = outcome.response.isStored
-    outcome.response.headers.add(status.description, for: .cacheStatus)
+    outcome.response.note(status)
     if outcome.response.isVerified { outcome.isVerified = true }
     return outcome
   }

@@ -114,10 +114,11 @@ final class CacheRun: Sendable {
     _ entry: CacheEntry, _ status: CacheStatus, age: Duration?, by carrier: HTTPResponse? = nil
   ) async throws -> Answer? {
     guard var answer = StoredAnswer(entry, demand) else { return nil }
-    answer.note(age: age, status)
+    answer.note(age: age)
     var response = HTTPResponse(
       answer.status, url: request.url, headers: answer.headers, version: carrier?.version,
       isConnectionReused: carrier?.isConnectionReused ?? false)
+    response.note(status, storedAt: carrier == nil ? entry.response.responseTime : nil)
     var data = Data()
     switch call.delivery {
     case .discarded: break
@@ -130,10 +131,7 @@ final class CacheRun: Sendable {
       guard let body = try? entry.open(range) else { return nil }  // just removed: ask the remote
       response.body = body
     }
-    if carrier == nil {
-      response.cachedAt = entry.response.responseTime
-      call.noteStored(request, status)
-    }
+    if carrier == nil { call.noteStored(request, status) }
     var outcome = Answer(call, response, isRead: call.delivery.isInMemory || answer.range == nil)
     outcome.data = data
     outcome.size = data.count

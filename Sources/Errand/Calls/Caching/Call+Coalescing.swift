@@ -34,8 +34,9 @@ extension Call {
     var response = shared.response
     response.body = HTTPResponseBody(shared.data, trailers: shared.response.body.trailers)
     response.call = nil
-    if !isFirst, let status = response.headers.values(for: .cacheStatus).last {
-      response.headers.replaceLast(.cacheStatus, with: status + "; collapsed")
+    if !isFirst, var status = response.cacheStatus {
+      status.isCollapsed = true
+      response.note(status)
     }
     var outcome = Answer(self, response, isRead: true)
     outcome.data = shared.data

@@ -2,8 +2,8 @@ public import ErrandFoundation
 
 /// A transport that replays recorded responses, and optionally records missing ones.
 ///
-///     let shop = Server(remote: "https://shop.example", transport: try .replay(from: file))  // never sends anything
-///     let shop = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .once))
+///     let shop = Server("https://shop.example", transport: try .replay(from: file))  // never sends anything
+///     let shop = Server("https://shop.example", transport: try .replay(from: file, recording: .once))
 ///
 /// A recording is an HTTP Archive (HAR 1.2), written by this transport, by ``RecordedCalls`` or by a browser. It
 /// replaces only the network, so retries, redirects, cookies, tokens and the cache work as usual. Requests are compared

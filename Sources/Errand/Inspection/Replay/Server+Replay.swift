@@ -3,7 +3,7 @@ public import ErrandFoundation
 extension Transport where Self == ReplayTransport {
   /// Replays a file, and optionally records to it. By default, nothing is recorded.
   ///
-  ///     let shop = Server(remote: "https://shop.example", transport: try .replay(from: file, recording: .missing))
+  ///     let shop = Server("https://shop.example", transport: try .replay(from: file, recording: .missing))
   ///
   /// - Parameters:
   ///   - file: An HTTP Archive.
@@ -39,7 +39,7 @@ extension Server {
     settings.circuitBreaker = .off
     if settings.cache != nil { settings.cache = MemoryCache() }
     return Server(
-      remote: remote, configuration: settings, transport: transport, manager: manager, asDefault: false,
+      remote, configuration: settings, transport: transport, manager: manager, asDefault: false,
       environment: [:])
   }
 }

@@ -54,7 +54,7 @@ public struct SpanExporter: Sendable {
     settings.retryPolicy.statuses = [.tooManyRequests, .badGateway, .serviceUnavailable, .gatewayTimeout]
     if allowsPlainHTTP, let host = remote.url?.host() { settings.insecureHosts = [host] }
     let server = Server(
-      remote: remote, configuration: settings, manager: manager, asDefault: false, environment: [:])
+      remote, configuration: settings, manager: manager, asDefault: false, environment: [:])
     return SpanExporter(form: .request) { batch in
       do {
         return ExportAnswer.rejected(try await ExportTask(server: server, body: Data(batch.bytes)).downloadData())

@@ -27,11 +27,10 @@ struct StoredAnswer {
     }
   }
 
-  /// Adds `Cache-Status`, and `Age` if `age` is not `nil`. `age` is `nil` if the response was just validated.
-  mutating func note(age: Duration?, _ cacheStatus: CacheStatus) {
+  /// Sets `Age`, unless `age` is `nil` because the response was just validated.
+  mutating func note(age: Duration?) {
+    headers.reserve(headers.count + 2)  // for Age and Cache-Status
     // RFC 9111 §4: a response that is used without validation must have an Age field.
-    headers.reserve(headers.count + 2)
     if let age { headers[.age] = String(max(0, age.wholeSeconds)) }
-    headers.add(cacheStatus.description, for: .cacheStatus)
   }
 }

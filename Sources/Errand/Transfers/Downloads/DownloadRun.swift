@@ -297,10 +297,7 @@ actor DownloadRun {
       guard actual == expected else {
         file.discard()
         throw last.call.explained(
-          TaskError(
-            .digestMismatch,
-            "SHA-256 mismatch: expected \(expected), got \(actual); the download was discarded",
-            phase: .finishing))
+          TransferDigest(sha256: expected).mismatch(actual, "; the download was discarded"))
       }
     }
     try Task.checkCancellation()

@@ -1,6 +1,6 @@
-import ErrandFoundation
+public import ErrandFoundation
 
-/// The expected digest of a downloaded file.
+/// The expected digest of a download.
 ///
 ///     let digest = try TransferDigest.sha256("sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")
 public struct TransferDigest: Sendable, Hashable {
@@ -21,6 +21,20 @@ public struct TransferDigest: Sendable, Hashable {
         phase: .preparing, wasNotSent: true)
     }
     return TransferDigest(sha256: digits)
+  }
+
+  /// Checks that the data has this digest.
+  ///
+  ///     try digest.check(try await shop.data(.get("catalog")))
+  ///
+  /// - Throws: ``TaskError`` with code `.digestMismatch` if it has another.
+  public func check(_ data: Data) throws {
+    let actual = SHA256.hexadecimal(SHA256.hash(data))
+    guard actual == sha256 else { throw mismatch(actual, "") }
+  }
+
+  func mismatch(_ actual: String, _ consequence: String) -> TaskError {
+    TaskError(.digestMismatch, "SHA-256 mismatch: expected \(sha256), got \(actual)\(consequence)", phase: .finishing)
   }
 
   private static func isDigit(_ byte: UInt8) -> Bool {

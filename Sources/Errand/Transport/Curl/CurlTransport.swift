@@ -35,6 +35,17 @@
       rules = CurlRules(configuration)
     }
 
+    /// Creates a transport that sends all requests through a Unix socket.
+    ///
+    ///     let docker = Server("http://localhost/v1.43", transport: try CurlTransport(unixSocket: "/var/run/docker.sock"))
+    ///
+    /// Throws ``TaskError`` like ``init(_:)``.
+    public convenience init(unixSocket path: String) throws(TaskError) {
+      var configuration = Configuration()
+      configuration.unixSocket = path
+      try self.init(configuration)
+    }
+
     deinit {
       for shard in shards { shard.loop.push(.close(shard.group)) }
     }

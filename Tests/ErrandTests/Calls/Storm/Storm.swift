@@ -31,7 +31,7 @@ struct Storm: Sendable {
     configuration.circuitBreaker = CircuitBreaker(
       window: .ticks(100), minimumCalls: 4, failureRatio: 0.8, openDuration: .ticks(30))
     server = Server(
-      remote: "https://shop.test", configuration: configuration,
+      "https://shop.test", configuration: configuration,
       transport: StormTransport(seed: seed, clock: clock, ledger: ledger, tokens: tokens, perHost: limits.perHost),
       // The budget is never refilled, so it shows how many retries were charged.
       manager: TaskManager(

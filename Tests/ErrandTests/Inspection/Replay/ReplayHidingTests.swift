@@ -11,7 +11,7 @@ import Testing
     var configuration = ServerConfiguration()
     configure(&configuration)
     return Server(
-      remote: "https://shop.test", configuration: configuration, transport: transport,
+      "https://shop.test", configuration: configuration, transport: transport,
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ReplayRecordingTests {
   private func server(_ transport: ReplayTransport) -> Server {
     Server(
-      remote: "https://shop.test", transport: transport,
+      "https://shop.test", transport: transport,
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 

@@ -8,7 +8,7 @@ import Testing
   /// Creates a server that replays these calls on a clock that advances automatically.
   private func server(playing transport: ReplayTransport) -> Server {
     Server(
-      remote: "https://shop.test", transport: transport,
+      "https://shop.test", transport: transport,
       manager: TaskManager(clock: CallClock(ManualClock(.autoAdvancing))), environment: [:])
   }
 

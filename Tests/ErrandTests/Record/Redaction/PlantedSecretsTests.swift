@@ -88,9 +88,9 @@ import Testing
         }
       }
       let server = Server(
-        remote: "https://shop.test/v1?key=planted54", configuration: configuration, transport: transport)
+        "https://shop.test/v1?key=planted54", configuration: configuration, transport: transport)
       let refused = Server(
-        remote: "https://admin:planted53@shop.test/v1", configuration: configuration, transport: transport,
+        "https://admin:planted53@shop.test/v1", configuration: configuration, transport: transport,
         environment: [:])
       let refusal = await taskError { try await PlainTask().on(refused).run() }
       output.withLock { $0.append("\(refused.remote) \(refusal.map { "\($0)" } ?? "")") }

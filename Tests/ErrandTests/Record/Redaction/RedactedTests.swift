@@ -70,7 +70,7 @@ import Testing
         return .json(#"{"user":"u","petsMaiden":"planted-redacted"}"#, for: request)
       }
       let server = Server(
-        remote: "https://shop.test", configuration: configuration, transport: transport, environment: [:])
+        "https://shop.test", configuration: configuration, transport: transport, environment: [:])
       let payload = try await SignIn().on(server).download()
       #expect(payload.petsMaiden == "planted-redacted" && sent.withLock { $0[0] }.contains("planted-redacted"))
       await log.finish()

@@ -144,7 +144,7 @@ import Testing
     configuration.authentication = .custom(FirstToken { try await CallClock(clock).sleep(for: .milliseconds(1500)) })
     configuration.retryPolicy = .fixed(retries: 1, delay: .zero)
     let server = Server(
-      remote: "https://shop.test", configuration: configuration, transport: stub,
+      "https://shop.test", configuration: configuration, transport: stub,
       manager: TaskManager(clock: CallClock(clock)), environment: [:])
     let call = Task { try await PlainTask().on(server).run() }
     await clock.pass(.seconds(1), sleepers: 2)

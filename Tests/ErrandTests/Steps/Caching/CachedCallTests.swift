@@ -27,6 +27,19 @@ import Testing
     #expect(Caching.of(GetWidget().on(stub.server).plan, stub.server.snapshot) == nil)
   }
 
+  @Test func `a response states how the cache handled it`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=60", .eTag: "\"1\""])
+    let first = try await PlainTask().on(shop.server).send()
+    #expect(first.cacheStatus?.forward == .uriMiss && first.cacheStatus?.isStored == true)
+    let second = try await shop.server.stream(PlainTask())
+    #expect(second.cacheStatus?.isHit == true && second.cacheStatus?.timeLeft == .seconds(60))
+    #expect(second.headers[.cacheStatus] == second.cacheStatus?.description)
+    shop.clock.advance(by: .seconds(61))
+    let third = try await PlainTask().on(shop.server).send()
+    #expect(third.cacheStatus?.forward == .stale && shop.sentCount == 2)
+    #expect(try await StubServer(.widget).server.response(GetWidget()).cacheStatus == nil)
+  }
+
   @Test func `validates a stale response and merges the headers of the 304`() async throws {
     let shop = CachedShop { number, request in
       guard number > 1 else {

@@ -26,7 +26,7 @@ struct CachedShop: Sendable {
     configure(&configuration)
     let log = log
     server = Server(
-      remote: "https://shop.test", configuration: configuration,
+      "https://shop.test", configuration: configuration,
       transport: StubTransport { request in
         let number = log.withLock { log in
           log.append(request)

@@ -35,7 +35,7 @@ import Testing
     #expect(sent(one) == [nil, nil] && sent(two) == [nil, "a=1"] && two.server.cookieJar === jar)
     var copy = ServerConfiguration()
     copy.cookiePolicy = .perServer
-    let third = Server(remote: "https://shop.test", configuration: copy, environment: [:])
+    let third = Server("https://shop.test", configuration: copy, environment: [:])
     #expect(third.cookieJar !== one.server.cookieJar && third.cookieJar != nil)
   }
 

@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test func `subtracts the time already waited from Retry-After`() async throws {
-    let task = Endpoint<Void, Data>.get("x").on(Server(remote: "http://127.0.0.1"))
+    let task = Endpoint<Void, Data>.get("x").on(Server("http://127.0.0.1"))
     var retry = TransferRetry(task.retry(.fixed(retries: 2, delay: .zero)).plan)
     var error = TaskError(.badStatus, "", phase: .receiving)
     (error.status, error.headers) = (429, ["Retry-After": "300"])

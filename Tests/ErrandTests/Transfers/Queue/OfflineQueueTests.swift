@@ -44,7 +44,7 @@ import Testing
         return HTTPResponse(try answer(body), url: request.url)
       }
       server = Server(
-        remote: "https://shop.test", transport: transport,
+        "https://shop.test", transport: transport,
         manager: TaskManager(clock: CallClock(clock)), environment: [:])
     }
 

@@ -20,7 +20,7 @@ final class QueueRemote: Sendable {
       return try await answer(request, body)
     }
     server = Server(
-      remote: "https://shop.test", transport: transport,
+      "https://shop.test", transport: transport,
       manager: TaskManager(clock: CallClock(clock)), environment: [:])
   }
 

@@ -134,7 +134,7 @@ struct CallLoggerTests {
   func `error messages are logged without secrets, line breaks and escape sequences`(_ index: Int) async throws {
     let shop = try await LoggedShop()
     let logger = CallLogger(shop.logger)
-    let server = Server(remote: "https://shop.test", transport: StubTransport { _ in throw Self.errors[index] })
+    let server = Server("https://shop.test", transport: StubTransport { _ in throw Self.errors[index] })
     await server.update { $0.observers = [InlineObserver(logger)] }
     let policy = RetryPolicy.decided { $0.attempts.count < 2 ? .retry(after: .zero) : .giveUp }
     await #expect(throws: (any Error).self) { try await GetWidget(id: 7).on(server).retry(policy).download() }

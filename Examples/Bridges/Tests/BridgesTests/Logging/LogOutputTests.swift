@@ -11,7 +11,7 @@ struct LogOutputTests {
     handler.logLevel = .trace
     let logger = Logger(label: "shop") { [handler] _ in handler }
     let stub = StubTransport { .status(.noContent, for: $0) }
-    let shop = Server(remote: "https://shop.test", transport: stub)
+    let shop = Server("https://shop.test", transport: stub)
     await shop.update {
       $0.log = LogOutput(logger: logger, level: .notice)
       $0.logStyle = .short

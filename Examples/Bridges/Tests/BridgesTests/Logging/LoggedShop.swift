@@ -24,7 +24,7 @@ struct LoggedShop {
     handler.logLevel = .trace
     self.handler = handler
     mock = try MockServer()
-    server = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
+    server = Server(Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
     let observers: [any TaskObserver] = [InlineObserver(CallLogger(logger, level: level)), events]
     await server.update {
       $0.observers = observers

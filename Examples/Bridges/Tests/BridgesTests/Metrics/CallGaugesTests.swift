@@ -23,7 +23,7 @@ struct CallGaugesTests {
   @Test func `reports the server's calls and connections by state with every reading`() async throws {
     let mock = try MockServer()
     mock.enqueue(.hang)
-    let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
+    let shop = Server(Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
     let metrics = CallMetrics(factory: backend)
     let watch = Task { [readings = shop.gauges(every: .seconds(5))] in await metrics.watch(readings, of: "shop") }
     await clock.sleepers(count: 1)  // the first reading has been reported
@@ -62,10 +62,10 @@ struct CallGaugesTests {
     let watch: Task<Void, Never>
     do {
       let shop = Server(
-        remote: "https://shop.test", transport: StubTransport { .status(.ok, for: $0) },
+        "https://shop.test", transport: StubTransport { .status(.ok, for: $0) },
         manager: TaskManager(clock: CallClock(clock)))
       // A process's first server is its default server, which is not released.
-      Server.default = Server(remote: "https://other.test")
+      Server.default = Server("https://other.test")
       released = shop
       watch = Task { [readings = shop.gauges(every: .seconds(5))] in await metrics.watch(readings, of: "shop") }
       await clock.sleepers(count: 1)

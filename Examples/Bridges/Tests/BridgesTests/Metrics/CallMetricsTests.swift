@@ -10,7 +10,7 @@ struct CallMetricsTests {
   private let clock = ManualClock()
 
   private func shop(at mock: MockServer) async -> Server {
-    let shop = Server(remote: Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
+    let shop = Server(Remote(mock.url), manager: TaskManager(clock: CallClock(clock)))
     await shop.update { [backend] in $0.observers = [CallMetrics(factory: backend)] }
     return shop
   }

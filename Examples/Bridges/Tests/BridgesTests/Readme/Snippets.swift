@@ -10,7 +10,7 @@ import Tracing
 // The code in the README. A test keeps them in sync.
 
 func installation() async {
-  let shop = Server(remote: "https://shop.example.com/v1")
+  let shop = Server("https://shop.example.com/v1")
   let metrics = CallMetrics()
   await shop.update {
     $0.observers = [CallLogger(Logger(label: "shop")), metrics]

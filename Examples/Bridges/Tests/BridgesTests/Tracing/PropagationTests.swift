@@ -23,7 +23,7 @@ struct PropagationTests {
   @Test func `omits an invalid tracer header without failing the call`() async throws {
     let mock = try MockServer()
     mock.enqueue(.status(204))
-    let server = Server(remote: Remote(mock.url))
+    let server = Server(Remote(mock.url))
     let tracer = EndCountingTracer(sending: ["baggage": "a=1\r\nX-Evil: 1", "not a token": "1", "X-Trace": "7"])
     await server.update { $0.perAttemptSteps.append(TracedAttempts(of: server, tracer: tracer)) }
     _ = try await URLTask(mock.url).on(server).run()

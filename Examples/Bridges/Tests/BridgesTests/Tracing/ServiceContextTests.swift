@@ -22,7 +22,7 @@ struct ServiceContextTests {
     let carried = try #require(TraceContext(context, instrument: instrument))
     #expect(carried == trace)
     _ = try await TraceContext.$current.withValue(carried) {
-      try await URLTask(mock.url).on(Server(remote: Remote(mock.url))).run()
+      try await URLTask(mock.url).on(Server(Remote(mock.url))).run()
     }
     let sent = try #require(TraceContext(try await mock.nextRequest().headers))
     #expect(sent.traceID == trace.traceID && sent.state == trace.state && sent.baggage == trace.baggage)

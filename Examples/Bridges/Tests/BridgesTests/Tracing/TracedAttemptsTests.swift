@@ -104,7 +104,7 @@ struct TracedAttemptsTests {
 
   @Test func `ends a span exactly once`() async throws {
     let (mock, tracer) = (try MockServer(), EndCountingTracer())
-    let server = Server(remote: Remote(mock.url))
+    let server = Server(Remote(mock.url))
     await server.update { $0.perAttemptSteps.append(TracedAttempts(of: server, tracer: tracer)) }
     mock.enqueue(.text("read"))
     let response = try await URLTask(mock.url).on(server).stream()
@@ -150,7 +150,7 @@ struct TracedAttemptsTests {
   @Test func `an IPv6 address has no brackets, and other errors are named by type`() async throws {
     struct Odd: Error {}
     let (shop, stub) = (try await TracedShop(), StubTransport { _ in throw Odd() })
-    let server = Server(remote: "https://[::1]:8443", transport: stub)
+    let server = Server("https://[::1]:8443", transport: stub)
     await shop.install(in: server)
     await #expect(throws: (any Error).self) { try await GetWidget(id: 7).on(server).retry(.never).download() }
     let attempt = try #require(shop.attempts.first)
@@ -171,7 +171,7 @@ struct TracedAttemptsTests {
 
   @Test func `by default uses the tracer of the surrounding task`() async throws {
     let (mock, tracer) = (try MockServer(), InMemoryTracer())
-    let server = Server(remote: Remote(mock.url))
+    let server = Server(Remote(mock.url))
     await server.update {
       $0.perCallSteps.append(TracedCalls())
       $0.perAttemptSteps.append(TracedAttempts(of: server))

@@ -13,7 +13,7 @@ struct TracedShop {
 
   init() async throws {
     mock = try MockServer()
-    server = Server(remote: Remote(mock.url))
+    server = Server(Remote(mock.url))
     await install(in: server)
   }
 
