@@ -19,12 +19,13 @@ struct OrderWidget: POST<Widget, Widget> {
   var idempotency: Idempotency { .key }
 }
 
-func retry(_ order: Endpoint<Widget, Void>, at shop: Server) async throws {
-  try await order.retry(upTo: 3, after: .seconds(1)).on(shop).send()
+func retry(at shop: Server) async throws -> Widget {
+  let widget = try await shop.send(GetWidget(id: 7).retry(upTo: 3, after: .seconds(1)))
 
   let patient = RetryPolicy.decided { failure in
     guard failure.error.status == 503, failure.attempts.count < 5 else { return .giveUp }
     return .retry(after: failure.retryAfter ?? .seconds(2))
   }
   await shop.update { $0.retryPolicy = patient }
+  return widget
 }

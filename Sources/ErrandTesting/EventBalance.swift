@@ -61,6 +61,8 @@ struct EventBalance {
       case .admitted, .leftQueue: (name, opens, isUnique) = ("the wait for a slot", false, false)
       case .refreshStarted: (name, opens, isUnique) = ("the wait for a token", true, false)
       case .refreshEnded: (name, opens, isUnique) = ("the wait for a token", false, false)
+      case .networkWaitStarted: (name, opens, isUnique) = ("the wait for a network", true, false)
+      case .networkWaitEnded: (name, opens, isUnique) = ("the wait for a network", false, false)
       case .delayStarted: (name, opens, isUnique) = ("the delay", true, false)
       case .delayEnded: (name, opens, isUnique) = ("the delay", false, false)
       default: return nil

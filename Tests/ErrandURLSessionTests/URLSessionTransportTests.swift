@@ -162,6 +162,16 @@ struct URLSessionTransportTests {
     #expect(mine.urlCache === cache && mine.httpCookieStorage != nil)
   }
 
+  @Test func `sends the header fields of the app's configuration`() async throws {
+    let mine = URLSessionConfiguration.default
+    mine.httpAdditionalHeaders = ["X-Client": "kiosk"]
+    server.route("/a", answer: .text("a"))
+    let configured: URLSessionTransport = .urlSession(mine)
+    let response = try await BoundedTransport(configured).send(HTTPRequest(.get, url("a")))
+    _ = try await response.body.collect()
+    #expect(server.requests.last?.headers["X-Client"] == "kiosk")
+  }
+
   @Test func `a HEAD response has a length and no body`() async throws {
     server.route("/a", answer: .text("nine bytes"))
     let response = try await transport.send(HTTPRequest(.head, url("a")))

@@ -41,9 +41,34 @@
       for credential in [nil, Credential(user: "somebody", password: "open barley")] {
         proxy.credential = credential
         let error = await #expect(throws: TaskError.self) { try await transport(by: proxy).send(request().0) }
-        #expect(error?.wasNotSent == true && error?.code == .cannotConnect, "\(String(describing: error))")
+        #expect(error?.wasNotSent == true && error?.code == .proxyAuthenticationRequired)
       }
       #expect(mock.requestCount == 1)
+    }
+
+    @Test func `a rejected credential is renewed once, and then the call fails without a retry`() async throws {
+      let socks = try await SocksProxy(asksForCredential: true)
+      for isRight in [true, false] {
+        let asked = Shared(0)
+        var proxy = socks.proxy
+        proxy.credential = Credential(user: "somebody", password: "open barley")
+        proxy.renewCredential = { _ in
+          asked.withLock { $0 += 1 }
+          return isRight ? SocksProxy.credential : Credential(user: "somebody", password: "open rye")
+        }
+        let server = Server("http://shop.test:\(try request().port)", transport: try transport(by: proxy)) {
+          $0.insecureHosts = ["shop.test"]
+        }
+        let result = await Result { try await server.data(.get("a")) }
+        #expect(asked.withLock { $0 } == 1)
+        if isRight {
+          #expect(try result.get() == Data("from the origin".utf8))
+        } else {
+          let error = #expect(throws: TaskError.self) { try result.get() }
+          #expect(error?.code == .proxyAuthenticationRequired && error?.isOffline == false)
+          #expect(error?.attempts.count == 1)
+        }
+      }
     }
 
     @Test func `a 407 from the origin does not renew the proxy credential`() async throws {

@@ -93,6 +93,8 @@ extension Answer {
       call.trace.note(.decoded)
       return payload
     } catch let error as TaskError {
+      var error = error
+      if !isSuccess { error.reason = "\(response.status): \(error.reason)" }
       throw error.with(response, data, call.snapshot.configuration)
     }
   }

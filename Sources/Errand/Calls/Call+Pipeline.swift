@@ -158,6 +158,6 @@ extension Call {
     _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     guard let wait = rules.connectivity else { return try await next(request) }
-    return try await wait.send(request, next)
+    return try await wait.send(request, trace, next)
   }
 }

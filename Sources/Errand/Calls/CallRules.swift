@@ -39,7 +39,7 @@ struct CallRules: Sendable {
     let configuration = snapshot.configuration
     return ConnectivityWait(
       reachability: configuration.reachability, allowance: ConnectivityAllowance(configuration.connectivityTimeout),
-      clock: plan.server.manager.clock)
+      clock: plan.server.manager.clock, redaction: configuration.redaction)
   }
 
   private static func progress(_ plan: TaskPlan, _ trace: CallTrace?) -> (@Sendable (TransferProgress) -> Void)? {

@@ -133,6 +133,8 @@ extension TaskError {
     case waiting = "while waiting for a slot"
     /// Waiting for the next attempt.
     case delaying = "while waiting to retry"
+    /// Waiting for a network (``ServerConfiguration/waitsForConnectivity``).
+    case awaitingNetwork = "while waiting for a network"
     /// Resolving the host name, connecting, and the TLS handshake.
     case connecting = "while connecting"
     /// Sending the request.
@@ -154,6 +156,8 @@ extension TaskError.Phase {
     case .queued, .leftQueue, .turnWaitStarted: self = .waiting
     case .delayStarted: self = .delaying
     case .refreshStarted: self = .authenticating
+    case .networkWaitStarted: self = .awaitingNetwork
+    case .networkWaitEnded: self = .awaitingResponse
     case .attemptStarted, .admitted, .hedgeSent, .redirected, .refreshEnded: self = .awaitingResponse
     case .requested, .nameResolved, .connected, .secured, .requestSent: self = .awaitingResponse
     case .responded, .progressed: self = .receiving

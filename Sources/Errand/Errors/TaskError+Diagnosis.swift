@@ -76,6 +76,7 @@ extension TaskError {
 
   private func limitCause(_ timer: Timeouts.Timer) -> Diagnosis.Cause {
     switch (timer, phase) {
+    case (_, .awaitingNetwork): .offline
     case (.call, _): attempts.count > 1 || phase == .delaying ? .deadlineInRetries : .deadline
     case (.queue, _), (_, .waiting): .slowQueue
     case (.connect, _), (_, .connecting): .slowConnect

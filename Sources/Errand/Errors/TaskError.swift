@@ -279,7 +279,9 @@ public struct TaskError: Error, Sendable {
   public var isTimeout: Bool { code == .timedOut }
 
   /// Whether the remote could not be reached.
-  public var isOffline: Bool { code == .cannotResolveHost || code == .cannotConnect || code == .offline }
+  public var isOffline: Bool {
+    code == .cannotResolveHost || code == .cannotConnect || code == .offline || phase == .awaitingNetwork
+  }
 
   /// Whether the same request may succeed if it is retried a little later.
   ///

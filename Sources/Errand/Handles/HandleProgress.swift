@@ -10,8 +10,8 @@ struct HandleProgress {
   mutating func note(_ moment: CallMoment) {
     guard !underlying.isOver else { return }
     switch moment {
-    case .queued, .delayStarted, .turnWaitStarted: underlying = .waiting
-    case .attemptStarted, .admitted: underlying = .running
+    case .queued, .delayStarted, .turnWaitStarted, .networkWaitStarted: underlying = .waiting
+    case .attemptStarted, .admitted, .networkWaitEnded: underlying = .running
     case .callEnded(.succeeded): underlying = .succeeded
     case .callEnded(.failed): underlying = .failed
     case .callEnded(.cancelled): underlying = .cancelled

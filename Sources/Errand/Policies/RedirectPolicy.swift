@@ -29,6 +29,8 @@ public struct RedirectPolicy: Sendable {
     self.decision = decision
   }
 
+  var isInherited: Bool { kind == .inherited }
+
   /// The reason why redirects are not followed. `nil` if all are followed.
   var refusal: String? {
     switch kind {

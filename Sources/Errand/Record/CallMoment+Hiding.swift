@@ -7,6 +7,7 @@ extension CallMoment {
     case .redirected: .redirected(to: RequestLine.hidden)
     case .attemptEnded(let number, let record): .attemptEnded(number, record.withoutURL)
     case .delayStarted(let delay, _): .delayStarted(delay, reason: RequestLine.hidden)
+    case .networkWaitStarted: .networkWaitStarted(reason: RequestLine.hidden)
     case .retryRefused: .retryRefused(reason: RequestLine.hidden)
     case .callEnded(.failed): .callEnded(.failed(RequestLine.hidden))
     default: self

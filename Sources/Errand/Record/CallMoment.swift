@@ -48,6 +48,10 @@ public enum CallMoment: Sendable {
   case delayStarted(Duration, reason: String)
   /// The wait before a retry has ended or was interrupted.
   case delayEnded
+  /// The attempt is waiting for a network. `reason` is the connection failure.
+  case networkWaitStarted(reason: String)
+  /// The wait for a network has ended.
+  case networkWaitEnded
   /// The policy allowed a retry or hedge of the attempt, but it was not made. `reason` explains why.
   case retryRefused(reason: String)
   /// No response has arrived yet, so the attempt with this number is started concurrently.
@@ -108,6 +112,8 @@ extension CallMoment: CustomStringConvertible {
     case .refreshEnded: "finished waiting for the token"
     case .delayStarted(let delay, let reason): "waiting \(delay.formattedSeconds) to retry: \(reason)"
     case .delayEnded: "finished waiting"
+    case .networkWaitStarted(let reason): "waiting for a network: \(reason)"
+    case .networkWaitEnded: "finished waiting for a network"
     case .retryRefused(let reason): "not retried: \(reason)"
     case .hedgeSent(let number): "no response yet: starting attempt \(number) concurrently"
     case .joined(let call): "joined call \(call), which sends the same request"
@@ -146,6 +152,8 @@ extension CallMoment {
     case .refreshEnded: "refreshEnded"
     case .delayStarted: "delayStarted"
     case .delayEnded: "delayEnded"
+    case .networkWaitStarted: "networkWaitStarted"
+    case .networkWaitEnded: "networkWaitEnded"
     case .retryRefused: "retryRefused"
     case .hedgeSent: "hedgeSent"
     case .joined: "joined"

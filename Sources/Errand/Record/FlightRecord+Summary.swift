@@ -31,10 +31,12 @@ extension FlightRecord {
   private func line(_ entry: Entry) -> String? {
     switch entry.moment {
     case .attemptEnded(let number, let record): "attempt \(number): \(record.summary)"
-    case .redirected, .joined, .cacheAnswered, .cacheMissed, .cacheValidated, .hedgeSent, .retryRefused, .delayStarted:
+    case .redirected, .joined, .cacheAnswered, .cacheMissed, .cacheValidated, .hedgeSent, .retryRefused, .delayStarted,
+      .networkWaitStarted:
       "\(entry.moment)"
     case .refreshEnded: "waited for a new token until \(entry.time.formattedSeconds)"
     case .turnWaitEnded: "waited for the serial queue until \(entry.time.formattedSeconds)"
+    case .networkWaitEnded: "waited for a network until \(entry.time.formattedSeconds)"
     case .callStarted, .turnWaitStarted, .attemptStarted, .requested, .queued, .admitted, .leftQueue, .nameResolved,
       .connected,
       .secured, .requestSent, .progressed, .responded, .bodyReceived, .refreshStarted, .delayEnded, .decoded,

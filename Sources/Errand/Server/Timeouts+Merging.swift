@@ -15,9 +15,12 @@ extension Timeouts {
   /// response head arrives, and how long either body may be idle.
   static func ofStreams(_ timeout: Duration, _ limits: Timeouts, _ configuration: ServerConfiguration) -> Timeouts {
     var merged = limits.orElse(configuration.timeouts)
-    let timeout = timeout == .inherited ? configuration.defaultTimeout : timeout
-    merged.connect = min(merged.connect ?? timeout, timeout)
-    merged.firstByte = min(merged.firstByte ?? timeout, timeout)
+    let isStated = timeout != .inherited
+    let timeout = isStated ? timeout : configuration.defaultTimeout
+    merged.connect = limits.connect ?? min(merged.connect ?? timeout, timeout)
+    // The task's timeout overrides the server's limit, but not the task's own.
+    merged.firstByte =
+      limits.firstByte ?? (isStated ? min(merged.firstByte ?? timeout, timeout) : merged.firstByte ?? timeout)
     merged.idle = merged.idle ?? timeout
     return merged.bounded
   }

@@ -6,9 +6,10 @@ struct ConnectivityWait: Sendable {
   let reachability: any Reachability
   let allowance: ConnectivityAllowance
   let clock: CallClock
+  let redaction: Redaction
 
   func send(
-    _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
+    _ request: HTTPRequest, _ trace: CallTrace, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     var failures = 0
     var last: TaskError?
@@ -18,6 +19,8 @@ struct ConnectivityWait: Sendable {
       } catch let error as TaskError where waitsOut(error) {
         guard let origin = Origin(request.url) else { throw error }
         failures += 1
+        trace.note(.networkWaitStarted(reason: error.shownReason(redaction).onOneLine))
+        defer { trace.note(.networkWaitEnded) }
         guard try await wait(for: origin, failures) else { throw allowance.exceeded(error) }
         last = error
       } catch let error as TaskError where error.code == .bodyNotReplayable {

@@ -20,6 +20,20 @@ package enum TaskSpelling {
     "gzipUploadThreshold",
   ]
 
+  /// The names of modifiers whose argument has its own type, and the requirements that they set.
+  private static let modifiers: [String: (requirement: String, type: Any.Type)] = [
+    "deadline": ("timeouts", Duration.self), "cookies": ("cookiePolicy", CookiePolicy.self),
+    "redirects": ("redirectPolicy", RedirectPolicy.self), "caching": ("cachePolicy", CachePolicy.self),
+    "addresses": ("addressPolicy", AddressPolicy.self), "accepting": ("acceptedStatuses", AcceptedStatuses.self),
+    "retry": ("retryPolicy", RetryPolicy.self), "authenticated": ("authentication", Authentication.self),
+  ]
+
+  /// The types of the server's settings by name. Short names, such as `disabled`, may belong to the app.
+  private static let serverSettings: [String: Any.Type] = Dictionary(
+    Mirror(reflecting: ServerConfiguration()).children.compactMap { property in
+      property.label.flatMap { $0.utf8.count < 9 ? nil : ($0, type(of: property.value)) }
+    }, uniquingKeysWith: { first, _ in first })
+
   /// Body properties, which are only used if the task conforms to the corresponding protocol.
   private static let bodies = [
     "uploadPayload": "PayloadUploadingTask", "uploadData": "DataUploadingTask", "uploadFile": "FileUploadingTask",
@@ -84,6 +98,14 @@ package enum TaskSpelling {
     {
       return "\(label) is ignored because the task's UploadPayload is NoContent: change it to \(type)"
     }
+    if let (requirement, expected) = modifiers[label], expected == type, !isStated(requirement, by: task) {
+      return "\(label) is ignored: ServerTask has no property '\(label)'. Did you mean \(requirement)?"
+    }
+    // The property may be used by a computed requirement.
+    if serverSettings[label] == type, !isStated("headers", by: task), !isStated("timeout", by: task) {
+      return
+        "\(label) is ignored: it is a setting of the server, not of a task. Set it in Server(…) { $0.\(label) = … }"
+    }
     // A leading underscore marks the backing storage of a computed property.
     guard !spelled.contains(label), !label.hasPrefix("_"), let aspect = neighbour(of: label, value, in: task),
       !isStated(aspect, by: task)
@@ -123,6 +145,14 @@ package enum TaskSpelling {
     case "decoder": !task.plannedDecoder.isInherited
     case "payloadPath": task.plannedPayloadPath != .inherited
     case "gzipUploadThreshold": task.plannedGZipThreshold != nil
+    case "timeouts": task.timeouts != Timeouts()
+    case "cookiePolicy": !task.cookiePolicy.isInherited
+    case "redirectPolicy": !task.redirectPolicy.isInherited
+    case "cachePolicy": !task.cachePolicy.isInherited
+    case "addressPolicy": !task.addressPolicy.isInherited
+    case "acceptedStatuses": !task.acceptedStatuses.isInherited
+    case "retryPolicy": !task.retryPolicy.isInherited
+    case "authentication": !task.authentication.isInherited
     default: false
     }
   }

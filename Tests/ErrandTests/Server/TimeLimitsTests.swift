@@ -106,9 +106,15 @@ import Testing
     #expect(try await reported(isStream: true) { $0.defaultTimeout = .seconds(7) } == all(7))
     #expect(try await reported(timeout: .seconds(8), isStream: true) { $0.defaultTimeout = .seconds(7) } == all(8))
     let long = Timeouts(connect: .seconds(70), firstByte: .seconds(70), idle: .seconds(70))
-    var expected = all(7)
-    expected.idle = .seconds(70)
     let merged = try await reported(isStream: true) { ($0.timeouts, $0.defaultTimeout) = (long, .seconds(7)) }
-    #expect(merged == expected, "the timeout limits the head, and `timeouts.idle` limits the body")
+    var explicit = long
+    explicit.connect = .seconds(7)
+    #expect(merged == explicit, "explicit limits override the default")
+    let own = try await reported(long, timeout: .seconds(8), isStream: true) { $0.defaultTimeout = .seconds(7) }
+    #expect(own == long, "the task's own limits override its timeout")
+    var expected = all(8)
+    expected.idle = .seconds(70)
+    let mixed = try await reported(timeout: .seconds(8), isStream: true) { $0.timeouts = long }
+    #expect(mixed == expected, "the task's timeout overrides the server's limits for the head")
   }
 }

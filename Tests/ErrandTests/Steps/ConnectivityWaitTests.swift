@@ -43,6 +43,21 @@ import Testing
     #expect(error.reason.contains("connectivityTimeout"), "\(error)")
   }
 
+  @Test func `a deadline that expires during the wait says so, and the record has the wait's reason`() async throws {
+    let shop = shop()
+    let call = Task { try await shop.task().deadline(.milliseconds(500)).run() }
+    await shop.clock.sleepers(count: 3)  // the wait for the network, its timeout and the deadline
+    shop.clock.advance(by: .milliseconds(500))
+    let error = try #require(await taskError { _ = try await call.value })
+    #expect(error.timer == .call && error.phase == .awaitingNetwork && error.isOffline, "\(error)")
+    #expect(error.reason.hasSuffix("while waiting for a network"))
+    #expect(error.diagnosis?.cause == "no network connection")
+    let wait = error.record?.entries.map { "\($0.moment)" }.filter {
+      $0.contains("network: ") || $0.contains("a network")
+    }
+    #expect(wait == ["waiting for a network: refused", "finished waiting for a network"])
+  }
+
   @Test func `reports why the request was not sent even if its one-shot body can't be resent`() async throws {
     let shop = VirtualShop(
       configure: { configuration in

@@ -43,6 +43,34 @@ import Testing
     #expect(try await problems(Chosen(method: .put, baseURL: .known("https://other.test/v2"))) == [])
   }
 
+  private struct Overriding: ServerTask {
+    let userAgent = "mine/1"
+    let maximumBodySize = 100
+    let defaultTimeout: Duration = .seconds(5)
+    let deadline: Duration = .seconds(5)
+    let cookies = CookiePolicy.none
+  }
+  private struct Using: ServerTask {
+    let userAgent = "mine/1"
+    let cookies = CookiePolicy.none
+    let disabled = true
+    let deadline = "tomorrow"
+    var cookiePolicy: CookiePolicy { cookies }
+    var headers: HTTPHeaders { [.userAgent: userAgent] }
+  }
+
+  @Test func `reports a server's setting and a modifier's name, unless the task uses the property`() {
+    #expect(
+      TaskSpelling.problems(of: Overriding()) == [
+        "Overriding.userAgent is ignored: it is a setting of the server, not of a task. Set it in Server(…) { $0.userAgent = … }",
+        "Overriding.maximumBodySize is ignored: it is a setting of the server, not of a task. Set it in Server(…) { $0.maximumBodySize = … }",
+        "Overriding.defaultTimeout is ignored: it is a setting of the server, not of a task. Set it in Server(…) { $0.defaultTimeout = … }",
+        "Overriding.deadline is ignored: ServerTask has no property 'deadline'. Did you mean timeouts?",
+        "Overriding.cookies is ignored: ServerTask has no property 'cookies'. Did you mean cookiePolicy?",
+      ])
+    #expect(TaskSpelling.problems(of: Using()) == [])
+  }
+
   private struct Fine: ServerTask {
     let id = 7
     let paths = 3

@@ -80,16 +80,16 @@ import Testing
     #expect(try await server.data(.get("widgets/7")) == bytes)
     #expect(try await server.stream(GetWidget(id: 7)).body.collect() == bytes)
     #expect(try await server.stream(.get("widgets/7")).body.collect() == bytes)
-    let folder = try TemporaryFolder()
-    for (name, isEndpoint) in [("a", false), ("b", true)] {
-      let file = folder.url.appendingPathComponent(name)
-      let written =
-        isEndpoint
-        ? try await server.download(.get("widgets/7"), to: file)
-        : try await server.download(GetWidget(id: 7), to: file)
-      #expect(try written.payload == file && Data(contentsOf: file) == bytes)
+    try await withFolder { folder in
+      let (one, two) = (folder.appendingPathComponent("1"), folder.appendingPathComponent("2"))
+      let first = try await server.download(GetWidget(id: 7), to: one)
+      let second = try await server.download(.get("widgets/7"), to: two)
+      #expect(first.payload == one && second.payload == two)
+      #expect(try Data(contentsOf: one) == bytes && Data(contentsOf: two) == bytes)
+      let third = try await server.download(GetWidget(id: 7), into: folder)
+      #expect(try Data(contentsOf: third.payload) == bytes)
     }
-    #expect(stub.requests.count == 8 && Set(stub.urls) == ["https://shop.test/widgets/7"])
+    #expect(stub.requests.count == 9 && Set(stub.urls) == ["https://shop.test/widgets/7"])
   }
 
   @Test func `a server returns the events of a task and of an endpoint`() async throws {
@@ -128,6 +128,28 @@ import Testing
     #expect(error.code == .decodingFailed && error.status == 200 && error.body == Data(#"{"id":"seven"}"#.utf8))
     #expect(
       "\(error)".hasPrefix("GET https://shop.test/w/7: can't decode Widget from 14 bytes of application/json: at id"))
+  }
+
+  @Test func `an error from decoding a response with a bad status names the status`() async throws {
+    let stub = StubServer(.data(Data("<p>".utf8), .html, 500)) { $0.reportBadHTTPStatusAsError = false }
+    let error = try #require(await taskError { _ = try await stub.server.send(GetWidget(id: 7)) })
+    #expect(error.code == .decodingFailed && error.status == 500)
+    #expect("\(error)".hasPrefix("GET https://shop.test/widgets/7: 500 Internal Server Error: can't decode Widget"))
+  }
+
+  @Test func `measures the time in the queue and the duration of a call`() async throws {
+    let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, clock in
+      try await clock.sleep(for: .seconds(2))
+      return .json(#"{"id":7,"name":"Sprocket"}"#, for: request)
+    }
+    async let first = shop.server.response(GetWidget(id: 7))
+    await shop.clock.sleepers(count: 1)
+    async let second = shop.server.response(GetWidget(id: 8))
+    #expect(await eventually { shop.manager.waitingCount == 1 })
+    for _ in 1...2 { await shop.clock.pass(.seconds(2), sleepers: 1) }
+    let (one, two) = try await (first.metrics, second.metrics)
+    #expect(one.queued == .zero && one.elapsed == .seconds(2))
+    #expect(two.queued == .seconds(2) && two.elapsed == .seconds(4))
   }
 
   @Test func `a body longer than the limit is not decoded`() async throws {

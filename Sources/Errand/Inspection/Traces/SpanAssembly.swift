@@ -169,7 +169,8 @@ extension CallMoment {
   fileprivate var isOfCall: Bool {
     switch self {
     case .queued, .leftQueue, .delayStarted, .retryRefused, .hedgeSent, .joined, .refreshStarted, .refreshEnded,
-      .cacheAnswered, .cacheMissed, .cacheValidated, .turnWaitStarted, .turnWaitEnded:
+      .cacheAnswered, .cacheMissed, .cacheValidated, .turnWaitStarted, .turnWaitEnded,
+      .networkWaitStarted, .networkWaitEnded:
       true
     default: false
     }

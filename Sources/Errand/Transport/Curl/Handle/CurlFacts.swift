@@ -51,10 +51,12 @@
     ) -> any Error {
       if let bodyFailure { return TaskError.ofTransfer(bodyFailure) }
       if long(CCINFO_HTTP_CONNECTCODE) == 407 {
-        var error = TaskError(
-          .proxyAuthenticationRequired, "the proxy requires credentials", phase: .connecting, wasNotSent: true)
+        var error = lackOfCredentials
         error.status = .proxyAuthenticationRequired
         return error
+      }
+      if code == CCE_PROXY, [CCPX_NO_AUTH, CCPX_USER_REJECTED].contains(Int32(long(CCINFO_PROXY_ERROR))) {
+        return lackOfCredentials
       }
       if sendCount == 0, let error = tunnelFailure { return error }
       let failure = CurlFailure(
@@ -76,6 +78,10 @@
       let peer = remoteAddress.isEmpty ? "" : "\(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))"
       if !peer.isEmpty, !reason.contains(peer) { reason += ", \(peer)" }
       return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, wasNotSent: wasNotSent)
+    }
+
+    private var lackOfCredentials: TaskError {
+      TaskError(.proxyAuthenticationRequired, "the proxy requires credentials", phase: .connecting, wasNotSent: true)
     }
 
     /// The error if the proxy refused the tunnel, in which case no part of the request was sent. Otherwise `nil`.
