@@ -1,17 +1,51 @@
 /// Named queues, each of which runs one call at a time, first come, first served.
 final class SerialQueues: Sendable {
-  private typealias Ticket = Admission.Ticket
+  /// A place in a queue. Its call waits for its turn, has its turn, or has left the queue.
+  struct Place: Sendable {
+    let queue: String
+    fileprivate let ticket: Admission.Ticket
+    fileprivate let node: WaitNode
+  }
+
+  private struct Waiting {
+    let wait: WaitNode.Wait
+    var waiter: Waiter<Bool>?
+  }
 
   private struct Queue {
-    var line = WaitingLine()
     /// Waits for the turn of the call that holds the queue.
     let node = WaitNode()
+    var holder: Admission.Ticket
+    var line = WaitingLine()
+    /// The calls in line.
+    var waiting: [Admission.Ticket: Waiting] = [:]
+
+    init(holder: Admission.Ticket) { self.holder = holder }
+
+    /// Removes a call from the line. Returns its waiter.
+    mutating func giveUp(_ ticket: Admission.Ticket) -> Waiter<Bool>? {
+      guard line.remove(ticket) else { return nil }
+      return end(ticket)
+    }
+
+    private mutating func end(_ ticket: Admission.Ticket) -> Waiter<Bool>? {
+      let waiting = waiting.removeValue(forKey: ticket)
+      waiting?.wait.end()
+      return waiting?.waiter
+    }
+
+    /// Passes the turn to the first call in line and returns its waiter, or returns `nil` if the line is empty.
+    mutating func advance() -> Waiter<Bool>?? {
+      guard let next = line.first?.ticket else { return nil }
+      line.removeFirst()
+      holder = next
+      return .some(end(next))
+    }
   }
 
   private struct State {
-    var nextTicket = 0
+    var lastTicket = 0
     var queues: [String: Queue] = [:]
-    var waiters = TicketWaiters()
   }
 
   private let state = Lock(State())
@@ -23,88 +57,97 @@ final class SerialQueues: Sendable {
   /// that holds the queue waits for the surrounding call, or is that call.
   @inline(__always)  // calls without a queue should not pay for this
   func withExclusiveAccess<Result>(
-    _ queue: SerialQueue, onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in },
-    body: () async throws -> Result
+    _ queue: SerialQueue, from place: Place? = nil,
+    onWait: (_ isOver: Bool, _ queue: String) -> Void = { _, _ in }, body: () async throws -> Result
   ) async throws -> Result {
     guard let name = queue.name else { return try await body() }
-    return try await waitForTurn(name, onWait, body)
+    return try await waitForTurn(try placeIn(name, place), onWait, body)
   }
 
   private func waitForTurn<Result>(
-    _ name: String, _ onWait: (_ isOver: Bool, _ queue: String) -> Void, _ body: () async throws -> Result
+    _ place: Place, _ onWait: (_ isOver: Bool, _ queue: String) -> Void, _ body: () async throws -> Result
   ) async throws -> Result {
-    let (node, place) = try enter(name)
-    if let (ticket, waiting) = place {
-      onWait(false, name)
-      defer {
-        waiting.end()
-        onWait(true, name)
-      }
-      try await wait(ticket, name)
+    defer { leave(place) }
+    if !hasTurn(place) {
+      onWait(false, place.queue)
+      defer { onWait(true, place.queue) }
+      try await wait(place)
     }
     let turn = WaitNode()
-    node.wait(for: turn)
-    defer {
-      node.stopWaiting(for: turn)
-      leave(name)
-    }
+    place.node.wait(for: turn)
+    defer { place.node.stopWaiting(for: turn) }
     return try await turn.work(body)
   }
 
-  /// Enters a queue. Returns its node and a ticket to wait with, or no ticket if the queue was free and is now held.
-  /// Throws if waiting would deadlock.
-  private func enter(_ name: String) throws -> (WaitNode, (Ticket, WaitNode.Wait)?) {
+  // MARK: Places
+
+  /// Enters a queue as the last call in line. The place keeps the order of calls that run in other Swift tasks later.
+  /// Call ``leave(_:)`` when the call has ended.
+  ///
+  /// - Parameters:
+  ///   - name: The queue.
+  ///   - work: The work that waits for the place.
+  func enter(_ name: String, as work: [WaitNode] = WaitNode.current) throws -> Place {
     try state.withLock { state in
+      state.lastTicket += 1
+      let ticket = state.lastTicket
       // Mutate in place: copying a queue is O(n).
       guard let node = state.queues[name]?.node else {
-        let queue = Queue()
+        let queue = Queue(holder: ticket)
         state.queues[name] = queue
-        return (queue.node, nil)
+        return Place(queue: name, ticket: ticket, node: queue.node)
       }
-      guard let waiting = node.beginWait() else {
+      guard let wait = node.beginWait(of: work) else {
         throw TaskError(
           .reentrantQueue,
           "waiting for the serial queue '\(name)' would deadlock because the call that holds it waits for this call: start this call with manager.start or Task.detached, and don't await it",
-          phase: .waiting)
+          phase: .queueing)
       }
-      state.nextTicket += 1
-      state.queues[name]?.line.append(state.nextTicket, since: .zero)
-      return (node, (state.nextTicket, waiting))
+      state.queues[name]?.line.append(ticket, since: .zero)
+      state.queues[name]?.waiting[ticket] = Waiting(wait: wait)
+      return Place(queue: name, ticket: ticket, node: node)
     }
   }
 
-  private func wait(_ ticket: Ticket, _ name: String) async throws {
+  /// Leaves the queue: gives up the turn or the place in line. Does nothing after the first time.
+  func leave(_ place: Place) {
+    let (waiter, isNext) = state.withLock { state -> (Waiter<Bool>?, Bool) in
+      guard state.queues[place.queue]?.holder == place.ticket else {
+        return (state.queues[place.queue]?.giveUp(place.ticket), false)
+      }
+      if let waiter = state.queues[place.queue]?.advance() { return (waiter, true) }
+      state.queues[place.queue] = nil
+      return (nil, false)
+    }
+    waiter?.resume(returning: isNext)
+  }
+
+  /// Returns `place` if it is still a place in the queue, or a new place.
+  private func placeIn(_ name: String, _ place: Place?) throws -> Place {
+    if let place, place.queue == name, hasTurn(place) || isInLine(place) { return place }
+    return try enter(name)
+  }
+
+  private func hasTurn(_ place: Place) -> Bool {
+    state.withLock { $0.queues[place.queue]?.holder == place.ticket }
+  }
+
+  private func isInLine(_ place: Place) -> Bool {
+    state.withLock { $0.queues[place.queue]?.waiting[place.ticket] != nil }
+  }
+
+  private func wait(_ place: Place) async throws {
     let hasTurn = await answer { waiter in
-      state.withLock { $0.waiters.keep(waiter, ticket) }
-    } onCancel: {
-      abandon(ticket, name)
-    }
-    guard hasTurn else { throw CancellationError() }
-  }
-
-  private func abandon(_ ticket: Ticket, _ name: String) {
-    decide(false) { state in
-      // A waiter that was already admitted isn't removed here. It leaves the queue on its own.
-      state.queues[name]?.line.remove(ticket) == true ? ticket : nil
-    }
-  }
-
-  private func leave(_ name: String) {
-    decide(true) { state in
-      guard let ticket = state.queues[name]?.line.first?.ticket else {
-        state.queues[name] = nil
+      state.withLock { state -> Bool? in
+        if state.queues[place.queue]?.holder == place.ticket { return true }
+        guard state.queues[place.queue]?.waiting[place.ticket] != nil else { return false }
+        state.queues[place.queue]?.waiting[place.ticket]?.waiter = waiter
         return nil
       }
-      state.queues[name]?.line.removeFirst()
-      return ticket
+    } onCancel: {
+      // A call that already has its turn leaves the queue on its own.
+      state.withLock { $0.queues[place.queue]?.giveUp(place.ticket) }?.resume(returning: false)
     }
-  }
-
-  /// Resumes a waiter with `true` if it now holds the queue, or `false` if it was cancelled.
-  private func decide(_ hasTurn: Bool, _ choose: (inout State) -> Ticket?) {
-    let waiter = state.withLock { state in
-      choose(&state).flatMap { state.waiters.decide($0, hasTurn: hasTurn) }
-    }
-    waiter?.resume(returning: hasTurn)
+    guard hasTurn else { throw CancellationError() }
   }
 }

@@ -65,7 +65,8 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
           }
           running += 1
           let place = state.withLock { $0.window.take() }
-          group.addTask { await self.run(task, at: place) }
+          let plan = entered(task.plan)
+          group.addTask { await self.run(task, plan, at: place) }
         }
         if isExhausted, !Task.isCancelled { endSource(nil) }
         await group.waitForAll()
@@ -91,9 +92,16 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
     return nil
   }
 
-  private func run(_ task: Described, at place: Int) async {
-    var plan = task.plan
+  /// Enters the plan's serial queue in the order of the tasks. If the queue refuses, the call reports the error.
+  private func entered(_ plan: TaskPlan) -> TaskPlan {
+    var plan = plan
     if let server { plan.server = server }
+    plan.place = plan.serialQueue.name.flatMap { try? plan.server.manager.serialQueues.enter($0) }
+    return plan
+  }
+
+  private func run(_ task: Described, _ plan: TaskPlan, at place: Int) async {
+    defer { if let place = plan.place { plan.server.manager.serialQueues.leave(place) } }
     do {
       let payload = try await Call.perform(plan, .memory) { try $0.decoded(Described.DownloadPayload.self) }
       finish(Completion(place: place, task: task.unmodified, result: .success(payload)), isFailed: false)

@@ -105,7 +105,7 @@ extension Call {
 extension Call {
   /// Runs `body` with exclusive access to the call's serial queue, after any pause has ended.
   private func inQueue<Value>(_ body: () async throws -> Value) async throws -> Value {
-    try await manager.serialQueues.withExclusiveAccess(plan.serialQueue) { isOver, queue in
+    try await manager.serialQueues.withExclusiveAccess(plan.serialQueue, from: plan.place) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
       // The previous call in the queue may have cancelled this call.

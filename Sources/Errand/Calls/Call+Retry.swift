@@ -53,7 +53,7 @@ extension Call {
       guard request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
       if let method = attempt.sent.onceOnly { return Self.onceOnly(method) }
     }
-    if let remaining = [remaining, plan.tokenRetry?.remaining()].compactMap(\.self).min(), delay >= remaining {
+    if let remaining = [remaining, plan.remainingOfWaiters?()].compactMap(\.self).min(), delay >= remaining {
       return "the call's deadline would expire during the retry delay of \(delay.formattedSeconds)"
     }
     // An unsent request puts no load on the server. If the previous retry was not sent, its payment is still valid.
@@ -93,8 +93,8 @@ extension Call {
     trace.note(.delayStarted(delay, reason: reason))
     defer { trace.note(.delayEnded) }
     try await manager.clock.sleep(for: delay)
-    // No call waits for the token any more.
-    if let remaining = plan.tokenRetry?.remaining(), remaining <= .zero { throw error }
+    // No call waits for this one any more.
+    if let remaining = plan.remainingOfWaiters?(), remaining <= .zero { throw error }
     try await waitWhilePaused()
   }
 }

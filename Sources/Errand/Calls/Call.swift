@@ -52,7 +52,8 @@ final class Call: Sendable {
       span: CallSpan.here(snapshot.traceSampling, manager.random))
     rules = CallRules.of(plan, snapshot, delivery, trace)
     self.idempotencyKey =
-      idempotencyKey ?? plan.headers[.idempotencyKey] ?? (plan.idempotency == .key ? manager.random.key() : nil)
+      idempotencyKey ?? plan.headers[.idempotencyKey]
+      ?? (plan.idempotency == .key ? plan.idempotencyKey ?? manager.random.key() : nil)
     self.plan = plan
     #if DEBUG
       TaskSpelling.log(plan.task, to: snapshot.configuration.log)
@@ -248,7 +249,8 @@ final class Call: Sendable {
       }
     }
     let shown = state.withLock { $0.shown }
-    error.call = (number, trace.isHidden ? "" : title(of: shown))
+    let described = shown == nil ? plan.describedTask(snapshot.configuration.redaction) : title(of: shown)
+    error.call = (number, trace.isHidden ? "" : described)
   }
 
   private func completed(_ error: TaskError) -> TaskError {

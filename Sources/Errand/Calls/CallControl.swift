@@ -5,14 +5,17 @@ final class CallControl: TaskObserver {
   let gate = PauseGate()
   /// The number of the ``CallRegistry/Work`` that the call belongs to, if any.
   let work: Int?
+  /// The call's place in its serial queue.
+  let place: SerialQueues.Place?
   let onProgress: @Sendable (TransferProgress) -> Void
   private let onEvent: @Sendable (TaskEvent) -> Void
 
   init(
-    work: Int? = nil, _ onEvent: @escaping @Sendable (TaskEvent) -> Void,
+    work: Int? = nil, place: SerialQueues.Place? = nil, _ onEvent: @escaping @Sendable (TaskEvent) -> Void,
     onProgress: @escaping @Sendable (TransferProgress) -> Void = { _ in }
   ) {
     self.work = work
+    self.place = place
     self.onEvent = onEvent
     self.onProgress = onProgress
   }

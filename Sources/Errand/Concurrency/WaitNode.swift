@@ -60,10 +60,10 @@ final class WaitNode: Sendable {
 
   func stopWaiting(for work: WaitNode) { Self.graph.withLock { $0.remove([id], waitingFor: work.id) } }
 
-  /// Records that the current task waits for this node. Returns `nil` if it would wait forever, because this node waits
-  /// for the work that the task belongs to.
-  func beginWait() -> Wait? {
-    let nodes = Self.current.map(\.id)
+  /// Records that the work, by default that of the current task, waits for this node. Returns `nil` if it would wait
+  /// forever, because this node waits for that work.
+  func beginWait(of work: [WaitNode] = WaitNode.current) -> Wait? {
+    let nodes = work.map(\.id)
     let wait = Wait(nodes: nodes, target: id)
     if nodes.isEmpty { return wait }
     return Self.graph.withLock { graph in

@@ -129,7 +129,9 @@ extension TaskError {
     case preparing = "while preparing the request"
     /// Waiting for a new token.
     case authenticating = "while waiting for a new token"
-    /// Waiting for a serial queue or a slot.
+    /// Waiting for a serial queue.
+    case queueing = "while waiting for a serial queue"
+    /// Waiting for a slot.
     case waiting = "while waiting for a slot"
     /// Waiting for the next attempt.
     case delaying = "while waiting to retry"
@@ -153,7 +155,8 @@ extension TaskError.Phase {
   init(at record: FlightRecord) {
     switch record.entries.last?.moment {
     case .callStarted, .delayEnded, .turnWaitEnded, nil: self = .preparing
-    case .queued, .leftQueue, .turnWaitStarted: self = .waiting
+    case .queued, .leftQueue: self = .waiting
+    case .turnWaitStarted: self = .queueing
     case .delayStarted: self = .delaying
     case .refreshStarted: self = .authenticating
     case .networkWaitStarted: self = .awaitingNetwork

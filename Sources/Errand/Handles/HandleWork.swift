@@ -36,15 +36,14 @@ final class HandleWork<Value: Sendable>: Sendable {
   private static var unreadEvents: Int { 1000 }
 
   private let operation: Operation
-  /// The call's plan, and the registry through which the call can be cancelled before it begins. `nil` if the work is
-  /// not registered.
-  private let work: (plan: TaskPlan, calls: CallRegistry)?
+  /// The call's plan, with whose manager the work is registered.
+  private let plan: TaskPlan
   /// Waits for the current run.
   private let node = WaitNode()
   private let state = Lock(State())
 
-  init(of work: (plan: TaskPlan, calls: CallRegistry)? = nil, _ operation: @escaping Operation) {
-    self.work = work
+  init(of plan: TaskPlan, _ operation: @escaping Operation) {
+    self.plan = plan
     self.operation = operation
   }
 
@@ -55,21 +54,23 @@ final class HandleWork<Value: Sendable>: Sendable {
   /// Starts the current run. The job retains this object until the job ends, even if the handle has been released.
   func start() {
     let round = state.withLock { $0.progress.round }
-    let number = work.map { work in
-      work.calls.enter(CallRegistry.Work(plan: work.plan) { [weak self] in self?.cancel(round: round) ?? false })
-    }
+    let (calls, queues) = (plan.server.manager.calls, plan.server.manager.serialQueues)
+    let number = calls.enter(CallRegistry.Work(plan: plan) { [weak self] in self?.cancel(round: round) ?? false })
+    let run = WaitNode()
+    node.wait(for: run)
+    // Here, because Swift tasks may begin in any order. If the queue refuses, the call asks again and reports the error.
+    let place = plan.serialQueue.name.flatMap { try? queues.enter($0, as: [run]) }
     let control = CallControl(
-      work: number, { [self] in note($0, round) }, onProgress: { [self] in note($0, round) })
+      work: number, place: place, { [self] in note($0, round) }, onProgress: { [self] in note($0, round) })
     state.withLock { state in
       state.gate = control.gate
       if state.progress.state == .paused { control.gate.close() }
     }
-    let run = WaitNode()
-    node.wait(for: run)
     let job = Task { [self] in
       defer {
+        if let place { queues.leave(place) }
         node.stopWaiting(for: run)
-        if let number { work?.calls.leave(number) }
+        calls.leave(number)
       }
       do {
         finish(.success(try await run.workAlone { try await operation(control) }), round)
@@ -197,7 +198,6 @@ final class HandleWork<Value: Sendable>: Sendable {
     to readers: WritableKeyPath<State, [AsyncStream<Element>.Continuation]>, from known: (State) -> [Element]
   ) -> AsyncStream<Element> {
     let (stream, reader) = AsyncStream<Element>.makeStream(bufferingPolicy: policy)
-    if let waiting = node.beginWait() { reader.onTermination = { _ in waiting.end() } } else { reader.finish() }
     // Yield under the lock, so that old and new elements stay in order. Yielding to a continuation doesn't run other
     // code.
     let isOver = state.withLock { state in
@@ -206,7 +206,13 @@ final class HandleWork<Value: Sendable>: Sendable {
       return state.progress.state.isOver
     }
     if isOver { reader.finish() }
-    return stream
+    // The loop over the stream waits for the call, not the code that creates the stream.
+    return AsyncStream { [node] in
+      guard let waiting = node.beginWait() else { return nil }
+      defer { waiting.end() }
+      var elements = stream.makeAsyncIterator()
+      return await elements.next()
+    }
   }
 
   private func note(_ transfer: TransferProgress, _ round: Int) {

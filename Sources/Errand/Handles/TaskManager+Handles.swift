@@ -53,11 +53,15 @@ extension TaskManager {
     // A retry may run in another context: keep this context's default server.
     let scoped = ServerDefault.scoped
     let plan = task.plan
-    let work = HandleWork<Value>(of: (plan, plan.server.manager.calls)) { control in
+    // Another run of the call repeats the same operation.
+    let key = plan.idempotency == .key ? plan.server.manager.random.key() : nil
+    let work = HandleWork<Value>(of: plan) { control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = task.plan
         plan.control = control
         plan.transfer = control.work
+        plan.place = control.place
+        plan.idempotencyKey = key
         return try await Call.perform(plan, delivery, finish: finish)
       }
     }

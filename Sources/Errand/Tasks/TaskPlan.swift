@@ -87,9 +87,16 @@ public struct TaskPlan: Sendable {
   var isChunk = false
   /// Whether `linkedURL` is cross-origin. If so, credentials are not sent.
   var isCrossOrigin = false
+  /// The generated `Idempotency-Key` that the call shares with earlier calls for the same operation.
+  var idempotencyKey: String?
   /// The control that can pause the call and receives its events.
   var control: CallControl?
+  /// The place in the serial queue, if the call entered it before it started.
+  var place: SerialQueues.Place?
   var role = Role.described
+  /// If other calls wait for this call, the longest time left until one of their deadlines: `nil` if a call has no
+  /// deadline, zero if no call waits.
+  var remainingOfWaiters: (@Sendable () -> Duration?)?
   /// How the call's token request is retried. `nil` for other calls.
   var tokenRetry: TokenRetry?
 
@@ -180,6 +187,7 @@ public struct TaskPlan: Sendable {
     var plan = self
     plan.role = role
     plan.serialQueue = .none
+    plan.place = nil
     plan.control = nil
     plan.progress = nil
     return plan

@@ -73,6 +73,42 @@ import Testing
     for name in ["a", "b"] { try await queues.withExclusiveAccess(.named(name)) {} }
   }
 
+  @Test func `calls started one after the other run in that order`() async throws {
+    let stub = StubServer(.status(.ok))
+    for round in 0..<20 {
+      let handles = (0..<20).map { number in
+        stub.server.manager.start(
+          PlainTask(path: "\(round)/\(number)").on(stub.server).serialQueue(.named("notes")))
+      }
+      for handle in handles { _ = try await handle.value }
+    }
+    #expect(stub.requests.map(\.url.path) == (0..<20).flatMap { round in (0..<20).map { "/\(round)/\($0)" } })
+  }
+
+  @Test func `the tasks of a batch run in their order`() async throws {
+    let stub = StubServer(.widget)
+    for _ in 0..<20 {
+      let tasks = (1...20).map { GetWidget(id: $0).serialQueue(.named("notes")) }
+      _ = try await stub.server.downloads(of: tasks, limit: 8)
+    }
+    #expect(stub.requests.map(\.url.lastPathComponent) == (0..<20).flatMap { _ in (1...20).map { "\($0)" } })
+  }
+
+  @Test func `a place is given up when its call fails before its turn, and can be left twice`() async throws {
+    let queues = SerialQueues()
+    let gate = Gate()
+    let holder = Task.immediate { try await queues.withExclusiveAccess(.named("a")) { await gate.wait() } }
+    let (lost, kept) = (try queues.enter("a"), try queues.enter("a"))
+    queues.leave(lost)
+    let next = Task.immediate { try await queues.withExclusiveAccess(.named("a"), from: kept) {} }
+    gate.open()
+    try await holder.value
+    try await next.value
+    for place in [lost, kept] { queues.leave(place) }
+    let late = Task { try await queues.withExclusiveAccess(.named("a"), from: kept) {} }
+    try await late.value  // enters again, because the place has been left
+  }
+
   @Test func `a throwing body releases the queue`() async throws {
     let queues = SerialQueues()
     await #expect(throws: CancellationError.self) {

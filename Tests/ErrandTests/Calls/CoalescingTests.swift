@@ -163,6 +163,15 @@ import Testing
     #expect(try await calls[0].value == "1")
   }
 
+  @Test func `a shared request is not retried if every call's deadline would expire first`() async throws {
+    gate.open()
+    let shop = shop([.retryAfter: "30"], status: .serviceUnavailable)
+    await shop.server.update { $0.retryPolicy = .standard }
+    let error = await taskError { _ = try await shop.task().deadline(.seconds(3)).download() }
+    #expect(error?.status == 503 && error?.elapsed == .zero && shop.sentCount == 1, "\(String(describing: error))")
+    #expect("\(try #require(error))".contains("the call's deadline would expire during the retry delay of 30.000 s"))
+  }
+
   @Test func `with a cache, joined calls are marked as collapsed`() async throws {
     let shop = shop([.cacheControl: "max-age=60"], cache: true)
     let calls = (0..<3).map { _ in Task { try await shop.get() } }

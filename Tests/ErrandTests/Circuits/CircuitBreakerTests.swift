@@ -32,6 +32,23 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
+  @Test func `the failure of another call that provides the body does not count`() async throws {
+    let source = StubServer(.refused) { $0.retryPolicy = .never }
+    let shop = make { _, request, _ in
+      try await request.body.forEachChunk { _ in }
+      return .ok(request)
+    }
+    for _ in 0..<12 {
+      let body = HTTPBody.stream {
+        AsyncThrowingStream { try await source.server.stream(PlainTask()).body.next() }
+      }
+      let error = await taskError { try await shop.server.send(.put("copy", body: body)) }
+      #expect(error?.code == .cannotConnect)
+    }
+    #expect(shop.manager.circuit(of: host) == .closed)
+    try await shop.task().run()
+  }
+
   @Test func `the error says how long the circuit stays open`() async throws {
     let shop = make { _, request, _ in .unavailable(request) }
     for _ in 0..<10 { _ = try? await shop.task().run() }

@@ -185,6 +185,66 @@ import Testing
     await server.manager.cancelAll()
   }
 
+  @Test(arguments: [false, true]) func `a call whose token request waits for the call fails and sends nothing`(
+    coalesces: Bool
+  ) async throws {
+    let place = Shared<Server?>(nil)
+    let (begun, isHeld) = (Gate(), Gate())
+    let stub = StubServer(.status(.ok)) {
+      $0.coalescesRequests = coalesces
+      $0.authentication = Authentication.bearer {
+        guard let server = place.withLock({ $0 }) else { return "none" }
+        begun.open()
+        await isHeld.wait()
+        try await PlainTask(path: "token").on(server).authenticated(.none).serialQueue(.named("account")).run()
+        return "token"
+      }.forPaths(below: "/widgets")
+      $0.preflight = { task, _ in
+        guard let server = place.withLock({ $0 }), (task as? PlainTask)?.path == "login" else { return }
+        isHeld.open()
+        await begun.wait()
+        await giveWay(200)
+        _ = try await server.data(GetWidget(id: 2))
+      }
+    }
+    place.withLock { $0 = stub.server }
+    let results = Shared<(first: TaskError?, login: TaskError?)>((nil, nil))
+    let ended = await finishes {
+      async let first = taskError { _ = try await stub.server.data(GetWidget(id: 1)) }
+      await begun.wait()
+      let login = await taskError {
+        try await PlainTask(path: "login").on(stub.server).serialQueue(.named("account")).run()
+      }
+      let (one, two) = (await first, login)
+      results.withLock { $0 = (one, two) }
+    }
+    #expect(ended)
+    let (first, login) = results.withLock { $0 }
+    #expect(first == nil, "the first call gets its token when the queue is free")
+    #expect(login?.code == .reentrantQueue, "\(String(describing: login))")
+    let anonymous = stub.requests.filter { $0.url.path.hasPrefix("/widgets") && !$0.headers.contains(.authorization) }
+    #expect(anonymous.isEmpty, "\(stub.urls)")
+    await stub.server.manager.cancelAll()
+    place.withLock { $0 = nil }
+  }
+
+  @Test func `creating a stream of events in a hook is not a wait`() async throws {
+    let stub = StubServer(.status(.ok))
+    let server = stub.server
+    let events = Shared<AsyncStream<TaskEvent>?>(nil)
+    await server.update { configuration in
+      configuration.postflight = { task, _ in
+        guard task is GetWidget else { return }
+        let handle = server.manager.start(PlainTask().on(server).serialQueue(.named("a")))
+        events.withLock { $0 = handle.events }
+      }
+    }
+    try await GetWidget().on(server).serialQueue(.named("a")).run()
+    var kinds: [String] = []
+    for await event in try #require(events.withLock { $0 }) { kinds.append(event.moment.kind) }
+    #expect(kinds.first == "callStarted" && kinds.last == "callEnded" && stub.requests.count == 2)
+  }
+
   @Test func `calls of two managers do not deadlock on each other's queue`() async throws {
     let (one, two) = (StubServer(.status(.ok)), StubServer(.status(.ok)))
     let (first, second) = (Gate(), Gate())

@@ -54,7 +54,7 @@ import Testing
     mock.route(.post, "/widgets") { request in .data(request.body, type: .json, status: .created) }
     let shop = Server(mock.url) { $0.standardHeaders[.authorization] = "Bearer t0ken" }
 
-    let added = try await AddWidget(uploadPayload: cog).on(shop).response()
+    let added = try await shop.response(AddWidget(uploadPayload: cog))
     #expect(added.status == .created && added.payload == cog)
 
     let request = try await mock.nextRequest()

@@ -56,6 +56,22 @@ import Testing
     await #expect(throws: CancellationError.self) { try await handle.value }
   }
 
+  @Test func `another run of a call sends the same idempotency key`() async throws {
+    struct Order: ServerPOSTTask {
+      let path = "orders"
+      let idempotency = Idempotency.key
+    }
+    let stub = StubServer(.lost) { $0.retryPolicy = .never }
+    let handle = stub.server.manager.start(Order().on(stub.server))
+    await #expect(throws: TaskError.self) { try await handle.value }
+    #expect(handle.retry())
+    await #expect(throws: TaskError.self) { try await handle.value }
+    let other = stub.server.manager.start(Order().on(stub.server))
+    await #expect(throws: TaskError.self) { try await other.value }
+    let keys = stub.requests.map { $0.headers[.idempotencyKey] }
+    #expect(keys.count == 3 && keys[0] != nil && keys[0] == keys[1] && keys[1] != keys[2])
+  }
+
   @Test func `a managed call continues when the handle is released`() async throws {
     let shop = GatedShop()
     let recorder = EventRecorder()

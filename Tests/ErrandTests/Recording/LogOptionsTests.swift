@@ -50,20 +50,20 @@ import Testing
       "https://shop.test",
       transport: StubTransport { request in
         await gate.wait()
-        return .status(.ok, headers: [.cacheControl: "max-age=1, must-revalidate", .eTag: "\"1\""], for: request)
+        return .status(.ok, headers: [.cacheControl: "max-age=60", .eTag: "\"1\""], for: request)
       },
       manager: TaskManager(limits: ThrottleLimits(total: 1), clock: CallClock(clock)), asDefault: false
     ) {
       ($0.cache, $0.log, $0.logOptions, $0.coalescesRequests) = (MemoryCache(), log, .standard, false)
     }
-    let first = Task { try await PlainTask().on(server).run() }
+    let first = Task { try await PlainTask().on(server).data() }
     #expect(await eventually { server.manager.runningCount == 1 })
-    let second = Task { try await PlainTask(path: "other").on(server).run() }
+    let second = Task { try await PlainTask(path: "other").on(server).data() }
     #expect(await eventually { server.manager.waitingCount == 1 })
     clock.advance(by: .seconds(2))
     gate.open()
     for call in [first, second] { _ = try await call.value }
-    try await PlainTask().on(server).run()
+    _ = try await PlainTask().on(server).data()
     #expect(
       lines.withLock { $0 } == [
         "GET https://shop.test/plain 200 OK 2.000 s",

@@ -52,9 +52,7 @@ import Testing
     #expect(error.timer == .call && error.phase == .awaitingNetwork && error.isOffline, "\(error)")
     #expect(error.reason.hasSuffix("while waiting for a network"))
     #expect(error.diagnosis?.cause == "no network connection")
-    let wait = error.record?.entries.map { "\($0.moment)" }.filter {
-      $0.contains("network: ") || $0.contains("a network")
-    }
+    let wait = error.record.entries.map(\.moment).filter { $0.kind.hasPrefix("networkWait") }.map { "\($0)" }
     #expect(wait == ["waiting for a network: refused", "finished waiting for a network"])
   }
 

@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test func `an error from decoding a response with a bad status names the status`() async throws {
-    let stub = StubServer(.data(Data("<p>".utf8), .html, 500)) { $0.reportBadHTTPStatusAsError = false }
+    let stub = StubServer(.data(Data("<p>".utf8), "text/html", 500)) { $0.reportBadHTTPStatusAsError = false }
     let error = try #require(await taskError { _ = try await stub.server.send(GetWidget(id: 7)) })
     #expect(error.code == .decodingFailed && error.status == 500)
     #expect("\(error)".hasPrefix("GET https://shop.test/widgets/7: 500 Internal Server Error: can't decode Widget"))

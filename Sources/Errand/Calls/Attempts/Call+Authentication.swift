@@ -139,17 +139,20 @@ extension Call {
   private var refreshContext: RefreshContext {
     let log = snapshot.configuration.log
     return RefreshContext(
-      manager.dates, transmit: { [self] in try await send(tokenRequest: $0, $1) }, complaint: { log.write($0) },
+      manager.dates, transmit: { [self] in try await send(tokenRequest: $0, $1, $2) }, complaint: { log.write($0) },
       redaction: snapshot.configuration.redaction)
   }
 
   /// Sends a token request as a separate call, with the settings in ``ServerConfiguration/forTokens``.
-  private func send(tokenRequest request: HTTPRequest, _ retry: TokenRetry?) async throws -> HTTPResponse {
+  private func send(
+    tokenRequest request: HTTPRequest, _ retry: TokenRetry?, _ remaining: @escaping @Sendable () -> Duration?
+  ) async throws -> HTTPResponse {
     let server = Server(
       .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
       asDefault: false, environment: [:])
     var plan = TokenTask(server: server, request: request).plan
     plan.role = .token
+    plan.remainingOfWaiters = remaining
     if let retry {
       plan.tokenRetry = retry
       var policy = retry.policy.isInherited ? server.configuration.retryPolicy : retry.policy

@@ -48,8 +48,15 @@ extension CacheRun {
 
   /// Whether a response answers the request that the cache key describes. `false` if the URL differs or the response is
   /// a redirect, because each call follows redirects by its own policy. Also `false` if a step or redirect changed a
-  /// credential or another selecting field, because the key does not include the change.
+  /// credential or another selecting field, because the key does not include the change, and if the request was sent
+  /// without the account's credential.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
+    // The key contains the account, but the authenticator had no token yet.
+    if account != nil, sent.options.credentialHeaders.isEmpty, !sent.options.hasAuthenticatedDigest,
+      !sent.headers.contains(.authorization)
+    {
+      return false
+    }
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
       sent.options.digest == request.options.digest || (account != nil && sent.options.hasAuthenticatedDigest),
       CacheKey.Target(sent) == CacheKey.Target(request)

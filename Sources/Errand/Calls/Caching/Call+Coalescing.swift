@@ -8,16 +8,18 @@ extension Call {
     guard rules.coalesces, request.method.isSafe, request.body.isEmpty else {
       return try await send(request)
     }
-    return try await sharedOutcome(of: request)
-  }
-
-  private func sharedOutcome(of request: HTTPRequest) async throws -> Answer {
     try checkCancellation()
     let key = FlightKey(request, of: self)
-    let (flight, isFirst) = manager.flights.join(key) { Flight(sharing: self, request) }
+    let shared = manager.flights.join(key, remaining: { [self] in remaining }) { Flight(sharing: self, request) }
+    guard let (seat, isFirst) = shared else { return try await send(request) }
+    return try await sharedOutcome(seat, key, isFirst: isFirst)
+  }
+
+  private func sharedOutcome(_ seat: Flight.Seat, _ key: FlightKey, isFirst: Bool) async throws -> Answer {
+    let flight = seat.flight
     let joined = trace.note(.joined(call: flight.call.number))
     let start = joined - flight.call.trace.elapsed
-    let result = await flight.outcome { [manager] in manager.flights.leave(key, flight) }
+    let result = await seat.outcome { [manager] in manager.flights.leave(key, seat) }
     let shared = flight.call.state.withLock { $0 }
     let isOver = shared.life.isOver
     state.withLock { state in

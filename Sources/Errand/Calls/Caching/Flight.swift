@@ -3,30 +3,65 @@ import ErrandFoundation
 /// A request in flight that several calls share. It ends when its response arrives or the last of these calls is
 /// cancelled.
 final class Flight: Sendable {
+  /// A call's membership. Its wait for the flight began before the flight started, so the flight can't wait for the call.
+  struct Seat: Sendable {
+    let flight: Flight
+    fileprivate let id: Int
+    fileprivate let wait: WaitNode.Wait
+  }
+
+  private struct Member {
+    /// The time that the call has left, `nil` without a limit.
+    let remaining: @Sendable () -> Duration?
+    var waiter: Waiter<AttemptResult>?
+  }
+
   private struct State {
     var lastID = 0
-    var waiters: [Int: Waiter<AttemptResult>] = [:]
-    var waiting = 0
+    var members: [Int: Member] = [:]
     var result: AttemptResult?
+  }
+
+  private final class Members: Sendable {
+    let state = Lock(State())
+
+    /// The longest time that one of the calls has left, or `nil` if one has no limit.
+    var longestRemaining: Duration? {
+      var longest = Duration.zero
+      for member in state.withLock({ Array($0.members.values) }) {
+        guard let remaining = member.remaining() else { return nil }
+        longest = max(longest, remaining)
+      }
+      return longest
+    }
   }
 
   let call: Call
   private let request: HTTPRequest
   private let node = WaitNode()
-  private let state = Lock(State())
+  private let members: Members
 
   init(sharing call: Call, _ request: HTTPRequest) {
-    self.call = Call(sharing: call)
+    let members = Members()
+    self.members = members
+    self.call = Call(sharing: call) { members.longestRemaining }
     self.request = request
   }
 
-  /// Adds a call. Returns `false` if the flight has ended.
-  func join() -> Bool {
-    state.withLock { state in
-      guard state.result == nil else { return false }
-      state.waiting += 1
-      return true
+  /// Adds a call. Returns `nil` if the flight has ended, or if it waits for the call.
+  func join(_ remaining: @escaping @Sendable () -> Duration?) -> Seat? {
+    guard let wait = node.beginWait() else { return nil }
+    let id = members.state.withLock { state -> Int? in
+      guard state.result == nil else { return nil }
+      state.lastID += 1
+      state.members[state.lastID] = Member(remaining: remaining)
+      return state.lastID
     }
+    guard let id else {
+      wait.end()
+      return nil
+    }
+    return Seat(flight: self, id: id, wait: wait)
   }
 
   func start(_ ended: @escaping @Sendable () -> Void) {
@@ -43,50 +78,58 @@ final class Flight: Sendable {
   }
 
   private func end(_ result: AttemptResult) {
-    let waiters = state.withLock { state in
+    let waiters = members.state.withLock { state in
       state.result = state.result ?? result
-      defer { state.waiters = [:] }
-      return Array(state.waiters.values)
+      defer { state.members = [:] }
+      return state.members.values.compactMap(\.waiter)
     }
     for waiter in waiters { waiter.resume(returning: result) }
   }
 
-  /// Waits for the result. If the surrounding task is cancelled, calls `leave` and returns a `CancellationError`. The wait
-  /// can't deadlock, because calls share a request only if they belong to the same work.
-  func outcome(onLeaving leave: @escaping @Sendable () -> Void) async -> AttemptResult {
-    let waiting = node.beginWait()
-    defer { waiting?.end() }
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
-    }
+  /// Waits for the result. If the surrounding task is cancelled, calls `leave` and returns a `CancellationError`.
+  fileprivate func outcome(for seat: Seat, onLeaving leave: @escaping @Sendable () -> Void) async -> AttemptResult {
+    defer { seat.wait.end() }
     return await answer { waiter in
-      state.withLock { state in
-        if Task.isCancelled { return .failure(CancellationError()) }
-        if state.result == nil { state.waiters[id] = waiter }
-        return state.result
+      members.state.withLock { state in
+        if let result = state.result { return result }
+        guard state.members[seat.id] != nil else { return .failure(CancellationError()) }
+        state.members[seat.id]?.waiter = waiter
+        return nil
       }
     } onCancel: {
       leave()
-      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(returning: .failure(CancellationError()))
     }
   }
 
-  /// Removes a call. Returns `true` if this was the last call, which ends the flight.
-  func left() -> Bool {
-    state.withLock { state in
-      state.waiting -= 1
-      guard state.waiting == 0, state.result == nil else { return false }
-      state.result = .failure(CancellationError())
-      return true
+  /// Removes a call, whose wait ends with a `CancellationError`. Returns `true` if this was the last call, which ends the
+  /// flight.
+  fileprivate func remove(_ seat: Seat) -> Bool {
+    let (waiter, isLast) = members.state.withLock { state -> (Waiter<AttemptResult>?, Bool) in
+      guard let member = state.members.removeValue(forKey: seat.id) else { return (nil, false) }
+      let isLast = state.members.isEmpty && state.result == nil
+      if isLast { state.result = .failure(CancellationError()) }
+      return (member.waiter, isLast)
     }
+    waiter?.resume(returning: .failure(CancellationError()))
+    return isLast
   }
+}
+
+extension Flight.Seat {
+  /// Waits for the result. If the surrounding task is cancelled, calls `leave` and returns a `CancellationError`.
+  func outcome(onLeaving leave: @escaping @Sendable () -> Void) async -> AttemptResult {
+    await flight.outcome(for: self, onLeaving: leave)
+  }
+
+  /// Leaves the flight. Returns `true` if this was the last call, which ends the flight.
+  func left() -> Bool { flight.remove(self) }
 }
 
 extension Call {
   /// Creates the internal call that sends the shared request. It doesn't call hooks and has no deadline.
-  fileprivate convenience init(sharing call: Call) {
+  fileprivate convenience init(sharing call: Call, remaining: @escaping @Sendable () -> Duration?) {
     var plan = call.plan.asInternal(.shared)
+    plan.remainingOfWaiters = remaining
     plan.timeouts.call = .unlimited  // `nil` would inherit the server's limit
     self.init(plan, .memory, idempotencyKey: call.idempotencyKey)
     let headers = call.state.withLock { $0.serverHeaders }

@@ -3,25 +3,33 @@ import ErrandFoundation
 final class FlightRegistry: Sendable {
   private let flights = Lock<[FlightKey: Flight]>([:])
 
-  func join(_ key: FlightKey, _ make: () -> Flight) -> (flight: Flight, isFirst: Bool) {
-    if let flight = flights.withLock({ $0[key] }), flight.join() { return (flight, false) }
+  /// Returns the call's seat in the flight for the key, which is started if this is its first call. Returns `nil` if a
+  /// flight would wait for the call.
+  func join(
+    _ key: FlightKey, remaining: @escaping @Sendable () -> Duration?, _ make: () -> Flight
+  ) -> (seat: Flight.Seat, isFirst: Bool)? {
+    if let seat = flights.withLock({ $0[key] })?.join(remaining) { return (seat, false) }
     let new = make()
-    _ = new.join()
-    let (flight, isFirst) = flights.withLock { flights in
+    guard let own = new.join(remaining) else { return nil }
+    let other = flights.withLock { flights -> Flight.Seat? in
       // Another call may have started a flight in the meantime.
-      if let flight = flights[key], flight.join() { return (flight, false) }
+      if let seat = flights[key]?.join(remaining) { return seat }
       flights[key] = new
-      return (new, true)
+      return nil
     }
-    if isFirst { flight.start { [self] in remove(key, flight) } }
-    return (flight, isFirst)
+    if let other {
+      _ = own.left()
+      return (other, false)
+    }
+    new.start { [self] in remove(key, new) }
+    return (own, true)
   }
 
   /// Removes a cancelled call from a flight, and cancels the flight if no other call is left.
-  func leave(_ key: FlightKey, _ flight: Flight) {
-    guard flight.left() else { return }
-    remove(key, flight)
-    flight.call.cancel()
+  func leave(_ key: FlightKey, _ seat: Flight.Seat) {
+    guard seat.left() else { return }
+    remove(key, seat.flight)
+    seat.flight.call.cancel()
   }
 
   /// Closes the flights for a URL to new calls, because their responses may predate a change. Calls that are already

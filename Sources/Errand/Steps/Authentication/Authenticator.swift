@@ -91,17 +91,22 @@ public enum TokenFreshness: Sendable, Hashable {
 
 /// The clock and transport available to a refresh.
 public struct RefreshContext: Sendable {
+  /// Sends a token request. The closure returns the longest time that one of the waiting calls has left: `nil` without a
+  /// limit, zero if no call waits.
+  typealias Transmission =
+    @Sendable (HTTPRequest, TokenRetry?, @escaping @Sendable () -> Duration?) async throws -> HTTPResponse
+
   private let dates: WallClock
-  private let transmit: @Sendable (HTTPRequest, TokenRetry?) async throws -> HTTPResponse
+  private let transmit: Transmission
   private let complaint: @Sendable (String) -> Void
   let redaction: Redaction
   /// The key of the token, from ``Authenticator/tokenKey(for:)``.
   public internal(set) var tokenKey = ""
-  /// See ``TokenRetry/remaining``.
+  /// Returns the longest time that one of the waiting calls has left: `nil` without a limit, zero if no call waits.
   var remaining: @Sendable () -> Duration? = { nil }
 
   init(
-    _ dates: WallClock, transmit: @escaping @Sendable (HTTPRequest, TokenRetry?) async throws -> HTTPResponse,
+    _ dates: WallClock, transmit: @escaping Transmission,
     complaint: @escaping @Sendable (String) -> Void, redaction: Redaction
   ) {
     self.dates = dates
@@ -124,12 +129,10 @@ public struct RefreshContext: Sendable {
   /// in echoes or recordings.
   ///
   /// Throws ``TaskError``, or `CancellationError`.
-  public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transmit(request, nil) }
+  public func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transmit(request, nil, remaining) }
 
   func send(_ request: HTTPRequest, _ retry: TokenRetry?) async throws -> HTTPResponse {
-    var retry = retry
-    retry?.remaining = remaining
-    return try await transmit(request, retry)
+    try await transmit(request, retry, remaining)
   }
 
   func complain(_ text: String) { complaint(text) }

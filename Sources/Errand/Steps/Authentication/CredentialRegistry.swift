@@ -134,8 +134,14 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     }
     let record = RefreshWait(attempt.note)
     defer { record.end() }
-    // A refresh's requests are not authenticated by a source that waits for that refresh.
-    guard let wait = owner.node.beginWait() else { return nil }
+    guard let wait = owner.node.beginWait() else {
+      // The requests of a refresh are not authenticated by a source that waits for that refresh.
+      if RefreshScope.isActive { return nil }
+      throw TaskError(
+        .reentrantQueue,
+        "waiting for a new token would deadlock because the token request waits for a serial queue, or for another call, that waits for this call: don't run token requests in a serial queue",
+        phase: .authenticating, wasNotSent: true)
+    }
     defer { wait.end() }
     let answer: SharedResult = await answer { waiter in
       let waiting = Waiting(waiter: waiter, record: record, remaining: attempt.remaining)

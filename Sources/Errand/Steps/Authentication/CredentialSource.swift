@@ -115,6 +115,9 @@ enum RefreshScope {
     active[ObjectIdentifier(owner)].map { !$0.hasEnded } ?? false
   }
 
+  /// Whether the current task belongs to a refresh or a removal.
+  static var isActive: Bool { active.values.contains { !$0.hasEnded } }
+
   static func isRemoval(of owner: TokenOwner) -> Bool {
     active[ObjectIdentifier(owner)].map { $0.work == .removal && !$0.hasEndedItself } ?? false
   }

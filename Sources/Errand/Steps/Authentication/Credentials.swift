@@ -55,13 +55,16 @@ final class AuthenticatorCredentials<Method: Authenticator>: Credentials {
 
   func forget() async throws {
     if RefreshScope.isRemoval(of: owner) { return }  // already running
-    guard let wait = owner.node.beginWait() else {
+    if RefreshScope.contains(owner) {
       // A refresh called this method, so waiting for it would deadlock. The token that it returns is kept.
       forgetTokens()
       return try await remove()
     }
+    let wait = owner.node.beginWait()
+    let removal = newRemoval()
+    guard let wait else { return }  // the removal cancels the refresh, which may be waiting for this call
     defer { wait.end() }
-    try await newRemoval().value
+    try await removal.value
   }
 
   /// Forgets the tokens in memory and starts to remove the stored tokens.

@@ -4,8 +4,6 @@ struct TokenRetry: Sendable {
   var policy = RetryPolicy.inherited
   /// Whether the request can be resent although the server may have processed it.
   let isRepeatable: Bool
-  /// The longest time that one of the waiting calls has left: `nil` without a limit, zero if no call waits.
-  var remaining: @Sendable () -> Duration? = { nil }
 
   func idempotency(of request: HTTPRequest) -> Idempotency {
     if isRepeatable { return .safeToRepeat }

@@ -78,6 +78,51 @@ import Testing
     #expect(sent.withLock { $0.last } == "Bearer fresh2")
   }
 
+  /// An authenticator whose token request runs in a serial queue, and which stores its token.
+  private struct Session: Authenticator {
+    let stored: Shared<String?>
+    let server: Shared<Server?>
+    let begun: Gate
+
+    func storedToken() async throws -> String? { stored.withLock { $0 } }
+    func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
+    func freshness(of token: String, at now: Date) -> TokenFreshness { token == "old" ? .ended : .good }
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+      guard token != nil, let server = server.withLock({ $0 }) else { return nil }
+      begun.open()
+      try await PlainTask(path: "token").on(server).authenticated(.none).serialQueue(.named("account")).run()
+      stored.withLock { $0 = "new" }
+      return "new"
+    }
+    func forget() async throws { stored.withLock { $0 = nil } }
+  }
+
+  @Test func `forgetting cancels a refresh that waits for the caller's queue`() async throws {
+    let (stored, place, begun) = (Shared<String?>("old"), Shared<Server?>(nil), Gate())
+    let authentication = Authentication.custom(Session(stored: stored, server: place, begun: begun))
+    let stub = StubServer(.status(.ok)) { configuration in
+      configuration.authentication = authentication
+      configuration.postflight = { task, _ in
+        guard (task as? PlainTask)?.path == "logout" else { return }
+        await begun.wait()
+        await giveWay(200)
+        try await authentication.forget()
+      }
+    }
+    place.withLock { $0 = stub.server }
+    let logout = Task {
+      try await PlainTask(path: "logout").on(stub.server).authenticated(.none).serialQueue(.named("account")).run()
+    }
+    #expect(await eventually { stub.requests.count == 1 })
+    _ = try? await GetWidget(id: 7).on(stub.server).run()  // its refresh waits for the queue
+    _ = try await logout.value
+    #expect(await eventually { stored.withLock { $0 } == nil })
+    try await GetWidget(id: 8).on(stub.server).run()
+    #expect(stub.requests.last?.headers.contains("X-Token") == false && stored.withLock { $0 } == nil)
+    #expect(!stub.urls.contains("https://shop.test/token"), "\(stub.urls)")
+    place.withLock { $0 = nil }
+  }
+
   @Test func `a refresh that calls forget() and throws fails its call, and the next call refreshes`() async throws {
     let (coordinator, sent) = (Desk(isSigningOut: true), Shared<[String?]>([]))
     let authentication = Authentication.custom(coordinator)

@@ -49,7 +49,7 @@ import Testing
     guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else { return }
     let noted = Shared<[String]>([])
     let context = RefreshContext(
-      WallClock(CallClock(ManualClock())), transmit: { _, _ in throw CancellationError() }, complaint: { _ in },
+      WallClock(CallClock(ManualClock())), transmit: { _, _, _ in throw CancellationError() }, complaint: { _ in },
       redaction: .standard)
     let attempt = SigningAttempt(
       kept: HTTPRequest(.get, .known("https://shop.test")), context: context,

@@ -27,6 +27,24 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty, "no response is stored without an account")
   }
 
+  @Test func `does not store a response to a request without the account's token`() async throws {
+    struct Guest: Authenticator {
+      let token: Shared<String?>
+      func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
+      func refresh(_ old: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+        token.withLock { $0 }
+      }
+    }
+    let token = Shared<String?>(nil)
+    let shop = CachedShop(configure: { $0.authentication = .custom(Guest(token: token)) }) { _, request in
+      .text(request.headers["X-Token"] ?? "guest", [.cacheControl: "max-age=60"], for: request)
+    }
+    #expect(try await shop.get() == ("guest", "errand; fwd=uri-miss"))
+    token.withLock { $0 = "ann" }
+    #expect(try await shop.get() == ("ann", "errand; fwd=uri-miss; stored"))
+    #expect(try await shop.get() == ("ann", "errand; hit; ttl=60"))
+  }
+
   @Test func `does not store a 401, even with max-age`() async throws {
     let shop = CachedShop { number, request in
       .text("\(number)", [.cacheControl: "max-age=3600"], status: number == 1 ? .unauthorized : .ok, for: request)
