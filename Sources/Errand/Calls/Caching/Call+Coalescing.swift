@@ -8,14 +8,17 @@ extension Call {
     guard rules.coalesces, request.method.isSafe, request.body.isEmpty else {
       return try await send(request)
     }
-    try checkCancellation()
-    let key = FlightKey(request, of: self)
-    let shared = manager.flights.join(key, remaining: { [self] in remaining }) { Flight(sharing: self, request) }
-    guard let (seat, isFirst) = shared else { return try await send(request) }
-    return try await sharedOutcome(seat, key, isFirst: isFirst)
+    return try await shared(request, send)
   }
 
-  private func sharedOutcome(_ seat: Flight.Seat, _ key: FlightKey, isFirst: Bool) async throws -> Answer {
+  @inline(never)  // inlining would enlarge the stack of every call that is not shared
+  private func shared(
+    _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> Answer
+  ) async throws -> Answer {
+    try checkCancellation()
+    let key = FlightKey(request, of: self)
+    let member = manager.flights.join(key, remaining: { [self] in remaining }) { Flight(sharing: self, request) }
+    guard let (seat, isFirst) = member else { return try await send(request) }
     let flight = seat.flight
     let joined = trace.note(.joined(call: flight.call.number))
     let start = joined - flight.call.trace.elapsed
