@@ -52,7 +52,7 @@ import Testing
         await gate.wait()
         return .status(.ok, headers: [.cacheControl: "max-age=1, must-revalidate", .eTag: "\"1\""], for: request)
       },
-      manager: TaskManager(limits: ThrottleLimits(overall: 1), clock: CallClock(clock)), asDefault: false
+      manager: TaskManager(limits: ThrottleLimits(total: 1), clock: CallClock(clock)), asDefault: false
     ) {
       ($0.cache, $0.log, $0.logOptions, $0.coalescesRequests) = (MemoryCache(), log, .standard, false)
     }
