@@ -80,16 +80,16 @@ import Testing
     #expect(try await server.data(.get("widgets/7")) == bytes)
     #expect(try await server.stream(GetWidget(id: 7)).body.collect() == bytes)
     #expect(try await server.stream(.get("widgets/7")).body.collect() == bytes)
-    let folder = try TemporaryFolder()
-    for (name, isEndpoint) in [("a", false), ("b", true)] {
-      let file = folder.url.appendingPathComponent(name)
-      let written =
-        isEndpoint
-        ? try await server.download(.get("widgets/7"), to: file)
-        : try await server.download(GetWidget(id: 7), to: file)
-      #expect(try written.payload == file && Data(contentsOf: file) == bytes)
+    try await withFolder { folder in
+      let (one, two) = (folder.appendingPathComponent("1"), folder.appendingPathComponent("2"))
+      let first = try await server.download(GetWidget(id: 7), to: one)
+      let second = try await server.download(.get("widgets/7"), to: two)
+      #expect(first.payload == one && second.payload == two)
+      #expect(try Data(contentsOf: one) == bytes && Data(contentsOf: two) == bytes)
+      let third = try await server.download(GetWidget(id: 7), into: folder)
+      #expect(try Data(contentsOf: third.payload) == bytes)
     }
-    #expect(stub.requests.count == 8 && Set(stub.urls) == ["https://shop.test/widgets/7"])
+    #expect(stub.requests.count == 9 && Set(stub.urls) == ["https://shop.test/widgets/7"])
   }
 
   @Test func `a server returns the events of a task and of an endpoint`() async throws {
