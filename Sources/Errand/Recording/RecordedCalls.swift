@@ -3,7 +3,7 @@
 ///     let calls = RecordedCalls()
 ///     await shop.update { $0.recorders.append(calls) }
 ///     …
-///     try calls.archive.write(to: file)  // a HAR file, for browsers and other tools
+///     for call in calls.calls { print(call) }
 public final class RecordedCalls: CallRecorder {
   private struct State {
     var calls: [RecordedCall] = []
