@@ -1,5 +1,6 @@
 import Errand
 import ErrandFoundation
+import ErrandInspection
 
 func lookAtCalls(of shop: Server, in file: URL) async throws {
   let calls = RecordedCalls()

@@ -1,4 +1,5 @@
 import Errand
+import ErrandInspection  // the log
 
 struct Widget: TaskPayload {
   let id: Int
