@@ -1,5 +1,5 @@
 import Errand
-import ErrandInspection  // the log
+import ErrandInspection
 
 struct Widget: TaskPayload {
   let id: Int
