@@ -23,6 +23,8 @@ let package = Package(
   platforms: [.macOS(.v14), .iOS(.v17), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
   products: [
     .library(name: "Errand", targets: ["Errand"]),
+    .library(name: "ErrandTransfers", targets: ["ErrandTransfers"]),
+    .library(name: "ErrandInspection", targets: ["ErrandInspection"]),
     .library(name: "ErrandURLSession", targets: ["ErrandURLSession"]),
     .library(name: "ErrandTesting", targets: ["ErrandTesting", "ErrandTestingTraits"]),
     .executable(name: "errand-tour", targets: ["errand-tour"]),
@@ -39,22 +41,36 @@ let package = Package(
     .target(
       name: "Errand",
       dependencies: ["CCurl", "ErrandFoundation", .target(name: "ErrandPrivacy", condition: .when(platforms: apple))]),
+    .target(name: "ErrandTransfers", dependencies: ["Errand", "ErrandFoundation"]),
+    .target(name: "ErrandInspection", dependencies: ["Errand", "ErrandFoundation"]),
     .target(name: "ErrandURLSession", dependencies: ["Errand"]),
     .target(name: "ErrandTesting", dependencies: ["Errand", "ErrandFoundation"]),
     // Apart from ErrandTesting, which programs can link: a program that links Swift Testing can't be linked statically.
     .target(name: "ErrandTestingTraits", dependencies: ["ErrandFoundation", "ErrandTesting"]),
 
-    .executableTarget(name: "errand-tour", dependencies: ["Errand", "ErrandTesting"], path: "Examples/Tour"),
     .executableTarget(
-      name: "errand-bench", dependencies: ["Errand", "ErrandFoundation", "ErrandTesting"], path: "Examples/Benchmark"),
+      name: "errand-tour", dependencies: ["Errand", "ErrandTransfers", "ErrandInspection", "ErrandTesting"],
+      path: "Examples/Tour"),
+    .executableTarget(
+      name: "errand-bench",
+      dependencies: ["Errand", "ErrandFoundation", "ErrandTransfers", "ErrandInspection", "ErrandTesting"],
+      path: "Examples/Benchmark"),
     .target(
-      name: "Snippets", dependencies: ["Errand", "ErrandURLSession", "ErrandTesting"], path: "Examples/Snippets"),
+      name: "Snippets",
+      dependencies: ["Errand", "ErrandTransfers", "ErrandInspection", "ErrandURLSession", "ErrandTesting"],
+      path: "Examples/Snippets"),
 
     .testTarget(name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", "ErrandTestingTraits"]),
+    // These have the fixtures of ErrandTests, through a link to the folder.
+    .testTarget(name: "ErrandTransfersTests", dependencies: ["Errand", "ErrandTransfers", "ErrandTesting"]),
+    .testTarget(name: "ErrandInspectionTests", dependencies: ["Errand", "ErrandInspection", "ErrandTesting"]),
     .testTarget(name: "ErrandURLSessionTests", dependencies: ["Errand", "ErrandURLSession", "ErrandTesting"]),
     .testTarget(name: "ErrandTestingTests", dependencies: ["Errand", "ErrandTesting", "ErrandTestingTraits"]),
-    .testTarget(name: "JourneyTests", dependencies: ["Errand", "ErrandTesting"]),
-    .testTarget(name: "RealServerTests", dependencies: ["Errand", "ErrandTesting", "Snippets"]),
+    .testTarget(
+      name: "JourneyTests", dependencies: ["Errand", "ErrandTransfers", "ErrandInspection", "ErrandTesting"]),
+    .testTarget(
+      name: "RealServerTests",
+      dependencies: ["Errand", "ErrandTransfers", "ErrandInspection", "ErrandTesting", "Snippets"]),
     .testTarget(name: "MainActorAppTests", dependencies: ["Errand", "ErrandTesting"]),
     .testTarget(
       name: "Fuzzing", dependencies: ["Errand"], path: "Tests/Fuzzing", exclude: ["Corpus", "Entry", "Peer"]),

@@ -1,5 +1,6 @@
 import Errand
 import ErrandFoundation
+import ErrandInspection
 
 /// A benchmark.
 protocol Scenario: Sendable {

@@ -1,12 +1,13 @@
 import Errand
 import ErrandFoundation
+import ErrandInspection
 
 func lookAtCalls(of shop: Server, in file: URL) async throws {
   let calls = RecordedCalls()
   await shop.update { $0.recorders.append(calls) }
   _ = try await GetWidget(id: 7).send()
   for call in calls.calls where call.duration > .seconds(1) { print(call) }
-  try calls.archive.write(to: file)  // HAR 1.2
+  try calls.archive.write(to: file)  // HAR 1.2, with ErrandInspection
 }
 
 func writePage(of shop: Server) async throws {

@@ -1,4 +1,5 @@
 import Errand
+import ErrandInspection
 
 struct Widget: TaskPayload {
   let id: Int

@@ -1,3 +1,5 @@
+import ErrandInspection
+
 #if canImport(SwiftUI) && canImport(WebKit) && (os(iOS) || os(visionOS))
   import Errand
   import SwiftUI

@@ -1,5 +1,7 @@
 import Errand
+import ErrandInspection
 import ErrandTesting
+import ErrandTransfers
 import ErrandURLSession
 import Foundation
 

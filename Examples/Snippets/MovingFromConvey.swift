@@ -1,4 +1,5 @@
 import Errand
+import ErrandInspection
 import ErrandURLSession
 import Foundation
 

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransfers
 import Foundation
 
 /// The code of `Docs/moving/FromGTMSessionFetcher.md`.

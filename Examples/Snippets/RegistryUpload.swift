@@ -1,4 +1,5 @@
 import Errand
+import ErrandTransfers
 import Foundation
 
 /// The upload protocol of Docker registries.

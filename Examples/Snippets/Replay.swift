@@ -1,5 +1,6 @@
 import Errand
 import ErrandFoundation
+import ErrandInspection
 
 func replayOnce(from file: URL) async throws -> Widget {
   let recorded = Server("https://shop.example", transport: try .replay(from: file, recording: .once))

@@ -1,4 +1,5 @@
 import Errand
+import ErrandInspection
 import Foundation
 
 func traces(_ shop: Server, _ incoming: HTTPRequest, _ file: URL) async throws {

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransfers
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

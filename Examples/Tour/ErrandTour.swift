@@ -1,4 +1,5 @@
 import Errand
+import ErrandInspection
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

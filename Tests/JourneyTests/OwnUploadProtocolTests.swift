@@ -1,4 +1,5 @@
 import ErrandTesting
+import ErrandTransfers
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransfers
 import Foundation
 
 /// A mock server with one file that serves ranges and can truncate its answers.

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import Errand
+@testable import ErrandTransfers
 
 /// Downloads that request several ranges concurrently.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct RangedDownloadTests {

@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransfers
 import Foundation
 
 /// A mock server for all three upload protocols that has one upload at a time.

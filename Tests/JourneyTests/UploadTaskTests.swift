@@ -1,5 +1,6 @@
 import Errand
 import ErrandTesting
+import ErrandTransfers
 import Foundation
 import Testing
 

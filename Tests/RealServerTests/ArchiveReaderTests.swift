@@ -1,3 +1,5 @@
+import ErrandInspection
+
 #if os(Linux)
   import Errand
   import ErrandTesting

@@ -1,3 +1,5 @@
+import ErrandTransfers
+
 #if os(Linux)
   import Errand
   import ErrandTesting

@@ -1,6 +1,7 @@
 import Errand
 import ErrandFoundation
 import ErrandTesting
+import ErrandTransfers
 
 /// Adds numbered tasks to the queue in the `--file` folder, starting with `--first`, and delivers them to `--url`.
 /// Prints each number once its task has been stored. Intended to be killed while it runs. With `--requests` 1, it

@@ -1,5 +1,6 @@
 import Errand
 import ErrandFoundation
+import ErrandTransfers
 
 /// Downloads `--url` to `--file` in `--ranges` concurrent ranges, and continues earlier runs. Intended to be killed
 /// while it runs.

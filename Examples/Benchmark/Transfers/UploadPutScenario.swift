@@ -1,5 +1,6 @@
 import Errand
 import ErrandFoundation
+import ErrandTransfers
 
 /// Uploads `--file` to `--url` with tus in chunks of `--concurrency` MiB, and continues earlier runs. Intended to be
 /// killed while it runs.

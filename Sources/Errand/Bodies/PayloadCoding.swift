@@ -4,7 +4,7 @@ public import ErrandFoundation
 ///
 /// Encoding is `@concurrent` because an app may start it on an actor. Decoding isn't, because calls don't run on an
 /// actor.
-enum PayloadCoding {
+package enum PayloadCoding {
   /// Encodes `payload` as a body. The body is empty if `payload` is `nil`.
   @concurrent static func encode<Payload: Encodable & Sendable>(
     _ payload: Payload, with encoder: any BodyEncoder
@@ -181,7 +181,7 @@ enum PayloadCoding {
     }
   }
 
-  static func explain(_ error: any Error) -> String {
+  package static func explain(_ error: any Error) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath))no key '\(key.stringValue)'"
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),

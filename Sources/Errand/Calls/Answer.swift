@@ -1,13 +1,13 @@
 package import ErrandFoundation
 
 /// The outcome of an attempt, and later of its call: the response and the body read so far.
-struct Answer: Sendable {
-  let call: Call
-  var response: HTTPResponse
+package struct Answer: Sendable {
+  package let call: Call
+  package var response: HTTPResponse
   /// Whether the call accepts the status. A response with any other status may be retried, and never replaces a file.
   let isSuccess: Bool
   /// The bytes of the body. Empty if the body was discarded, written to a file or left for the caller to read.
-  var data = Data()
+  package var data = Data()
   var size = 0
   /// The bytes to echo and record if the body is not kept.
   var shown: Data?
@@ -19,7 +19,7 @@ struct Answer: Sendable {
   var isVerified = false
   var file: URL?
 
-  init(_ call: Call, _ response: consuming HTTPResponse, isRead: Bool = false) {
+  package init(_ call: Call, _ response: consuming HTTPResponse, isRead: Bool = false) {
     self.call = call
     isSuccess = call.plan.acceptedStatuses.contains(response.status)
     self.response = response

@@ -1,4 +1,4 @@
-import ErrandFoundation
+package import ErrandFoundation
 
 extension Call {
   /// 9. Checks the status, calls the hooks, and returns the result.
@@ -165,7 +165,7 @@ extension TaskError {
   /// Returns the error for a response with an unaccepted status. `summary` is the server's error message, redacted.
   /// `policy` explains why a redirect was not followed. `showsFields` allows header fields such as `Allow` in the
   /// message.
-  static func badStatus(
+  package static func badStatus(
     _ response: HTTPResponse, redaction: Redaction, summary: String = "", policy: RedirectPolicy? = nil,
     showsFields: Bool = true
   ) -> TaskError {
@@ -186,7 +186,7 @@ extension TaskError {
     return error
   }
 
-  func with(_ response: HTTPResponse, _ body: Data, _ configuration: ServerConfiguration) -> TaskError {
+  package func with(_ response: HTTPResponse, _ body: Data, _ configuration: ServerConfiguration) -> TaskError {
     var error = self
     error.status = response.status
     error.headers = configuration.redaction(response.headers)
@@ -196,7 +196,8 @@ extension TaskError {
 }
 
 extension HTTPResponse {
-  static let currentCopy = "the response has no body because the version named in the request's condition is current"
+  package static let currentCopy =
+    "the response has no body because the version named in the request's condition is current"
 
   /// A message about what the server would accept, taken from its header fields. `nil` if they don't say.
   fileprivate var demand: String? {
@@ -214,7 +215,7 @@ extension HTTPResponse {
 extension Redaction {
   /// Returns the server's error message on one line: a problem's title and detail (RFC 9457), an HTML page's title, or
   /// the first 200 characters of text.
-  func summary(of body: Data, type: MediaType?) -> String {
+  package func summary(of body: Data, type: MediaType?) -> String {
     guard !hidesBody(of: type) else { return "" }
     // In UTF-16 or UTF-32, the key paths to redact can't be found. A problem that can't be decoded is treated as text.
     if type?.essence == MediaType.problem.rawValue, places.isEmpty || !body.contains(0),

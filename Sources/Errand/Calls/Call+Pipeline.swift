@@ -9,7 +9,9 @@ extension Call {
   }
 
   /// Runs the call and returns its result.
-  func perform<Value: Sendable>(finish: @escaping @Sendable (Answer) async throws -> Value) async throws -> Value {
+  package func perform<Value: Sendable>(
+    finish: @escaping @Sendable (Answer) async throws -> Value
+  ) async throws -> Value {
     try await run { call in  // in the call's Swift task; afterwards: 10. events, recording, `didComplete` or `didFail`
       try await call.begin()  // 1. `willStart`
       return try await call.inQueue {  // 2. serial queue, pause

@@ -72,7 +72,7 @@ extension Call {
     state.withLock { $0.sent.isNothing } ? error : TaskError.sent(error)
   }
 
-  static func onceOnly(_ method: HTTPMethod) -> String {
+  package static func onceOnly(_ method: HTTPMethod) -> String {
     method.isIdempotent
       ? "this \(method) request must not be sent twice (see the task's idempotency)"
       : "\(method) is not idempotent (allow it with .idempotency(.key))"
@@ -84,7 +84,7 @@ extension Call {
     state.withLock { $0.refusal = (reason, retryPolicy.mostAttempts) }
   }
 
-  static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is exhausted" }
+  package static func exhausted(_ host: Origin) -> String { "the retry budget for \(host.host) is exhausted" }
 
   /// Waits before a retry. Records the end of the wait even if waiting throws.
   func wait(_ delay: Duration, after error: TaskError) async throws {

@@ -9,7 +9,7 @@ extension Call {
 
   /// Hands the body over to the caller. The call ends when the body does, and can be cancelled until then. Throws
   /// `CancellationError` if the call has already been cancelled.
-  func handOver(_ response: HTTPResponse) throws {
+  package func handOver(_ response: HTTPResponse) throws {
     let body = response.body
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)

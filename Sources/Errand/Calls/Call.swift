@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// A call: its plan, its settings and its state.
-final class Call: Sendable {
+package final class Call: Sendable {
   let plan: TaskPlan
   let snapshot: ServerSnapshot
   let delivery: BodyDestination
@@ -24,7 +24,7 @@ final class Call: Sendable {
 
   private static let lastNumber = Lock(0)
 
-  init(_ plan: TaskPlan, _ delivery: BodyDestination, idempotencyKey: String? = nil) {
+  package init(_ plan: TaskPlan, _ delivery: BodyDestination, idempotencyKey: String? = nil) {
     let manager = plan.server.manager
     let snapshot = plan.server.snapshot
     self.snapshot = snapshot
@@ -210,6 +210,12 @@ final class Call: Sendable {
     if Task.isCancelled || state.withLock({ $0.life.isOver }) { throw CancellationError() }
   }
 
+  /// The head of an accepted response whose processing failed or was cancelled.
+  package var failedAnswer: (head: HTTPResponse, isCancelled: Bool)? { state.withLock { $0.failedAnswer } }
+
+  /// The method of the sent request that must not be resent, if any.
+  package var methodSentOnce: HTTPMethod? { state.withLock { $0.sent.onceOnly } }
+
   var hasExpired: Bool { state.withLock { $0.life.expired != nil } }
 
   /// Cancels the call because its deadline has passed, and returns the error.
@@ -220,7 +226,7 @@ final class Call: Sendable {
 
   /// Returns the error to throw to the caller: a timeout if the deadline has passed, otherwise `error`. Adds the call's
   /// details to a `TaskError`.
-  func explained(_ error: any Error) -> any Error {
+  package func explained(_ error: any Error) -> any Error {
     if let phase = state.withLock({ $0.life.expired }), let limit = timeouts.call {
       return completed(.timeout(.call, after: limit, phase: phase))
     }

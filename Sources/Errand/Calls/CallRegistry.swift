@@ -1,10 +1,15 @@
 /// The running calls and work. The manager cancels them through this registry.
-final class CallRegistry: ActivitySource {
+package final class CallRegistry: ActivitySource {
   /// Work that makes several calls in sequence. It can also be cancelled between two calls.
-  struct Work: Sendable {
+  package struct Work: Sendable {
     let plan: TaskPlan
     /// Cancels the work. Returns `false` if the work has ended.
     let cancel: @Sendable () -> Bool
+
+    package init(plan: TaskPlan, cancel: @escaping @Sendable () -> Bool) {
+      self.plan = plan
+      self.cancel = cancel
+    }
   }
 
   private struct State {
@@ -32,7 +37,7 @@ final class CallRegistry: ActivitySource {
   }
 
   /// Registers work and returns its number, which is stored in the plans of its calls.
-  func enter(_ work: Work) -> Int {
+  package func enter(_ work: Work) -> Int {
     state.withLock { state in
       state.lastWork += 1
       state.works[state.lastWork] = work
@@ -40,7 +45,7 @@ final class CallRegistry: ActivitySource {
     }
   }
 
-  func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
+  package func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
 
   /// Cancels all calls and work whose plan matches, and returns how many were cancelled. Work counts once, however many
   /// calls it makes. Calls that belong to their waiters are not cancelled. Internal calls are not counted.

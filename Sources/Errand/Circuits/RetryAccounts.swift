@@ -58,14 +58,14 @@ struct RetryAccounts {
 }
 
 /// The retry budgets of all hosts.
-final class RetryBudgets: Sendable {
+package final class RetryBudgets: Sendable {
   private let accounts: Lock<RetryAccounts>
 
   init(_ budget: RetryBudget) { accounts = Lock(RetryAccounts(budget)) }
 
   func earn(for host: Origin) { accounts.withLock { $0.earn(for: host) } }
 
-  func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
+  package func spend(for host: Origin) -> Bool { accounts.withLock { $0.spend(for: host) } }
 
   /// Takes a retry, which is returned to the budget if it is not used. Returns `nil` if the budget is used up.
   func pay(for host: Origin) -> RetryPayment? { spend(for: host) ? RetryPayment(self, host) : nil }

@@ -59,7 +59,7 @@ public struct CallClock: Sendable {
   private static let grace = Duration.milliseconds(100)
 
   /// Runs `body`, which must respond to cancellation, with a time limit. Returns `nil` if the limit expires first.
-  func within<Value: Sendable>(
+  package func within<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value? {
     let start = now

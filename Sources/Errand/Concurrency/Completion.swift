@@ -2,7 +2,7 @@
 ///
 /// A wait only covers work that started before the wait. If the waiting task is cancelled, the wait ends but the work
 /// continues.
-final class Completion: Sendable {
+package final class Completion: Sendable {
   private struct State {
     var begun = 0
     var ended = 0
@@ -14,16 +14,18 @@ final class Completion: Sendable {
 
   private let state = Lock(State())
 
-  var begun: Int { state.withLock { $0.begun } }
+  package init() {}
 
-  var ended: Int { state.withLock { $0.ended } }
+  package var begun: Int { state.withLock { $0.begun } }
 
-  var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
+  package var ended: Int { state.withLock { $0.ended } }
 
-  func begin(_ count: Int = 1) { state.withLock { $0.begun += count } }
+  package var isAwaited: Bool { state.withLock { !$0.waiters.isEmpty } }
+
+  package func begin(_ count: Int = 1) { state.withLock { $0.begun += count } }
 
   /// Records that work has finished. Work must finish in the order in which it started.
-  func end(_ count: Int = 1) {
+  package func end(_ count: Int = 1) {
     let waiters = state.withLock { state -> [Waiter<Void>] in
       state.ended += count
       let ready = state.waiters.filter { $0.goal <= state.ended }
@@ -33,7 +35,7 @@ final class Completion: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  func wait() async {
+  package func wait() async {
     let (ticket, goal) = state.withLock { state in
       state.lastTicket += 1
       return (state.lastTicket, state.begun)

@@ -1,4 +1,4 @@
-import ErrandFoundation
+package import ErrandFoundation
 
 /// The date according to a clock: the system date at creation, plus the time elapsed on the clock since then.
 ///
@@ -6,7 +6,7 @@ import ErrandFoundation
 /// change to the system date doesn't expire them early. If the system date is not set yet, as on a machine that booted
 /// without a battery-backed clock, it is read again each time. Otherwise, ``now`` would stay wrong after the date is
 /// set.
-struct WallClock: Sendable {
+package struct WallClock: Sendable {
   let clock: CallClock
   /// The date at which the clock was at zero.
   let epoch: Date
@@ -25,7 +25,7 @@ struct WallClock: Sendable {
   ///
   /// Calculated from the seconds since 1970, which is what files store. A more precise date would change when it is
   /// stored and read back, and so would the order of cookies.
-  var now: Date {
+  package var now: Date {
     let isSet = epoch >= Self.earliest
     let seconds =
       isSet ? epoch.timeIntervalSince1970 + clock.now.inSeconds : machine().timeIntervalSince1970

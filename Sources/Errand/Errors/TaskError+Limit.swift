@@ -34,7 +34,7 @@ extension CallClock {
   /// Runs `body` with a time limit, if any. `body` must respond to cancellation.
   ///
   /// Throws ``TaskError`` with code `.timedOut` if the time limit expires.
-  func limiting<Value: Sendable>(
+  package func limiting<Value: Sendable>(
     _ limit: Duration?, _ timer: Timeouts.Timer, phase: TaskError.Phase,
     _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -37,7 +37,7 @@ extension TaskError {
 extension HTTPBody {
   /// Returns the number of bytes, or `nil` if unknown. Throws ``TaskError`` with code `.unreadableBody` if a file can't
   /// be read.
-  func checkedLength() throws -> Int64? {
+  package func checkedLength() throws -> Int64? {
     do {
       return try length()
     } catch {

@@ -105,7 +105,7 @@ public struct TaskError: Error, Sendable {
   }
 
   /// Returns a copy that reports `limit` as the exceeded limit, instead of the time that was left of it.
-  func relimited(to limit: Duration) -> TaskError {
+  package func relimited(to limit: Duration) -> TaskError {
     var error = self
     if let left = error.limit, let place = reason.firstRange(of: left.formattedSeconds) {
       error.reason.replaceSubrange(place, with: limit.formattedSeconds)

@@ -7,7 +7,7 @@ package import ErrandFoundation
 package enum Descriptor {
   /// Opens a regular file for reading. Returns `nil` if the file can't be opened or isn't a regular file: a pipe or a
   /// device could block without a way to cancel.
-  static func opened(_ path: String) -> Int32? {
+  package static func opened(_ path: String) -> Int32? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     var status = stat()
@@ -20,7 +20,7 @@ package enum Descriptor {
 
   /// Reads a regular file owned by the current user. Returns `nil` if it can't be read, has `limit` bytes or more, or
   /// is a symbolic link.
-  static func contents(ofOwn path: String, below limit: Int) -> Data? {
+  package static func contents(ofOwn path: String, below limit: Int) -> Data? {
     let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -36,12 +36,12 @@ package enum Descriptor {
     return nil
   }
 
-  static func length(of descriptor: Int32) -> Int64? {
+  package static func length(of descriptor: Int32) -> Int64? {
     var status = stat()
     return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : nil
   }
 
-  static func bytes(of descriptor: Int32, atMost count: Int) -> Data? {
+  package static func bytes(of descriptor: Int32, atMost count: Int) -> Data? {
     var chunk = Data(count: count)
     var length = -1
     repeat {
@@ -60,7 +60,7 @@ package enum Descriptor {
   }
 
   /// Writes the bytes and returns how many were written. Sets `errno` if any bytes were not written.
-  static func count(putting bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Int {
+  package static func count(putting bytes: UnsafeRawBufferPointer, into descriptor: Int32) -> Int {
     var rest = bytes
     while !rest.isEmpty {
       let count = write(descriptor, rest.baseAddress, rest.count)
@@ -72,7 +72,7 @@ package enum Descriptor {
   }
 
   /// Writes the data at a position, independently of other writes.
-  static func put(_ data: Data, into descriptor: Int32, at position: Int64) -> Bool {
+  package static func put(_ data: Data, into descriptor: Int32, at position: Int64) -> Bool {
     var (rest, position) = (data, position)
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(position)) }
@@ -84,7 +84,7 @@ package enum Descriptor {
     return true
   }
 
-  static func bytes(of descriptor: Int32, from position: Int64, atMost count: Int) -> Data? {
+  package static func bytes(of descriptor: Int32, from position: Int64, atMost count: Int) -> Data? {
     var chunk = Data(count: count)
     var length = -1
     repeat {

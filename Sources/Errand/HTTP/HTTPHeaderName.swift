@@ -49,7 +49,7 @@ extension HTTPHeaderName: Hashable {
   }
 
   /// Whether the field determines where the body of a message ends.
-  var isOfFraming: Bool {
+  package var isOfFraming: Bool {
     let length = rawName.utf8.count  // lengths rule out most names
     return length == 14 && self == .contentLength || length == 17 && self == .transferEncoding
   }

@@ -56,7 +56,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
   }
 
-  mutating func removeFraming() { fields.removeAll { $0.name.isOfFraming } }
+  package mutating func removeFraming() { fields.removeAll { $0.name.isOfFraming } }
 
   /// Returns all values of a field, in order.
   public func values(for name: HTTPHeaderName) -> [String] {

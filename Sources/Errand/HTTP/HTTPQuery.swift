@@ -74,7 +74,7 @@ public struct HTTPQuery: Sendable, Hashable, ExpressibleByDictionaryLiteral {
   }
 
   /// Percent-encodes all bytes except the unreserved ones (RFC 3986 §2.3).
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     String(decoding: text.percentEncodedBytes(except: "-._~"), as: UTF8.self)
   }
 }

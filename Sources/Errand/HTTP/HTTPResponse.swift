@@ -103,7 +103,7 @@ public struct HTTPResponse: Sendable {
   }
 
   /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.
-  var unexpected: String? { if case .mismatch(let reason) = match { reason } else { nil } }
+  package var unexpected: String? { if case .mismatch(let reason) = match { reason } else { nil } }
 
   /// How a 304 or HEAD response may update stored responses. `nil` for other responses, and if a step answered.
   var update: CacheUpdate? {

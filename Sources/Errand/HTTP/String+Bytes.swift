@@ -7,7 +7,7 @@ extension String {
   init(latin1 bytes: some Sequence<UInt8>) { self.init(UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
 
   /// The text for use in an error message. Strings longer than 200 bytes are truncated to 200 characters, followed by the size in bytes.
-  var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
+  package var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
 
   /// Like `withUTF8`, but doesn't need a mutable string.
   @inline(__always)
@@ -18,7 +18,7 @@ extension String {
 
   /// Returns the UTF-8 bytes, percent-encoded except for ASCII letters, digits and the ASCII characters in `marks`. If
   /// `blank` is set, spaces are replaced with it.
-  func percentEncodedBytes(except marks: String, blank: UInt8? = nil) -> [UInt8] {
+  package func percentEncodedBytes(except marks: String, blank: UInt8? = nil) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(utf8.count)
     for byte in utf8 {
@@ -35,7 +35,7 @@ extension String {
   }
 
   @inline(__always)
-  func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {
+  package func hasOnlyBytes(where allowed: (UInt8) -> Bool) -> Bool {
     utf8.withContiguousStorageIfAvailable { $0.allSatisfy(allowed) } ?? utf8.allSatisfy(allowed)
   }
 
@@ -105,7 +105,7 @@ extension StringProtocol {
 
 extension UInt8 {
   /// The byte as a percent sign and two hexadecimal digits (RFC 3986 §2.1).
-  var percentEncoded: [UInt8] {
+  package var percentEncoded: [UInt8] {
     func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10 }
     return [UInt8(ascii: "%"), digit(self >> 4), digit(self & 15)]
   }

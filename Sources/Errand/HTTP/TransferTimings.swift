@@ -27,7 +27,7 @@ public struct TransferTimings: Codable, Sendable, Hashable {
   private var storage: Storage
 
   /// All values. Change them together, because each separate change copies every value.
-  var parts: Parts {
+  package var parts: Parts {
     get { storage.parts }
     set { storage = Storage(newValue) }
   }
@@ -134,7 +134,7 @@ extension TransferTimings: CustomReflectable {
 }
 
 extension TransferTimings {
-  var withoutAddress: TransferTimings {
+  package var withoutAddress: TransferTimings {
     var parts = parts
     (parts.remoteAddress, parts.remotePort) = ("", 0)
     return TransferTimings(parts)

@@ -7,15 +7,15 @@ public actor TaskManager {
   nonisolated let admission: AdmissionGate
   /// The gate for streams. A call passes it before requesting a slot.
   nonisolated let streams: AdmissionGate
-  nonisolated let calls = CallRegistry()
+  package nonisolated let calls = CallRegistry()
   nonisolated let revalidations = RevalidationRegistry()
   nonisolated let flights = FlightRegistry()
   nonisolated let invalidations = InvalidationLog()
   nonisolated let serialQueues = SerialQueues()
-  nonisolated let clock: CallClock
-  nonisolated let dates: WallClock
-  nonisolated let random: CallRandom
-  nonisolated let retries: RetryBudgets
+  package nonisolated let clock: CallClock
+  package nonisolated let dates: WallClock
+  package nonisolated let random: CallRandom
+  package nonisolated let retries: RetryBudgets
   nonisolated let circuits: CircuitRegistry
   private nonisolated let recorderBox = Lock<TaskRecorder?>(nil)
 
@@ -35,7 +35,7 @@ public actor TaskManager {
   }
 
   /// Creates a manager whose calls are not counted in ``NetworkActivity/all``.
-  init(uncounted limits: ThrottleLimits, _ retryBudget: RetryBudget, _ clock: CallClock, _ random: CallRandom) {
+  package init(uncounted limits: ThrottleLimits, _ retryBudget: RetryBudget, _ clock: CallClock, _ random: CallRandom) {
     admission = AdmissionGate(limits: limits, clock: clock)
     streams = AdmissionGate(limits: limits.ofStreams, clock: clock)
     retries = RetryBudgets(retryBudget)

@@ -38,7 +38,7 @@ public struct AcceptedStatuses: Sendable, ExpressibleByArrayLiteral {
   func contains(_ status: HTTPStatus) -> Bool { accepts?(status) ?? status.isAccepted }
 
   /// Whether only 2xx and 304 count as success.
-  var areUsual: Bool { accepts == nil }
+  package var areUsual: Bool { accepts == nil }
 
   var isInherited: Bool { accepts == nil && !returnsOthers }
 }

@@ -12,7 +12,7 @@ public enum Idempotency: Sendable, Hashable {
 
 extension Idempotency {
   /// Whether a request that may have reached the server can be sent again.
-  func allowsRepetition(of method: HTTPMethod, _ headers: HTTPHeaders) -> Bool {
+  package func allowsRepetition(of method: HTTPMethod, _ headers: HTTPHeaders) -> Bool {
     switch self {
     case .safeToRepeat: true
     case .neverRepeat: false

@@ -24,6 +24,16 @@ public struct RetryPolicy: Sendable {
     public let retryAfter: Duration?
     /// A random number in `0..<1`, for jitter.
     public let random: Double
+
+    package init(
+      request: HTTPRequest, attempts: [AttemptRecord], error: TaskError, retryAfter: Duration?, random: Double
+    ) {
+      self.request = request
+      self.attempts = attempts
+      self.error = error
+      self.retryAfter = retryAfter
+      self.random = random
+    }
   }
 
   /// The maximum number of attempts, including the first attempt and hedges. Defaults to 3. The last retry can have
@@ -83,16 +93,16 @@ public struct RetryPolicy: Sendable {
   }
 
   /// A decision, including the reason if a retryable failure is not retried.
-  enum Verdict {
+  package enum Verdict {
     case stand
     case giveUp(reason: String)
     case retry(after: Duration)
   }
 
   /// The maximum number of attempts. `nil` if a closure decides.
-  var mostAttempts: Int? { decision == nil ? maximumAttempts : nil }
+  package var mostAttempts: Int? { decision == nil ? maximumAttempts : nil }
 
-  func verdict(_ failure: Failure) async throws -> Verdict {
+  package func verdict(_ failure: Failure) async throws -> Verdict {
     if let decision {
       guard case .retry(let delay) = try await decision(failure) else { return .stand }
       return .retry(after: delay)
@@ -104,7 +114,7 @@ public struct RetryPolicy: Sendable {
   }
 
   /// Returns the reason for not retrying if `wait` exceeds `cap`, otherwise `nil`.
-  static func refusal(of wait: Duration, above cap: Duration) -> String? {
+  package static func refusal(of wait: Duration, above cap: Duration) -> String? {
     guard wait > cap else { return nil }
     return "Retry-After is \(wait.formattedSeconds), but the retry policy waits at most \(cap.formattedSeconds)"
   }

@@ -44,7 +44,7 @@ extension Duration {
   fileprivate var roundedSeconds: Double { (inSeconds * 1e6).rounded() / 1e6 }
 
   /// Creates a duration from seconds, rounded to microseconds. An infinite or huge value becomes zero.
-  init(wholeMicroseconds seconds: Double) {
+  package init(wholeMicroseconds seconds: Double) {
     let isPlain = seconds.isFinite && abs(seconds) < 1e12
     self = .microseconds(isPlain ? Int64((seconds * 1e6).rounded()) : 0)
   }

@@ -13,6 +13,11 @@ public struct FlightRecord: Sendable, CustomStringConvertible {
     public let time: Duration
     /// The moment that is recorded.
     public let moment: CallMoment
+
+    package init(time: Duration, moment: CallMoment) {
+      self.time = time
+      self.moment = moment
+    }
   }
 
   /// The method and URL, with secrets hidden. Empty if the call failed before its request was created.

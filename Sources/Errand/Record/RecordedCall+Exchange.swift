@@ -15,6 +15,14 @@ extension RecordedCall {
     /// A note that is shown instead of the body if `text` is `nil`.
     public var note: String?
 
+    package init(type: String? = nil, size: Int? = nil, text: String? = nil, data: Data? = nil, note: String? = nil) {
+      self.type = type
+      self.size = size
+      self.text = text
+      self.data = data
+      self.note = note
+    }
+
     var shown: String { text ?? note ?? "" }
   }
 
@@ -32,6 +40,17 @@ extension RecordedCall {
     public var trailers: HTTPHeaders?
     /// Whether the response arrived on a reused connection.
     public var isConnectionReused = false
+
+    package init(
+      status: HTTPStatus, version: HTTPVersion? = nil, headers: HTTPHeaders = [:], trailers: HTTPHeaders? = nil,
+      isConnectionReused: Bool = false
+    ) {
+      self.status = status
+      self.version = version
+      self.headers = headers
+      self.trailers = trailers
+      self.isConnectionReused = isConnectionReused
+    }
   }
 
   /// A request that was sent, with its response.
@@ -63,6 +82,23 @@ extension RecordedCall {
     public var queued: Duration?
     /// The timings of the transfer, if measured. Set only on the attempt's last request.
     public var timings: TransferTimings?
+
+    package init(
+      attempt: Int, method: HTTPMethod, url: String? = nil, failure: String? = nil, sent: Duration,
+      answered: Duration? = nil, ended: Duration? = nil, duration: Duration? = nil, queued: Duration? = nil,
+      timings: TransferTimings? = nil
+    ) {
+      self.attempt = attempt
+      self.method = method
+      self.url = url
+      self.failure = failure
+      self.sent = sent
+      self.answered = answered
+      self.ended = ended
+      self.duration = duration
+      self.queued = queued
+      self.timings = timings
+    }
   }
 }
 
@@ -79,7 +115,7 @@ extension RecordedCall.Exchange {
 
 extension Redaction {
   /// Returns the body with secrets hidden, or a note if it is longer than `limit` bytes.
-  func recorded(_ data: Data, type: MediaType?, limit: Int) -> RecordedCall.Body {
+  package func recorded(_ data: Data, type: MediaType?, limit: Int) -> RecordedCall.Body {
     var body = RecordedCall.Body(type: type?.rawValue, size: data.count)
     guard data.count <= limit else {
       body.note = Self.placeholder(for: data.count, over: limit)

@@ -7,23 +7,23 @@ extension RecordedCall {
   }
 
   /// The byte ranges of the parts of a recording's text, without their last line breaks.
-  struct TextParts {
-    var exchanges: [Exchange] = []
-    var timeline: Range<Int>?
+  package struct TextParts {
+    package var exchanges: [Exchange] = []
+    package var timeline: Range<Int>?
 
-    struct Exchange {
-      let request: Range<Int>
-      let requestBody: Range<Int>?
+    package struct Exchange {
+      package let request: Range<Int>
+      package let requestBody: Range<Int>?
       /// The status line and header, or the error message.
-      let response: Range<Int>
-      let responseBody: Range<Int>?
-      let trailers: Range<Int>?
+      package let response: Range<Int>
+      package let responseBody: Range<Int>?
+      package let trailers: Range<Int>?
     }
   }
 
   /// Writes the text of the recording and returns the ranges of its parts.
   @discardableResult
-  func write(to text: inout TextBytes) -> TextParts {
+  package func write(to text: inout TextBytes) -> TextParts {
     var parts = TextParts()
     text.paint(outcome == .failed ? .red : .bold) { text in
       text.add(task)

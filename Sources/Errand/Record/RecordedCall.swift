@@ -90,7 +90,7 @@ extension RecordedCall: CustomStringConvertible {
   }
 
   /// The approximate size in memory, in bytes.
-  var size: Int {
+  package var size: Int {
     let texts = moments.reduce(0) { $0 + $1.text.utf8.count + 48 }
     return exchanges.reduce(500 + texts) { $0 + $1.size }
   }

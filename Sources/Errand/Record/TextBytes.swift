@@ -1,8 +1,8 @@
 /// A buffer for text that is written in small pieces, which avoids joining strings for every call.
 ///
 /// The buffer manages its own memory: for small pieces, `Array` spends more time on uniqueness checks than on copying.
-struct TextBytes: ~Copyable {
-  enum Place {
+package struct TextBytes: ~Copyable {
+  package enum Place {
     /// A file. Text is written unchanged.
     case file
     /// A log. Invisible characters are replaced by spaces, and JSON is formatted.
@@ -23,10 +23,10 @@ struct TextBytes: ~Copyable {
   /// The first `count` bytes contain the text.
   private var memory: UnsafeMutablePointer<UInt8>
   private var capacity: Int
-  private(set) var count = 0
+  package private(set) var count = 0
   let place: Place
 
-  init(capacity: Int = 256, for place: Place = .file) {
+  package init(capacity: Int = 256, for place: Place = .file) {
     self.capacity = capacity
     self.place = place
     memory = .allocate(capacity: capacity)
@@ -37,15 +37,15 @@ struct TextBytes: ~Copyable {
   private var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: memory, count: count) }
 
   /// Calls `use` with the bytes, which must not escape the closure.
-  borrowing func withBytes<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+  package borrowing func withBytes<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
     try use(UnsafeRawBufferPointer(written))
   }
 
-  var bytes: [UInt8] { Array(written) }
+  package var bytes: [UInt8] { Array(written) }
 
   var text: String { String(decoding: written, as: UTF8.self) }
 
-  mutating func removeAll() { count = 0 }
+  package mutating func removeAll() { count = 0 }
 
   // MARK: Pieces
 
@@ -71,7 +71,7 @@ struct TextBytes: ~Copyable {
   }
 
   @inline(__always)
-  mutating func raw(_ text: StaticString) {
+  package mutating func raw(_ text: StaticString) {
     add(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
@@ -103,7 +103,7 @@ struct TextBytes: ~Copyable {
     byte(0x0A)
   }
 
-  mutating func number(_ value: Int) {
+  package mutating func number(_ value: Int) {
     if value < 0 { byte(UInt8(ascii: "-")) }
     digits(value.magnitude, atLeast: 1)
   }
@@ -116,7 +116,7 @@ struct TextBytes: ~Copyable {
   }
 
   /// Writes a decimal number, padded with zeros to `count` digits.
-  mutating func digits(_ value: UInt, atLeast count: Int) {
+  package mutating func digits(_ value: UInt, atLeast count: Int) {
     if value < 10, count <= 1 { return byte(UInt8(ascii: "0") + UInt8(value)) }
     let most = max(count, 20)
     reserve(2 * most)
@@ -133,18 +133,18 @@ struct TextBytes: ~Copyable {
     add(UnsafeBufferPointer(start: start, count: end - start))
   }
 
-  mutating func hex(_ value: UInt64) {
+  package mutating func hex(_ value: UInt64) {
     reserve(16)
     value.writeDigits(to: UnsafeMutableBufferPointer(start: memory, count: capacity), at: count)
     count += 16
   }
 
   /// Writes a JSON string in quotes (RFC 8259 §7). Also escapes `sign`.
-  mutating func quoted(_ text: String, escaping sign: UInt8 = UInt8(ascii: "\"")) {
+  package mutating func quoted(_ text: String, escaping sign: UInt8 = UInt8(ascii: "\"")) {
     text.withBytes { quoted($0, escaping: sign) }
   }
 
-  mutating func quoted(_ text: UnsafeBufferPointer<UInt8>, escaping sign: UInt8) {
+  package mutating func quoted(_ text: UnsafeBufferPointer<UInt8>, escaping sign: UInt8) {
     byte(UInt8(ascii: "\""))
     let bytes = UnsafeRawBufferPointer(text)
     var index = 0
@@ -176,7 +176,7 @@ struct TextBytes: ~Copyable {
   /// Writes the name of a member and its colon. If `isContinued` is `true`, writes a comma first. The name must not
   /// require escaping.
   @inline(__always)
-  mutating func key(_ name: StaticString, isContinued: Bool) {
+  package mutating func key(_ name: StaticString, isContinued: Bool) {
     let length = name.utf8CodeUnitCount
     reserve(length + 4)
     var next = memory + count
@@ -216,7 +216,7 @@ struct TextBytes: ~Copyable {
   }
 
   /// Writes a duration in seconds with six decimals, as a JSON number. A negative duration is written as 0.
-  mutating func preciseSeconds(_ duration: Duration) {
+  package mutating func preciseSeconds(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     guard seconds >= 0, attoseconds >= 0 else { return byte(UInt8(ascii: "0")) }
     digits(UInt(seconds), atLeast: 1)

@@ -27,6 +27,17 @@ public struct TransferProgress: Sendable, Hashable {
   /// Whether the entire body has been sent or received.
   public let isFinished: Bool
 
+  package init(
+    direction: Direction, attempt: Int, completed: Int64, total: Int64?, rate: Double?, isFinished: Bool
+  ) {
+    self.direction = direction
+    self.attempt = attempt
+    self.completed = completed
+    self.total = total
+    self.rate = rate
+    self.isFinished = isFinished
+  }
+
   /// The completed fraction, from 0 to 1. `nil` if the total is unknown.
   public var fraction: Double? {
     if isFinished { return 1 }
@@ -49,7 +60,7 @@ extension TransferProgress: CustomStringConvertible {
 }
 
 /// Counts the bytes of one body and limits how often progress is reported.
-struct ProgressMeter {
+package struct ProgressMeter {
   static let interval = Duration.milliseconds(50)
   /// The time over which the rate is smoothed, in seconds.
   private static let window = 3.0
@@ -63,7 +74,7 @@ struct ProgressMeter {
   private var hasReported = false
   private let start: Duration
 
-  init(_ direction: TransferProgress.Direction, attempt: Int, total: Int64?, at now: Duration) {
+  package init(_ direction: TransferProgress.Direction, attempt: Int, total: Int64?, at now: Duration) {
     self.direction = direction
     self.attempt = attempt
     self.total = total
@@ -72,13 +83,13 @@ struct ProgressMeter {
   }
 
   /// Counts bytes, and returns the progress if a report is due.
-  mutating func add(_ count: Int, at now: Duration) -> TransferProgress? {
+  package mutating func add(_ count: Int, at now: Duration) -> TransferProgress? {
     completed += Int64(count)
     guard !hasReported || now - reported.time >= Self.interval else { return nil }
     return progress(at: now, isFinished: false)
   }
 
-  mutating func finish(at now: Duration) -> TransferProgress { progress(at: now, isFinished: true) }
+  package mutating func finish(at now: Duration) -> TransferProgress { progress(at: now, isFinished: true) }
 
   private mutating func progress(at now: Duration, isFinished: Bool) -> TransferProgress {
     let (seconds, age) = ((now - reported.time) / .seconds(1), (now - start) / .seconds(1))

@@ -1,7 +1,7 @@
-import ErrandFoundation
+package import ErrandFoundation
 
 /// A line in the index of a recordings folder.
-struct RecordingEntry: Codable, Sendable, Equatable {
+package struct RecordingEntry: Codable, Sendable, Equatable {
   var number = 0
   var file = ""
   var task: String
@@ -20,7 +20,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   /// Whether the file is about to be removed. `nil` means `false`.
   var isLeaving: Bool?
 
-  static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+  package static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
   /// Returns a copy of the entry with a number and a file name. File names begin with at least four digits, so that
   /// they sort by number.
@@ -35,11 +35,11 @@ struct RecordingEntry: Codable, Sendable, Equatable {
   static func file(_ number: Int, name: String) -> String { file(number, plainName: plain(name)) }
 
   /// Returns the file name for a number and a name returned by `plain(_:)`.
-  static func file(_ number: Int, plainName: String) -> String { padded(number) + ". " + plainName + ".txt" }
+  package static func file(_ number: Int, plainName: String) -> String { padded(number) + ". " + plainName + ".txt" }
 
   /// Reduces a name to letters, digits, spaces, hyphens and underscores, and limits it to 200 bytes, because file names
   /// are limited to 255 bytes.
-  static func plain(_ name: String) -> String {
+  package static func plain(_ name: String) -> String {
     if name.utf8.count <= 200, name.utf8.allSatisfy({ isPlainByte($0) }) { return name }
     var result = ""
     for character in name where character.isLetter || character.isNumber || " -_".contains(character) {
@@ -60,7 +60,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
 
   /// Returns the number in a recording's file name, whether or not the recording is in the index. `nil` for other
   /// names.
-  static func number(of name: String) -> Int? {
+  package static func number(of name: String) -> Int? {
     let digits = name.prefix { $0.isASCII && $0.isNumber }
     // No recording has a longer number. The limit also ensures that the next number can't overflow.
     guard digits.utf8.count <= 15 else { return nil }
@@ -77,7 +77,7 @@ struct RecordingEntry: Codable, Sendable, Equatable {
       && !file.unicodeScalars.contains { $0 == "/" || $0 == "\\" || $0.value == 0 }
   }
 
-  static func padded(_ number: Int) -> String {
+  package static func padded(_ number: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
@@ -95,7 +95,7 @@ extension RecordingEntry {
 extension RecordedCall {
   /// The call's file name without its number: the method, followed by the name of the task's type without the method as
   /// a prefix and `Task` as a suffix.
-  var fileName: String {
+  package var fileName: String {
     // Fast path: most type names are ASCII.
     var name = task.utf8.allSatisfy(Self.isLetterOrDigit) ? task : task.filter { $0.isLetter || $0.isNumber }
     let verb = method.rawValue

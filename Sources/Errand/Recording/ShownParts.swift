@@ -1,8 +1,8 @@
 /// The parts of an exchange that a transport can include in a recording, limited by the task's style and the server's
 /// redaction.
-final class ShownParts: Sendable {
-  let redaction: Redaction
-  let style: RecordingStyle
+package final class ShownParts: Sendable {
+  package let redaction: Redaction
+  package let style: RecordingStyle
 
   init(_ redaction: Redaction, _ style: RecordingStyle = .full) {
     self.redaction = redaction
@@ -10,5 +10,5 @@ final class ShownParts: Sendable {
   }
 
   /// Returns the parts of a request to include, or `nil` to include everything.
-  static func of(_ request: HTTPRequest) -> ShownParts? { request.options.showing as? ShownParts }
+  package static func of(_ request: HTTPRequest) -> ShownParts? { request.options.showing as? ShownParts }
 }

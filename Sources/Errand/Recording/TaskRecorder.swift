@@ -12,7 +12,7 @@ struct Recording: Sendable {
 ///
 /// The recorder writes on its own dispatch queue, so a locked folder never delays a call. Calls are written in batches,
 /// in the order in which they ended. Other processes can write between two batches.
-final class TaskRecorder: Sendable {
+package final class TaskRecorder: Sendable {
   private struct Queue {
     var recordings: [Waiting] = []
     /// The approximate size in bytes of the waiting recordings and of those currently being written.
@@ -36,7 +36,7 @@ final class TaskRecorder: Sendable {
   }
 
   /// The maximum size of the waiting recordings in bytes. When it is reached, new recordings are dropped.
-  static let room = 64 << 20
+  package static let room = 64 << 20
 
   let url: URL
   private let limits: RecordingLimits
@@ -77,12 +77,12 @@ final class TaskRecorder: Sendable {
   }
 
   /// Makes the process wait at exit until the matching ``endWriting()``.
-  static func beginWriting() {
+  package static func beginWriting() {
     _ = waitsAtExit
     writers.withLock { $0 += 1 }
   }
 
-  static func endWriting() { writers.withLock { $0 -= 1 } }
+  package static func endWriting() { writers.withLock { $0 -= 1 } }
 
   static func newFolder() -> URL {
     FileManager.default.temporaryDirectory.appendingPathComponent("errand-recordings-\(UUID().uuidString)")
@@ -237,7 +237,7 @@ final class TaskRecorder: Sendable {
     }
   }
 
-  static func words(of error: any Error) -> String {
+  package static func words(of error: any Error) -> String {
     (error as? POSIXError).map { String(cString: strerror($0.code.rawValue)) } ?? "\(error)"
   }
 }

@@ -87,7 +87,7 @@ package final class ServerSnapshot: Sendable {
   }
 
   /// Whether the server's own header fields can be sent to the URL.
-  func isTrusted(_ url: URL) -> Bool {
+  package func isTrusted(_ url: URL) -> Bool {
     if origin(of: url) != nil { return true }
     guard let target = Origin(url) else { return false }
     return target == base.origin || trustedOrigins.contains(target)
@@ -115,7 +115,7 @@ package final class ServerSnapshot: Sendable {
     return plan.addedQuery.isEmpty ? url : try base.adding(plan.addedQuery, to: url)
   }
 
-  func adding(_ query: HTTPQuery, to url: URL) throws -> URL { try base.adding(query, to: url) }
+  package func adding(_ query: HTTPQuery, to url: URL) throws -> URL { try base.adding(query, to: url) }
 
   /// Returns the task's URL, computed with this snapshot even if the server's settings have changed since.
   private func statedURL(of task: any ServerTask) async throws -> URL {

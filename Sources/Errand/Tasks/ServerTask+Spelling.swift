@@ -226,7 +226,7 @@ extension ServerTask {
 
 extension TaskError {
   /// Returns the result of `encode`. Throws a ``TaskError`` that names the property and the task.
-  static func encoding<Value>(
+  package static func encoding<Value>(
     _ aspect: String, of task: any ServerTask.Type, _ encode: () throws -> Value
   ) throws(TaskError) -> Value {
     do {

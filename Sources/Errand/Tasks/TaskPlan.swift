@@ -5,7 +5,7 @@ import ErrandFoundation
 /// Modifiers only change this value. Hooks, names, statistics and recordings still use the task as declared.
 public struct TaskPlan: Sendable {
   /// The task as declared.
-  public internal(set) var task: any ServerTask
+  public package(set) var task: any ServerTask
   /// The server that receives the request.
   public var server: Server { didSet { if let standIn { server = standIn(server) } } }
   /// Maps every server to a replacement, such as one that replays a recording.
@@ -68,25 +68,25 @@ public struct TaskPlan: Sendable {
   var preloaded: URL?
   /// The minimum size, in bytes, of bodies that are compressed with gzip. If `nil`, the server's setting is used.
   public var gzipUploadThreshold: Int?
-  var progress: (@Sendable (TransferProgress) -> Void)?
+  package var progress: (@Sendable (TransferProgress) -> Void)?
   /// The requested part of the body. `nil` for the entire body, or if the range is only set as a header field.
-  var range: ByteRange?
+  package var range: ByteRange?
   /// A URL supplied by a server. It replaces the task's URL, including its query.
-  var linkedURL: LinkedURL?
+  package var linkedURL: LinkedURL?
   /// The origins that redirects may send `Last-Event-ID` to. `nil` allows any origin.
   var eventOrigins: Set<Origin>?
   /// The type that is decoded from error responses. If `nil`, the server's setting is used.
   var errorPayload: (any (Decodable & Sendable).Type)?
-  var problem: TaskError?
-  var changes: [@Sendable (inout TaskPlan) -> Void] = []
+  package var problem: TaskError?
+  package var changes: [@Sendable (inout TaskPlan) -> Void] = []
   /// The number of the transfer, or of the handle's work, that the call belongs to.
-  var transfer: Int?
+  package var transfer: Int?
   /// Whether this call repeats part of a transfer. If so, it does not add to the retry budget.
-  var isRepetition = false
+  package var isRepetition = false
   /// Whether the body is an in-memory chunk of an upload. If so, it has the time limits of a file.
-  var isChunk = false
+  package var isChunk = false
   /// Whether `linkedURL` is cross-origin. If so, credentials are not sent.
-  var isCrossOrigin = false
+  package var isCrossOrigin = false
   /// The generated `Idempotency-Key` that the call shares with earlier calls for the same operation.
   var idempotencyKey: String?
   /// The control that can pause the call and receives its events.
@@ -148,19 +148,19 @@ public struct TaskPlan: Sendable {
   }
 
   /// Applies a change now, and again whenever the header fields are recomputed.
-  mutating func change(_ change: @escaping @Sendable (inout TaskPlan) -> Void) {
+  package mutating func change(_ change: @escaping @Sendable (inout TaskPlan) -> Void) {
     changes.append(change)
     change(&self)
   }
 
   /// Replaces the current server, and any server set later.
-  mutating func replaceServers(by standIn: @escaping @Sendable (Server) -> Server) {
+  package mutating func replaceServers(by standIn: @escaping @Sendable (Server) -> Server) {
     let present = server
     self.standIn = standIn
     server = present
   }
 
-  func retryPolicy(under configuration: ServerConfiguration) -> RetryPolicy {
+  package func retryPolicy(under configuration: ServerConfiguration) -> RetryPolicy {
     retryPolicy.isInherited ? configuration.retryPolicy : retryPolicy
   }
 

@@ -87,18 +87,4 @@ import Testing
     let error = #expect(throws: TaskError.self) { try check([.contentLength: "4"], missing) }
     #expect(error?.code == .unreadableBody)
   }
-
-  @Test func `omits Content-Length when importing HAR`() throws {
-    let har = #"""
-      {"log":{"version":"1.2","creator":{"name":"a","version":"1"},"entries":[{"startedDateTime":"2026-11-23T00:00:00Z","time":1,
-      "request":{"method":"POST","url":"https://shop.test/a","httpVersion":"HTTP/1.1","cookies":[],"queryString":[],"headersSize":-1,
-      "headers":[{"name":"Content-Length","value":"99"},{"name":"X-A","value":"1"}],"bodySize":99,
-      "postData":{"mimeType":"text/plain","text":"four"}},
-      "response":{"status":200,"statusText":"OK","httpVersion":"HTTP/1.1","cookies":[],"headers":[],"redirectURL":"","headersSize":-1,
-      "bodySize":0,"content":{"size":0,"mimeType":""}},"cache":{},"timings":{"send":0,"wait":1,"receive":0}}]}}
-      """#
-    let request = try #require(try HTTPArchive(data: Data(har.utf8)).entries.first?.httpRequest)
-    #expect(request.headers["X-A"] == "1" && !request.headers.contains(.contentLength))
-    try request.check()
-  }
 }

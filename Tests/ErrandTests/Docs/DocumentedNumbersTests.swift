@@ -88,10 +88,6 @@ import Testing
     try check(watching, says: "its own queue of up to 1,000 events")
     let meter = Int(1 / ProgressMeter.interval.inSeconds)
     try check(watching, says: "at most \(meter) times a second")
-    let spans = SpanLimits()
-    #expect(spans.waiting == 2048 && spans.batch == 512 && spans.delay == .seconds(5))
-    let traces = "Sources/Errand/Errand.docc/TracesAndMetrics.md"
-    try check(traces, says: "Up to 2,048 spans wait", "batches of up to 512 after at most 5 seconds")
     try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 

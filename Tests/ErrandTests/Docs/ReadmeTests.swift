@@ -12,7 +12,12 @@ import Testing
       .map { folder.appendingPathComponent($0) }
   }()
 
-  @Test(arguments: [readme] + guides)
+  /// The first pages of the other modules that have code.
+  private static let pages = ["ErrandTransfers", "ErrandInspection"].map {
+    DocumentedCode.package.appendingPathComponent("Sources/\($0)/\($0).docc/\($0).md")
+  }
+
+  @Test(arguments: [readme] + guides + pages)
   func `every code block in the README and the guides is compiled`(_ document: URL) throws {
     let blocks = DocumentedCode.blocks(
       in: try DocumentedCode.lines(of: document), opens: { $0 == "```swift" }, closes: { $0 == "```" })

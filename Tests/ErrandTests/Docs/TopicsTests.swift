@@ -3,7 +3,8 @@ import Testing
 
 /// Checks that every public top-level type of a module is in a topic of its catalog.
 @Suite(.timeLimit(.minutes(1))) struct TopicsTests {
-  @Test(arguments: ["Errand", "ErrandTesting", "ErrandURLSession"]) func `every public type is in a topic`(
+  @Test(arguments: ["Errand", "ErrandTransfers", "ErrandInspection", "ErrandTesting", "ErrandURLSession"])
+  func `every public type is in a topic`(
     _ module: String
   ) throws {
     let types = try Self.types(of: module)

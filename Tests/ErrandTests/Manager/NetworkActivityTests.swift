@@ -117,10 +117,4 @@ import Testing
     #expect(await iterator.next() == nil)
     withExtendedLifetime(keeper) {}
   }
-
-  @Test func `the process's activity excludes an exporter's manager`() {
-    let (counted, exporting) = (TaskManager(), SpanExporter.manager())
-    #expect(ActivityRegistry.all.registries.contains { $0 === counted.calls })
-    #expect(!ActivityRegistry.all.registries.contains { $0 === exporting.calls })
-  }
 }

@@ -8,7 +8,8 @@ extension TraceContext {
   ///       _ = try await GetWidget(id: 7).download()  // continues the trace of the surrounding span
   ///     }
   ///
-  /// Use it with `SpanRecorder` and for logs with trace IDs. ``TracedAttempts`` does not require it.
+  /// Use it with the `SpanRecorder` of `ErrandInspection` and for logs with trace IDs. ``TracedAttempts``
+  /// does not require it.
   public init?(_ context: ServiceContext, instrument: any Instrument = InstrumentationSystem.instrument) {
     var headers = HTTPHeaders()
     instrument.inject(context, into: &headers, using: HeaderInjector())

@@ -1,5 +1,5 @@
 /// The XXH64 hash, for detecting corrupted data. It is faster than disk reads, but not cryptographic.
-enum Checksum {
+package enum Checksum {
   private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
     0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63, 0x27D4_EB2F_1656_67C5
   )
@@ -24,7 +24,7 @@ enum Checksum {
     return finished(hash &+ UInt64(bytes.count), rest)
   }
 
-  static func of(_ text: String, seed: UInt64 = 0) -> UInt64 {
+  package static func of(_ text: String, seed: UInt64 = 0) -> UInt64 {
     var text = text
     return text.withUTF8 { of(UnsafeRawBufferPointer($0), seed: seed) }
   }
@@ -61,7 +61,7 @@ enum Checksum {
 }
 
 extension UInt64 {
-  var hexadecimal: String {
+  package var hexadecimal: String {
     let digits = String(self, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }

@@ -84,7 +84,7 @@ struct FileValidators: Equatable {
 }
 
 extension stat {
-  var lastChange: (seconds: Int, nanoseconds: Int) {
+  package var lastChange: (seconds: Int, nanoseconds: Int) {
     #if canImport(Darwin)
       let time = st_mtimespec
     #else
@@ -94,7 +94,7 @@ extension stat {
   }
 
   /// The time at which the content or the metadata, such as the mode, last changed.
-  var lastStatusChange: (seconds: Int, nanoseconds: Int) {
+  package var lastStatusChange: (seconds: Int, nanoseconds: Int) {
     #if canImport(Darwin)
       let time = st_ctimespec
     #else

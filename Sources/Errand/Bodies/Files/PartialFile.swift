@@ -1,10 +1,10 @@
-import ErrandFoundation
+package import ErrandFoundation
 
 /// A file that is written under a temporary name and moved to its destination when it is complete.
 ///
 /// The new file gets the mode of the file that it replaces, unless it is private. Call ``publish()`` or ``discard()``
 /// when done.
-struct PartialFile: Sendable {
+package struct PartialFile: Sendable {
   private let place: URL
   private let replaces: Bool
   private let path: String
@@ -16,7 +16,7 @@ struct PartialFile: Sendable {
   /// added to the new file's name: `name (2).ext`. If `isPrivate` is `true`, only this user can read the file (0600).
   ///
   /// Throws ``TaskError`` with code `.fileNotWritable`, and leaves nothing behind.
-  init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
+  package init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
     guard url.isFileURL else {
       throw TaskError(
         .fileNotWritable,
@@ -61,13 +61,13 @@ struct PartialFile: Sendable {
 
   /// Copies the owner and the mode of the replaced file, but not setuid and setgid, because the content comes from the
   /// network.
-  static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
+  package static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
     // Only root can change the owner. Otherwise the file belongs to the current user, as after any rename.
     if old.st_uid != geteuid() { _ = fchown(descriptor, old.st_uid, old.st_gid) }
     return fchmod(descriptor, old.st_mode & 0o777) == 0
   }
 
-  func write(_ data: Data) throws {
+  package func write(_ data: Data) throws {
     guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place.path) }
   }
 
@@ -75,7 +75,7 @@ struct PartialFile: Sendable {
 
   /// Moves the file to its destination and returns the destination. Leaves nothing behind if it throws.
   @discardableResult
-  func publish() throws -> URL {
+  package func publish() throws -> URL {
     // Some file systems report a failed write only on close.
     let isWritten = close(descriptor) == 0
     guard isWritten, !replaces else {
@@ -121,7 +121,7 @@ struct PartialFile: Sendable {
   }
 
   /// Removes the file, and the folders that were created for it if they are empty.
-  func discard() {
+  package func discard() {
     close(descriptor)
     remove()
   }
@@ -134,7 +134,7 @@ struct PartialFile: Sendable {
   }
 
   /// Creates missing folders and appends them to `made`. If one can't be created, returns `false` and sets `errno`.
-  static func makeFolders(to folder: String, _ made: inout [String], mode: mode_t = 0o777) -> Bool {
+  package static func makeFolders(to folder: String, _ made: inout [String], mode: mode_t = 0o777) -> Bool {
     var missing: [String] = []
     var next = URL(fileURLWithPath: folder)
     while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
@@ -151,11 +151,11 @@ struct PartialFile: Sendable {
     return true
   }
 
-  static func remove(_ folders: [String]) {
+  package static func remove(_ folders: [String]) {
     for folder in folders.reversed() { rmdir(folder) }  // fails if it is not empty
   }
 
-  static func failure(at place: String) -> TaskError {
+  package static func failure(at place: String) -> TaskError {
     let underlying = POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
     let reason = String(cString: strerror(errno))
     return TaskError(

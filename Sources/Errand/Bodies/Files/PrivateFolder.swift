@@ -1,9 +1,9 @@
-import ErrandFoundation
+package import ErrandFoundation
 
 /// A folder for files that other users can neither read nor plant: files have mode 0600, and links are not followed.
 ///
 /// All access goes through the folder's descriptor, so replacing the folder has no effect.
-struct PrivateFolder: ~Copyable {
+package struct PrivateFolder: ~Copyable {
   /// Identifies a file version, to detect changes by other processes.
   struct Stamp: Equatable {
     let inode: UInt64
@@ -12,13 +12,13 @@ struct PrivateFolder: ~Copyable {
     let nanoseconds: Int
   }
 
-  enum Refusal: Error, CustomStringConvertible {
+  package enum Refusal: Error, CustomStringConvertible {
     case foreign(String)
     case writableByOthers(String)
     case notPlain(String)
     case anothers(String)
 
-    var description: String {
+    package var description: String {
       switch self {
       case .foreign(let name): "\(name) belongs to another user"
       case .writableByOthers(let name):
@@ -34,7 +34,7 @@ struct PrivateFolder: ~Copyable {
   static func exists(_ url: URL) -> Bool { access(url.path, F_OK) == 0 }
 
   /// Creates the folder and its missing parents, private to this user. Existing folders are not changed.
-  static func make(_ url: URL) throws {
+  package static func make(_ url: URL) throws {
     var missing: [String] = []
     var next = url.standardizedFileURL
     while access(next.path, F_OK) != 0, errno == ENOENT, next.pathComponents.count > 1 {
@@ -46,7 +46,7 @@ struct PrivateFolder: ~Copyable {
 
   /// Opens a folder. Throws if it is missing, belongs to another user, is world-writable, or is a link and
   /// `followsLinks` is `false`.
-  init(_ url: URL, followsLinks: Bool = true) throws {
+  package init(_ url: URL, followsLinks: Bool = true) throws {
     let opened = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
     guard opened >= 0 else { throw Self.failure() }
     var status = stat()
@@ -74,7 +74,7 @@ struct PrivateFolder: ~Copyable {
 
   /// Creates a file. Replaces an existing file with that name instead of writing to it. If `isSynchronised` is `true`,
   /// the content is synced to disk, so that it survives a system crash.
-  func create(_ name: String, _ data: Data, isSynchronised: Bool = false) throws {
+  package func create(_ name: String, _ data: Data, isSynchronised: Bool = false) throws {
     try data.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: isSynchronised) }
   }
 
@@ -82,7 +82,7 @@ struct PrivateFolder: ~Copyable {
     try bytes.withUnsafeBytes { try create(name, bytes: $0, isSynchronised: false) }
   }
 
-  func create(_ name: String, bytes: UnsafeRawBufferPointer, isSynchronised: Bool = false) throws {
+  package func create(_ name: String, bytes: UnsafeRawBufferPointer, isSynchronised: Bool = false) throws {
     func make() -> Int32 { openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
     var file = make()
     if file < 0, errno == EEXIST {
@@ -100,7 +100,7 @@ struct PrivateFolder: ~Copyable {
   }
 
   /// Appends to an existing regular file that belongs to this user.
-  func append(_ name: String, _ bytes: UnsafeRawBufferPointer) throws {
+  package func append(_ name: String, _ bytes: UnsafeRawBufferPointer) throws {
     let file = openat(descriptor, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw Self.failure() }
     defer { close(file) }
@@ -114,7 +114,7 @@ struct PrivateFolder: ~Copyable {
   }
 
   /// Creates a link or replaces an existing one. Throws if the name belongs to a file.
-  func link(_ name: String, to target: String) throws {
+  package func link(_ name: String, to target: String) throws {
     let aside = ".\(name).\(UUID().uuidString)"  // several processes may create one concurrently
     guard symlinkat(target, descriptor, aside) == 0 else { throw Self.failure() }
     var status = stat()
@@ -131,7 +131,7 @@ struct PrivateFolder: ~Copyable {
   }
 
   /// Returns the content of a regular file that belongs to this user, or `nil` if it does not exist.
-  func read(_ name: String) throws -> Data? {
+  package func read(_ name: String) throws -> Data? {
     // O_NONBLOCK: don't wait for the other end of a planted pipe.
     let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else {
@@ -149,13 +149,13 @@ struct PrivateFolder: ~Copyable {
   }
 
   /// Syncs renames and removals to disk, so that they survive a system crash if the file system supports it.
-  func synchronise() { fsync(descriptor) }
+  package func synchronise() { fsync(descriptor) }
 
-  func rename(_ from: String, to name: String) throws {
+  package func rename(_ from: String, to name: String) throws {
     guard renameat(descriptor, from, descriptor, name) == 0 else { throw Self.failure() }
   }
 
-  func remove(_ name: String) {
+  package func remove(_ name: String) {
     unlinkat(descriptor, name, 0)  // it may not exist
   }
 
@@ -168,13 +168,13 @@ struct PrivateFolder: ~Copyable {
       nanoseconds: written.nanoseconds)
   }
 
-  func removeFolder(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
+  package func removeFolder(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
 
   /// Marks the folder as in use until this value is destroyed or the process ends; see ``isHeld``.
-  func hold() { flock(descriptor, LOCK_SH | LOCK_NB) }
+  package func hold() { flock(descriptor, LOCK_SH | LOCK_NB) }
 
   /// Whether the folder is in use. Also `true` if that can't be determined.
-  var isHeld: Bool {
+  package var isHeld: Bool {
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return true }
     flock(descriptor, LOCK_UN)
     return false

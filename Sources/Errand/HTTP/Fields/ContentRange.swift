@@ -6,7 +6,7 @@ public struct ContentRange: Sendable, Hashable {
   public let length: Int?
 
   /// Parses `Content-Range`. Returns `nil` if the field is missing or malformed, or uses another unit.
-  init?(_ headers: HTTPHeaders) {
+  package init?(_ headers: HTTPHeaders) {
     guard let (range, complete) = Self.parts(headers) else { return nil }
     let bounds = range.split(separator: "-", omittingEmptySubsequences: false).map { $0.trimmingSpaces() }
     guard bounds.count == 2, let first = ByteRange.position(bounds[0]), let last = ByteRange.position(bounds[1]),
@@ -22,7 +22,7 @@ public struct ContentRange: Sendable, Hashable {
 
   /// Returns the complete length from the response to an unsatisfiable range, such as `bytes */1024` (RFC 9110
   /// §15.5.17), or `nil` if it is missing.
-  static func completeLength(_ headers: HTTPHeaders) -> Int? {
+  package static func completeLength(_ headers: HTTPHeaders) -> Int? {
     guard let (range, complete) = parts(headers), range == "*" else { return nil }
     return ByteRange.position(complete)
   }

@@ -1,13 +1,13 @@
 /// An entity tag, which identifies a version of a resource (RFC 9110 §8.8.3).
-struct EntityTag: Sendable, Hashable {
+package struct EntityTag: Sendable, Hashable {
   /// The tag as it is sent: `"abc"`, or `W/"abc"` for a weak tag.
-  let text: String
+  package let text: String
   /// Whether two versions with different bytes can share the tag.
-  let isWeak: Bool
+  package let isWeak: Bool
   private let opaque: String
 
   /// Parses a tag. Returns `nil` if the text is invalid or can't be sent back unchanged.
-  init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     let text = Substring(text).trimmingSpaces()
     guard Self.mayBeSent(String(text)) else { return nil }
     isWeak = text.hasPrefix("W/")  // RFC 9110 §8.8.3: case-sensitive
@@ -44,7 +44,7 @@ struct EntityTag: Sendable, Hashable {
   }
 
   /// Whether both tags are strong and equal, so the bytes are the same (RFC 9110 §8.8.3.2).
-  func matchesStrongly(_ other: EntityTag) -> Bool {
+  package func matchesStrongly(_ other: EntityTag) -> Bool {
     !isWeak && !other.isWeak && opaque.hasSameBytes(as: other.opaque)
   }
 

@@ -1,5 +1,5 @@
 /// Parses a header field value: tokens, quoted strings, parameters and lists (RFC 9110 §5.6).
-struct FieldScanner {
+package struct FieldScanner {
   /// A parameter, with its name in lower case. The value is `nil` if the equals sign is missing.
   typealias Parameter = (name: String, value: String?)
 
@@ -117,7 +117,7 @@ struct FieldScanner {
 extension FieldScanner {
   /// Returns the trimmed members of a list, in order, without empty ones. Commas in quoted strings don't separate
   /// members (RFC 9110 §5.6.1).
-  static func members(of lines: [String]) -> [String] { lines.flatMap { members(of: $0) } }
+  package static func members(of lines: [String]) -> [String] { lines.flatMap { members(of: $0) } }
 
   private static func members(of line: String) -> [String] {
     let bytes = Array(line.utf8)

@@ -1,10 +1,10 @@
-import ErrandFoundation
+package import ErrandFoundation
 
 /// Parses and formats dates in header fields (RFC 9110 §5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
   /// Parses a date in one of HTTP's three date formats, ignoring case (RFC 9111 §4.2). Returns `nil` for any other
   /// format or a time zone other than GMT. `now` is used to interpret two-digit years.
-  static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
+  package static func parse(_ text: some StringProtocol, now: Date = Date()) -> Date? {
     var scanner = DateScanner(text)
     return scanner.date(now: now)
   }

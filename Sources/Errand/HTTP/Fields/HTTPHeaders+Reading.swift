@@ -1,7 +1,7 @@
 /// Reads fields that should occur only once. Proxies and frameworks sometimes repeat their lines.
 extension HTTPHeaders {
   /// Returns the value of a single-valued field, or `nil` if the field is missing or its lines differ.
-  func single(_ name: HTTPHeaderName) -> String? {
+  package func single(_ name: HTTPHeaderName) -> String? {
     let lines = values(for: name)
     guard let first = lines.first, lines.dropFirst().allSatisfy({ $0.hasSameBytes(as: first) }) else { return nil }
     return first
@@ -9,7 +9,7 @@ extension HTTPHeaders {
 
   /// Returns the number in a field such as `Content-Length`, or `nil` if it is missing, malformed or longer than 18
   /// digits. A list that repeats the same number is valid (RFC 9110 §8.6).
-  func number(_ name: HTTPHeaderName) -> Int64? {
+  package func number(_ name: HTTPHeaderName) -> Int64? {
     guard let text = self[name] else { return nil }
     if let number = ByteRange.position(text[...]) { return Int64(number) }
     let numbers = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
@@ -21,7 +21,7 @@ extension HTTPHeaders {
 
   /// The media type of the body, or `nil` if it is missing or invalid. If there are several,
   /// ``MediaType/extracted(from:)`` selects one as specified in the Fetch Standard.
-  var mediaType: MediaType? {
+  package var mediaType: MediaType? {
     guard let value = self[.contentType], !value.isEmpty else { return nil }
     let isList = value.utf8.contains(UInt8(ascii: ",")) || value.utf8.first == UInt8(ascii: "*")
     return isList ? MediaType.extracted(from: value) : MediaType(value)

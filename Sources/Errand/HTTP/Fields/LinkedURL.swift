@@ -1,19 +1,19 @@
-import ErrandFoundation
+package import ErrandFoundation
 
 /// A validated URL that a server supplied.
 ///
 /// Redirects, pages, uploads and device sign-in only accept this type, so they can't request an unchecked URL. The URL
 /// must be an absolute http or https URL without user information. If an earlier URL was https, this one must be https
 /// too, even for localhost or the hosts in ``ServerConfiguration/insecureHosts``.
-struct LinkedURL: Sendable, Hashable {
-  enum Refusal: Error, Equatable {
+package struct LinkedURL: Sendable, Hashable {
+  package enum Refusal: Error, Equatable {
     case several(HTTPHeaderName)
     case malformed(HTTPHeaderName)
     case user
     case downgrade
     case host(HostName.Refusal)
 
-    var reason: String {
+    package var reason: String {
       switch self {
       case .several(let field): "it has several \(field) fields with different values"
       case .malformed(let field): "its \(field) is not a URL"
@@ -24,10 +24,10 @@ struct LinkedURL: Sendable, Hashable {
     }
   }
 
-  let url: URL
+  package let url: URL
 
   /// Validates a URL. `sources` are the URLs requested so far. The response from the last one contained the URL.
-  init(_ url: URL, from sources: [URL]) throws(Refusal) {
+  package init(_ url: URL, from sources: [URL]) throws(Refusal) {
     let target: Origin
     switch Origin.reading(url) {
     case .success(let origin): target = origin
@@ -57,7 +57,7 @@ struct LinkedURL: Sendable, Hashable {
 
   /// Resolves the reference in a field such as `Location` (RFC 9110 §10.2.2) against the URL of the response, without
   /// validation. Returns `nil` if the field is missing.
-  static func target(
+  package static func target(
     of field: HTTPHeaderName = .location, in headers: HTTPHeaders, from url: URL
   ) throws(Refusal) -> URL? {
     let values = Set(headers.values(for: field))

@@ -1,12 +1,12 @@
-import ErrandFoundation
+package import ErrandFoundation
 
 /// The `Retry-After` field of a response, which contains a number of seconds or a date (RFC 9110 §10.2.3).
-enum RetryAfter {
+package enum RetryAfter {
   /// Returns the requested delay, or `nil` if the field is missing or malformed. If there are several values, returns
   /// the longest, because a late retry is better than a rejected one.
   ///
   /// Dates are compared with the `Date` of the response, so the client's clock doesn't have to be right.
-  static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
+  package static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
     let reference = headers.firstDate(.date, now: now) ?? now
     return headers.values(for: .retryAfter).compactMap { longest(of: $0, now: now, since: reference) }.max()
   }

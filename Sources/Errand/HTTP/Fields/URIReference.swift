@@ -2,7 +2,7 @@
 ///
 /// Unlike Foundation, this type resolves references strictly, and in the same way on every platform: `http:g` is an
 /// absolute URI without a host, not a path.
-struct URIReference: Equatable {
+package struct URIReference: Equatable {
   var scheme: String?
   var authority: String?
   var path: String
@@ -80,7 +80,7 @@ struct URIReference: Equatable {
 
   // RFC 3986 §5.2.4. Relative paths are left unchanged. Escaped dots are treated as dots (§6.2.2.2), because a server
   // that decodes them would go up a folder.
-  static func withoutDots(_ path: String) -> String {
+  package static func withoutDots(_ path: String) -> String {
     guard path.hasPrefix("/") else { return path }
     let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     var kept: [Substring] = []

@@ -162,7 +162,7 @@ extension HostName {
 }
 
 extension UInt8 {
-  var hexadecimalDigit: UInt8? {
+  package var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10

@@ -68,7 +68,7 @@ extension KeyedEncodingContainer {
 }
 
 /// The names of all ``Redacted`` values in the process. Values with these names are hidden in every server's logs.
-enum LearnedSecrets {
+package enum LearnedSecrets {
   private static let names = Lock<Set<[UInt8]>>([])
   /// The number of learned names that are not declared by a type.
   private static let others = Lock(0)
@@ -91,7 +91,7 @@ enum LearnedSecrets {
 
   private static let room = 1000
 
-  static var count: Int { names.withLock { $0.count } }
+  package static var count: Int { names.withLock { $0.count } }
 
   static func contains(_ name: [UInt8]) -> Bool { names.withLock { !$0.isEmpty && $0.contains(name) } }
 }

@@ -7,14 +7,14 @@ extension Redaction {
     recorded(data, type: type, limit: limit).shown
   }
 
-  func hidesBody(of type: MediaType?) -> Bool {
+  package func hidesBody(of type: MediaType?) -> Bool {
     guard !types.isEmpty else { return false }
     let essence = type?.essence ?? ""
     return types.contains(essence) || types.contains("\(essence.prefix { $0 != "/" })/*") || types.contains("*/*")
   }
 
   /// Returns the body as text, or `nil` if it is binary or hidden.
-  func text(of data: Data, type: MediaType?) -> String? {
+  package func text(of data: Data, type: MediaType?) -> String? {
     guard type?.isText ?? true, !hidesBody(of: type) else { return nil }
     if places.isEmpty, data.withUnsafeBytes({ names.clears($0) }) { return String(decoding: data, as: UTF8.self) }
     guard !data.contains(0), let text = String(data: data, encoding: .utf8) else { return nil }
@@ -46,7 +46,7 @@ extension Redaction {
     return shown(json.redacted(), depth: 0)
   }
 
-  static func placeholder(for count: Int, over limit: Int) -> String {
+  package static func placeholder(for count: Int, over limit: Int) -> String {
     "<\(count) bytes, over the limit of \(limit)>"
   }
 

@@ -146,14 +146,14 @@ public struct Redaction: Sendable {
     }
   }
 
-  func hiding(_ fields: Set<HTTPHeaderName>) -> Redaction {
+  package func hiding(_ fields: Set<HTTPHeaderName>) -> Redaction {
     guard !fields.isEmpty else { return self }
     var redaction = self
     redaction.credentials.formUnion(fields)
     return redaction
   }
 
-  func hidesSame(as other: Redaction) -> Bool {
+  package func hidesSame(as other: Redaction) -> Bool {
     headers == other.headers && fields == other.fields && fragments == other.fragments
       && endings == other.endings && paths == other.paths && bodies == other.bodies && credentials == other.credentials
   }
@@ -251,7 +251,7 @@ public struct Redaction: Sendable {
     return true
   }
 
-  static func unescaped(_ name: Substring) -> String {
+  package static func unescaped(_ name: Substring) -> String {
     name.replacing("+", with: " ").percentDecoded ?? String(name)
   }
 }

@@ -41,11 +41,11 @@ extension CookiePolicy {
     if case .inherited = kind { true } else { false }
   }
 
-  var isShared: Bool {
+  package var isShared: Bool {
     if case .shared = kind { true } else { false }
   }
 
-  var statesCookies: Bool {
+  package var statesCookies: Bool {
     if case .sending = kind { true } else { false }
   }
 

@@ -5,26 +5,28 @@ import ErrandFoundation
 #endif
 
 /// An incremental SHA-256 hash (FIPS 180-4 §6.2).
-struct SHA256 {
+package struct SHA256 {
   #if canImport(CryptoKit)
     private var hash = CryptoKit.SHA256()
   #else
     private var hash = PortableSHA256()
   #endif
 
-  static func hexadecimal(of text: String) -> String { hexadecimal(hash(Array(text.utf8))) }
+  package init() {}
 
-  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  package static func hexadecimal(of text: String) -> String { hexadecimal(hash(Array(text.utf8))) }
+
+  package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
+  package static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
     var hash = SHA256()
     hash.update(message)
     return hash.finish()
   }
 
-  mutating func update(_ bytes: some Collection<UInt8>) {
+  package mutating func update(_ bytes: some Collection<UInt8>) {
     let isDone: Void? = bytes.withContiguousStorageIfAvailable {
       hash.update(bufferPointer: UnsafeRawBufferPointer($0))
     }
@@ -32,5 +34,5 @@ struct SHA256 {
     Array(bytes).withUnsafeBytes { hash.update(bufferPointer: $0) }
   }
 
-  func finish() -> [UInt8] { Array(hash.finalize()) }
+  package func finish() -> [UInt8] { Array(hash.finalize()) }
 }

@@ -51,40 +51,6 @@ import Testing
     }
   }
 
-  @Test func `hides the value from logs, records, pages and commands, but sends it`() async throws {
-    try await withFolder { folder in
-      let output = Shared<[String]>([])
-      let sent = Shared<[String]>([])
-      let (calls, events) = (RecordedCalls(), EventRecorder())
-      let log = try HTTPLog(in: folder.appendingPathComponent("log"))
-      var configuration = ServerConfiguration()
-      configuration.log = LogOutput { text in output.withLock { $0.append(text) } }
-      configuration.logStyle = .steps
-      configuration.logOptions = .full
-      configuration.observers = [events]
-      configuration.echoesTasks = true
-      configuration.recorders = [calls, log]
-      let transport = StubTransport { request in
-        sent.withLock { $0.append(String(decoding: request.body.data ?? Data(), as: UTF8.self)) }
-        output.withLock { $0.append(request.curlCommand()) }
-        return .json(#"{"user":"u","petsMaiden":"planted-redacted"}"#, for: request)
-      }
-      let server = Server(
-        "https://shop.test", configuration: configuration, transport: transport, environment: [:])
-      let payload = try await SignIn().on(server).download()
-      #expect(payload.petsMaiden == "planted-redacted" && sent.withLock { $0[0] }.contains("planted-redacted"))
-      await log.finish()
-      output.withLock { $0 += calls.calls.map { "\($0)" } + events.moments() }
-      for name in try files(in: log.folder) {
-        let text = try String(contentsOf: log.folder.appendingPathComponent(name), encoding: .utf8)
-        output.withLock { $0.append(text) }
-      }
-      let all = output.withLock { $0 }
-      #expect(all.count > 8 && all.joined().contains(Redaction.mark))
-      for text in all { #expect(!text.contains("planted-redacted"), "\(text.prefix(2000))") }
-    }
-  }
-
   /// Decodes all keys that a peer sends.
   private struct AnyNames: Decodable {
     struct Name: CodingKey {

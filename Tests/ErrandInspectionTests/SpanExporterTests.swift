@@ -1,0 +1,12 @@
+import Testing
+
+@testable import Errand
+@testable import ErrandInspection
+
+@Suite(.timeLimit(.minutes(1))) struct SpanExporterTests {
+  @Test func `the process's activity excludes an exporter's manager`() {
+    let (counted, exporting) = (TaskManager(), SpanExporter.manager())
+    #expect(ActivityRegistry.all.registries.contains { $0 === counted.calls })
+    #expect(!ActivityRegistry.all.registries.contains { $0 === exporting.calls })
+  }
+}
