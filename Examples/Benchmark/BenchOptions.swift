@@ -40,13 +40,14 @@ struct BenchOptions {
     "upload-kill": UploadKillScenario(), "upload-put": UploadPutScenario(),
     "queue-kill": QueueKillScenario(), "queue-send": QueueSendScenario(),
     "cache-kill": CacheKillScenario(), "addresses": AddressesScenario(), "addresses-inside": AddressCallsScenario(),
-    "stopped": StoppedScenario(), "network": NetworkScenario(), "network-inside": NetworkChangeScenario(),
+    "chaos": ChaosScenario(), "stopped": StoppedScenario(), "network": NetworkScenario(),
+    "network-inside": NetworkChangeScenario(),
   ]
 
   static var usage: String {
     "errand-bench \(scenarios.keys.sorted().joined(separator: "|")) --url URL [--requests N] [--concurrency C] "
       + "[--file PATH] [--ca PEM] [--recordings N] [--log DIR] [--spans FILE] [--ranges N]; fuzz [--seed S] [--seconds N] [--exchanges N] [--first N] "
-      + "[--without KINDS] [--only KINDS]; storm, soak, soak-closing, crowd, fuzz, large, manager, record, "
+      + "[--without KINDS] [--only KINDS]; storm, chaos, soak, soak-closing, crowd, fuzz, large, manager, record, "
       + "addresses, network, cache-open, cache-write, cache-kill, transfer-kill, upload-kill and queue-kill start their own server and need no URL"
   }
 

@@ -76,7 +76,7 @@ import Testing
     try check(
       throttling,
       says: "opens for 30 seconds if there were at least ten attempts in 30 seconds and half of them failed")
-    try check("Sources/Errand/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds if half of at least ten")
+    try check("Sources/Errand/Manager/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds if half of at least ten")
     let longest = Int(PollingReachability().longest.inSeconds)
     let guide = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
     try check(guide, says: "after 0.5 s, 1 s, 2 s and so on up to \(longest) s")
@@ -88,7 +88,7 @@ import Testing
     try check(watching, says: "its own queue of up to 1,000 events")
     let meter = Int(1 / ProgressMeter.interval.inSeconds)
     try check(watching, says: "at most \(meter) times a second")
-    try check("Sources/Errand/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
+    try check("Sources/Errand/Observers/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
   @Test func `the guides state how long to wait for recordings and how many are kept`() throws {
@@ -99,7 +99,7 @@ import Testing
     let limits = RecordingLimits()
     #expect(limits == RecordingLimits(count: 1000, age: .zero, bytes: 256 << 20))
     try check(
-      "Sources/Errand/Policies/RecordingStyle.swift",
+      "Sources/Errand/Observers/Policies/RecordingStyle.swift",
       says: "Defaults to 1,000 recordings and 256 MiB, with no age limit.")
   }
 
