@@ -4,7 +4,7 @@ import ErrandFoundation
 /// A request parsed from a `curl` command, such as one copied from a browser or from documentation.
 ///
 ///     let command = try CurlCommand("curl -X POST https://shop.example/widgets -d name=Sprocket")
-///     let data = try await command.task.download()
+///     let data = try await command.task.send()
 ///
 /// The command is parsed as in a POSIX shell, but nothing is executed. If an option is unsupported, the error contains
 /// its name. Files named in the command are read when the request is sent.

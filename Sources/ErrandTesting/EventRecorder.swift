@@ -4,7 +4,7 @@ public import Errand
 ///
 ///     let recorder = EventRecorder()
 ///     await shop.update { $0.observers = [recorder] }
-///     _ = try await GetWidget(id: 7).on(shop).download()
+///     _ = try await GetWidget(id: 7).on(shop).send()
 ///     #expect(recorder.isBalanced)
 public final class EventRecorder: TaskObserver, Sendable {
   private struct State {

@@ -5,7 +5,7 @@ import Errand
 ///
 ///     let clock = ManualClock()
 ///     let manager = TaskManager(clock: CallClock(clock))
-///     async let widget = GetWidget(id: 7).on(shop).download()     // the server answers 503 first
+///     async let widget = GetWidget(id: 7).on(shop).send()     // the server answers 503 first
 ///     await clock.sleepers(count: 1)                              // the call is waiting to retry
 ///     clock.advance(by: .seconds(1))
 ///

@@ -8,7 +8,7 @@ public import ErrandFoundation
 ///     server.route(.get, "/widgets/:id") { request in .json(#"{"id":\#(request.parameters["id"] ?? "0")}"#) }
 ///     server.enqueue(.status(503, headers: ["Retry-After": "1"]))
 ///
-///     let widget = try await GetWidget(id: 7).download()      // a 503 first, then the route's answer
+///     let widget = try await GetWidget(id: 7).send()      // a 503 first, then the route's answer
 ///     #expect(server.requestCount == 2)
 ///
 /// The server listens on a free port from its creation until it is stopped or released. Queued answers are used first,

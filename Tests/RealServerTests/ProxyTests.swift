@@ -133,8 +133,8 @@
         configuration.log = .discard
         configuration.insecureHosts = [url.host ?? ""]
         let server = Server(.none, configuration: configuration, transport: try transport(by: proxy))
-        #expect(try await URLTask(url).on(server).run().status == .ok)
-        #expect(await refused.passwords == ["wrong"])
+        for _ in 1...2 { #expect(try await URLTask(url).on(server).run().status == .ok) }
+        #expect(await refused.passwords == ["wrong"], "the second request uses the renewed credential")
       }
     }
 

@@ -29,11 +29,13 @@ extension Call {
       let written = if let written = body.written { written } else { try await write(outcome.response, to: place) }
       outcome.size = written.size
       if written !== body.written { outcome.response.body = HTTPResponseBody(written) }
-    case .discarded:
+    case .discarded where !hasSteps:
       let discarded = if let discarded = body.source as? DiscardedBody { discarded } else { try await drain(body) }
-      (outcome.size, outcome.shown) = (discarded.size, discarded.shown)
-      outcome.response.body = HTTPResponseBody(Data(), trailers: discarded.trailers, timings: discarded.timings)
-    case .memory, .file, .stream:
+      outcome.size = discarded.size
+      outcome.shown = discarded.kept.flatMap { $0.count <= snapshot.configuration.maxLoggedDownloadSize ? $0 : nil }
+      if isShown, outcome.shown == nil { outcome.shown = Data() }
+      outcome.response.body = discarded.body
+    case .memory, .discarded, .file, .stream:
       outcome.data = try await gather(body)
       outcome.size = outcome.data.count
       if case .memory = delivery { try outcome.response.checkPart(size: outcome.size) }
@@ -62,9 +64,11 @@ extension Call {
     return outcome
   }
 
-  /// Reads the part of an error response's body that is kept in errors. Read errors are ignored.
+  /// Reads the part of an error response's body that is kept in errors, or the entire body if a step may read it. Read
+  /// errors are ignored.
   func excerpt(of body: HTTPResponseBody) async -> Data {
-    let limit = snapshot.configuration.maximumErrorBodySize
+    let configuration = snapshot.configuration
+    let limit = hasSteps ? configuration.maximumBodySize : configuration.maximumErrorBodySize
     if let excerpt = body.source as? Excerpt { return excerpt.all.prefix(limit) }  // a step may have read it
     // File downloads and streams have no time limit for the entire body, so the time for reading an excerpt is limited
     // here.
@@ -87,16 +91,17 @@ extension Call {
     return data.withLock { $0.prefix(limit) }
   }
 
-  /// Reads and discards a body. Keeps it for echo and recording if it does not exceed their size limit.
+  /// Reads and discards a body. Keeps it for hooks, echo and recording if it does not exceed their size limits.
   func drain(_ body: HTTPResponseBody) async throws -> DiscardedBody {
+    let configuration = snapshot.configuration
+    let limit = max(configuration.maximumErrorBodySize, isShown ? configuration.maxLoggedDownloadSize : 0)
     var size = 0
-    var shown = isShown ? Data() : nil
+    var kept: Data? = Data()
     while let chunk = try await body.next() {
       size += chunk.count
-      guard isShown else { continue }
-      if size <= snapshot.configuration.maxLoggedDownloadSize { shown?.append(chunk) } else { shown = Data() }
+      if size <= limit { kept?.append(chunk) } else { kept = nil }
     }
-    return DiscardedBody(size: size, shown: shown, of: body)
+    return DiscardedBody(size: size, kept: kept, of: body)
   }
 
   /// Writes a body to a temporary file that replaces the destination once complete. If anything fails, the destination

@@ -204,7 +204,10 @@ extension HTTPResponse {
     switch status.code {
     case 401:
       let ways = headers.challenges.map { way in way["error"].map { "\(way.scheme) (\($0))" } ?? way.scheme }
-      return ways.isEmpty ? nil : "the server expects \(ways.joined(separator: " or "))"
+      if ways.isEmpty { return nil }
+      let isRefused = request?.headers.contains(.authorization) == true
+      return (isRefused ? "the server rejected the credentials, and expects " : "the server expects ")
+        + ways.joined(separator: " or ")
     case 405: return headers["Allow"].map { "the allowed methods are \($0)" }
     case 416: return headers[.contentRange].map { "Content-Range is \($0)" }
     default: return nil

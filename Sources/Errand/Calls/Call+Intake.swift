@@ -16,6 +16,9 @@ extension Call {
   /// Whether the app has per-attempt steps, which can read and change responses.
   var hasAppSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
 
+  /// Whether the app has steps of any kind.
+  var hasSteps: Bool { hasAppSteps || !snapshot.configuration.perCallSteps.isEmpty }
+
   private func intake(of response: HTTPResponse) -> Intake {
     let outcome = Answer(self, response)
     switch delivery {
@@ -28,7 +31,7 @@ extension Call {
   }
 
   /// Whether steps or a cache need bodies that the caller discards.
-  private var isBodyWanted: Bool { hasAppSteps || rules.caching != nil }
+  private var isBodyWanted: Bool { hasSteps || rules.caching != nil }
 
   /// Reads a response's body, unless the caller will read it, and returns whether it was read. If reading fails, the
   /// error is stored in the body and thrown to its reader.
@@ -52,7 +55,7 @@ extension Call {
       case .data:
         _ = try await gather(response.body)
       case .discard:
-        response.body = HTTPResponseBody(try await drain(response.body))
+        response.body = try await drain(response.body).body
       case .file(let place):
         if !hasAppSteps { try verify(response) }  // otherwise, the head is verified after the steps
         response.body = HTTPResponseBody(try await write(response, to: place))
@@ -127,19 +130,30 @@ final class Excerpt: HTTPBodySource {
   func cancel() {}
 }
 
+/// A body that the caller doesn't need. A short one is kept for hooks, echo and recording. Reading a longer one throws.
 final class DiscardedBody: HTTPBodySource {
   let size: Int
-  /// The bytes to echo and record.
-  let shown: Data?
+  /// The entire body, or `nil` if it was too long.
+  let kept: Data?
   let trailers: HTTPHeaders
   let timings: TransferTimings?
 
-  init(size: Int, shown: Data?, of body: HTTPResponseBody) {
-    (self.size, self.shown) = (size, shown)
+  init(size: Int, kept: Data?, of body: HTTPResponseBody) {
+    (self.size, self.kept) = (size, kept)
     (trailers, timings) = (body.trailers, body.timings)
   }
 
-  func next() async throws -> Data? { nil }
+  /// The body to return: the bytes, or this source.
+  var body: HTTPResponseBody {
+    kept.map { HTTPResponseBody($0, trailers: trailers, timings: timings) } ?? HTTPResponseBody(self)
+  }
+
+  func next() async throws -> Data? {
+    throw TaskError(
+      .bodyConsumed,
+      "the body of \(size) bytes was discarded because the task has no payload: use response(), data() or stream()",
+      phase: .finishing)
+  }
 
   func cancel() {}
 }

@@ -13,8 +13,8 @@ extension Call {
     finish: @escaping @Sendable (Answer) async throws -> Value
   ) async throws -> Value {
     try await run { call in  // in the call's Swift task; afterwards: 10. events, recording, `didComplete` or `didFail`
-      try await call.begin()  // 1. `willStart`
-      return try await call.inQueue {  // 2. serial queue, pause
+      call.keepAwake()  // 1. background activity
+      return try await call.inQueue {  // 2. serial queue, `willStart`, pause
         let request = try await call.build()  // 3. URL, query, headers, body; 4. preflight
         call.noteBuilt(request)
         if call.callsHooks { await call.plan.task.didStart(request) }
@@ -105,13 +105,13 @@ extension Call {
 // MARK: Steps, queue, pause
 
 extension Call {
-  /// Runs `body` with exclusive access to the call's serial queue, after any pause has ended.
+  /// Runs `willStart` and `body` with exclusive access to the call's serial queue, and `body` after any pause has ended. No
+  /// code of the app runs while the call is in line.
   private func inQueue<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await manager.serialQueues.withExclusiveAccess(plan.serialQueue, from: plan.place) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))
     } body: {
-      // The previous call in the queue may have cancelled this call.
-      try checkCancellation()
+      try await begin()
       try await waitWhilePaused()
       return try await body()
     }

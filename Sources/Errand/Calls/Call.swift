@@ -134,13 +134,16 @@ package final class Call: Sendable {
     return Task.immediate { try await body() }
   }
 
+  /// Begins the server's background activity, which lasts until the end of the call.
+  func keepAwake() {
+    guard let backgroundActivity = snapshot.configuration.backgroundActivity else { return }
+    let release = backgroundActivity(plan.task)
+    state.withLock { $0.release = release }
+  }
+
   /// Calls `willStart` and checks the settings. Runs even if the call has already been cancelled.
   func begin() async throws {
     if callsHooks { await plan.task.willStart() }
-    if let backgroundActivity = snapshot.configuration.backgroundActivity {
-      let release = backgroundActivity(plan.task)
-      state.withLock { $0.release = release }
-    }
     try checkCancellation()
     try checkSettings()
   }

@@ -16,6 +16,7 @@ struct CallRules: Sendable {
     CallRules(
       hedging: hedging(plan, snapshot, delivery),
       coalesces: snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer
+        && plan.control == nil
         && plan.progress == nil,
       caching: Caching.of(plan, snapshot), connectivity: connectivity(plan, snapshot),
       progress: progress(plan, snapshot.reportsProgress ? trace : nil), authentication: authentication(plan, snapshot))

@@ -127,7 +127,8 @@ public protocol ServerTask: Sendable {
   // cancelled Swift task if the call was cancelled, but not if its deadline expired.
 
   /// Called once per call before the request is built, even if the call has already been cancelled. The call's deadline
-  /// is already running.
+  /// is already running. A task in a serial queue has its turn. If the call ends while it waits for the queue, this hook
+  /// is not called.
   func willStart() async
   /// Called before the first attempt, when the request has been built and both preflights have run. Called at most once
   /// per call, and not at all if the call ends earlier.
@@ -146,7 +147,8 @@ public protocol ServerTask: Sendable {
   /// Verifies the head of a response with an accepted status, before the server's ``ServerConfiguration/verify``. An
   /// error thrown here fails the call before anything except cookies is stored. Must not read the body.
   func verify(_ response: HTTPResponse) throws
-  /// Called when the status has been accepted and the body has been received. An error thrown here fails the call.
+  /// Called when the status has been accepted and the body has been received. An error thrown here fails the call. Read
+  /// the body with ``HTTPResponse/decoded(_:decoder:upTo:)``.
   func postProcess(response: HTTPResponse) async throws
   /// Called with the final response, before the call ends. An error thrown here fails the call; otherwise
   /// ``didComplete(with:)`` is called next. Not called for streams.

@@ -51,7 +51,7 @@ extension ServerTask {
   /// Nothing is sent, regardless of the task's server. If the server's origin is not in the recording, every call
   /// fails. If the same modified task runs again, replay continues where the previous run ended.
   ///
-  ///     let widget = try await GetWidget(id: 7).replay(from: file).download()  // sends nothing
+  ///     let widget = try await GetWidget(id: 7).replay(from: file).send()  // sends nothing
   ///
   /// If the file can't be read, the call fails with code `.notRecorded`.
   public func replay(from file: URL) -> Modified<Unmodified> {

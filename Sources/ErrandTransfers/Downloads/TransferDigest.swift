@@ -24,13 +24,18 @@ public struct TransferDigest: Sendable, Hashable {
     return TransferDigest(sha256: digits)
   }
 
+  /// Returns the SHA-256 digest of data.
+  public static func sha256(of data: Data) -> TransferDigest {
+    TransferDigest(sha256: SHA256.hexadecimal(SHA256.hash(data)))
+  }
+
   /// Checks that the data has this digest.
   ///
   ///     try digest.check(try await shop.data(.get("catalog")))
   ///
   /// - Throws: `TaskError` with code `.digestMismatch` if it has another.
   public func check(_ data: Data) throws {
-    let actual = SHA256.hexadecimal(SHA256.hash(data))
+    let actual = Self.sha256(of: data).sha256
     guard actual == sha256 else { throw mismatch(actual, "") }
   }
 
@@ -41,6 +46,11 @@ public struct TransferDigest: Sendable, Hashable {
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }
+}
+
+extension TransferDigest: CustomStringConvertible {
+  /// The digest in the form `sha256:9f86d0…`.
+  public var description: String { "sha256:\(sha256)" }
 }
 
 extension TransferDigest {

@@ -64,7 +64,8 @@ public final class ResumableUpload: Sendable {
   ///   - file: The file.
   ///   - task: The task whose URL accepts the upload.
   ///   - dialect: The protocol that the server supports.
-  ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request.
+  ///   - chunkSize: The size of a chunk in bytes. Defaults to 8 MiB. `.max` sends everything in one request. A rest of
+  ///     less than 2,500 bytes is sent with the last chunk.
   ///   - type: The file's media type. Defaults to the media type for the file's extension.
   ///   - folder: The journal's folder. Defaults to the file's folder.
   ///   - identity: Distinguishes uploads of the same file to the same URL, for example by different accounts. An upload

@@ -33,6 +33,51 @@ import Testing
     #expect(try await task.download() == [7])
   }
 
+  /// Records the bodies that it reads.
+  private struct Recording: PerCallStep, PerAttemptStep {
+    let bodies: Shared<[Int]>
+
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      let body = try await response.body.collect()
+      bodies.withLock { $0.append(body.count) }
+      return response
+    }
+  }
+
+  @Test(arguments: [true, false], ["send", "run", "data"])
+  func `a step reads the entire body, whatever the caller wants`(
+    isPerCall: Bool, verb: String
+  ) async throws {
+    let bodies = Shared<[Int]>([])
+    let stub = StubServer(.data(Data(count: 3000), .octetStream)) {
+      let step = Recording(bodies: bodies)
+      if isPerCall { $0.perCallSteps = [step] } else { $0.perAttemptSteps = [step] }
+      $0.maximumErrorBodySize = 1000
+    }
+    switch verb {
+    case "send": try await stub.server.send(.post("order"))
+    case "run": try await PlainTask().on(stub.server).run()
+    default: #expect(try await stub.server.data(.get("widgets")).count == 3000)
+    }
+    #expect(bodies.withLock { $0 } == [3000])
+  }
+
+  @Test(arguments: [true, false]) func `a step reads a long error body, and the error keeps its beginning`(
+    isPerCall: Bool
+  ) async throws {
+    let bodies = Shared<[Int]>([])
+    let stub = StubServer(.data(Data(count: 3000), .octetStream, .serviceUnavailable)) {
+      let step = Recording(bodies: bodies)
+      if isPerCall { $0.perCallSteps = [step] } else { $0.perAttemptSteps = [step] }
+      $0.maximumErrorBodySize = 1000
+      $0.retryPolicy = .fixed(retries: 2, delay: .zero)
+    }
+    let error = await taskError { _ = try await stub.server.data(.get("widgets")) }
+    #expect(error?.status == 503 && error?.body.count == 1000 && stub.requests.count == 3)
+    #expect(bodies.withLock { $0 } == Array(repeating: 3000, count: isPerCall ? 1 : 3))
+  }
+
   /// Reads the first chunk of the first response.
   private struct Peek: PerCallStep, PerAttemptStep {
     let times = Counter()

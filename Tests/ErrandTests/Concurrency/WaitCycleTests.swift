@@ -228,6 +228,51 @@ import Testing
     place.withLock { $0 = nil }
   }
 
+  /// Makes a call on its own queue in a hook that can't fail.
+  private struct Checking: PayloadDownloadingTask {
+    typealias DownloadPayload = Data
+    let path = "notes"
+    let serialQueue = SerialQueue.named("a")
+    let server: Server
+    let isAtEnd: Bool
+    let codes: Shared<[TaskError.Code?]>
+
+    func willStart() async { if !isAtEnd { await check() } }
+    func didFail(with error: any Error) async { if isAtEnd { await check() } }
+
+    private func check() async {
+      let error = await taskError { try await PlainTask().on(server).serialQueue(.named("a")).run() }
+      codes.withLock { $0.append(error?.code) }
+    }
+  }
+
+  @Test(arguments: ["send", "start", "batch"], [false, true])
+  func `a call on the queue of the hook is refused at the start, and runs at the end`(
+    verb: String, isAtEnd: Bool
+  ) async throws {
+    let stub = StubServer(.status(isAtEnd ? .notFound : .ok))
+    let codes = Shared<[TaskError.Code?]>([])
+    let task = Checking(server: stub.server, isAtEnd: isAtEnd, codes: codes)
+    let ended = await finishes {
+      switch verb {
+      case "send": _ = try? await task.send()
+      case "start": _ = try? await stub.server.manager.start(task).value
+      default: _ = try? await stub.server.downloads(of: [task])
+      }
+    }
+    #expect(ended)
+    #expect(codes.withLock { $0 } == [isAtEnd ? .badStatus : .reentrantQueue])
+    await stub.server.manager.cancelAll()
+  }
+
+  @Test func `the hook at the end of a call on a disabled server can use the call's queue`() async throws {
+    let stub = StubServer(.status(.ok)) { $0.disabled = true }
+    let codes = Shared<[TaskError.Code?]>([])
+    let task = Checking(server: stub.server, isAtEnd: true, codes: codes)
+    let ended = await finishes { _ = try? await stub.server.manager.start(task).value }
+    #expect(ended && codes.withLock { $0 } == [.disabled])
+  }
+
   @Test func `creating a stream of events in a hook is not a wait`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server

@@ -76,7 +76,8 @@ import Testing
     try check(
       throttling,
       says: "opens for 30 seconds if there were at least ten attempts in 30 seconds and half of them failed")
-    try check("Sources/Errand/Manager/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds if half of at least ten")
+    try check(
+      "Sources/Errand/Manager/Policies/CircuitBreaker.swift", says: "Opens for 30 seconds if half of at least ten")
     let longest = Int(PollingReachability().longest.inSeconds)
     let guide = "Sources/Errand/Errand.docc/ConfiguringAServer.md"
     try check(guide, says: "after 0.5 s, 1 s, 2 s and so on up to \(longest) s")

@@ -66,7 +66,7 @@ import Testing
     }
     var configuration = ServerConfiguration()
     configuration.backgroundActivity = { _ in
-      log.add("then `backgroundActivity`")
+      log.add("`backgroundActivity` is called")
       return { log.add("that `backgroundActivity` returned is called last") }
     }
     configuration.preflight = { _, _ in log.add("then the server's. Both") }

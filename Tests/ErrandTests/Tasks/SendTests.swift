@@ -118,6 +118,21 @@ import Testing
     #expect("\(try #require(error))".hasPrefix("GET https://shop.test/w/7: sold out"))
   }
 
+  @Test func `a hook reads the body of a call without a payload, unless it is too long`() async throws {
+    struct Do: POST<NoContent, NoContent> {
+      let path = "do"
+      func postProcess(response: HTTPResponse) async throws { _ = try await response.decoded(JSONValue.self) }
+    }
+    let stub = StubServer(.json(#"{"done":true}"#)) { $0.maximumErrorBodySize = 20 }
+    try await stub.server.send(Do())
+    try await Do().on(stub.server).run()
+    let long = StubServer(.json(#"{"done":true,"note":"long"}"#)) { $0.maximumErrorBodySize = 20 }
+    let error = await taskError { try await long.server.send(Do()) }
+    #expect(error?.code == .bodyConsumed, "\(String(describing: error))")
+    #expect(error?.reason.hasPrefix("the body of 27 bytes was discarded because the task has no payload") == true)
+    _ = try await long.server.response(Do())
+  }
+
   @Test func `an error from decoding in a hook names the request and the value`() async throws {
     struct Checked: GET<JSONValue> {
       let path = "w/7"
@@ -146,8 +161,10 @@ import Testing
     await shop.clock.sleepers(count: 1)
     async let second = shop.server.response(GetWidget(id: 8))
     #expect(await eventually { shop.manager.waitingCount == 1 })
-    for _ in 1...2 { await shop.clock.pass(.seconds(2), sleepers: 1) }
-    let (one, two) = try await (first.metrics, second.metrics)
+    await shop.clock.pass(.seconds(2), sleepers: 1)
+    let one = try await first.metrics
+    await shop.clock.pass(.seconds(2), sleepers: 1)
+    let two = try await second.metrics
     #expect(one.queued == .zero && one.elapsed == .seconds(2))
     #expect(two.queued == .seconds(2) && two.elapsed == .seconds(4))
   }

@@ -1,6 +1,6 @@
 /// Sends a second request if the first one is slow.
 ///
-///     let price = try await GetPrice(id: 7).hedged(after: .milliseconds(200)).download()
+///     let price = try await GetPrice(id: 7).hedged(after: .milliseconds(200)).send()
 ///
 /// If an attempt has been sent and has not ended after ``delay``, the request is sent again, concurrently. The first
 /// acceptable response wins. The other attempts are cancelled and their slots released before the call continues.

@@ -1,7 +1,7 @@
 /// A byte range for the `Range` header field (RFC 9110 §14.1.2).
 ///
-///     let head = try await Export().range(.first(1024)).downloadData()
-///     let rest = try await Export().range(ByteRange(1024...)).downloadData()
+///     let head = try await Export().range(.first(1024)).data()
+///     let rest = try await Export().range(ByteRange(1024...)).data()
 public struct ByteRange: Sendable, Hashable, CustomStringConvertible {
   enum Bounds: Sendable, Hashable {
     /// The first and the last position. The last position is `nil` if the range extends to the end.

@@ -1,6 +1,6 @@
 /// Restricts the IP addresses that connections can use, for servers that fetch URLs supplied by users.
 ///
-///     let preview = try await URLTask(url).addresses(.publicOnly).on(shop).download()
+///     let preview = try await URLTask(url).addresses(.publicOnly).on(shop).send()
 ///
 /// The policy checks the address of the actual connection, so DNS rebinding, redirects, unusual address literals and
 /// Unix sockets can't bypass it. Existing connections are checked again before reuse. If an address is rejected, the

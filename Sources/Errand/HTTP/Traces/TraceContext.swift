@@ -3,7 +3,7 @@
 ///
 ///     // In your service, for each incoming request:
 ///     try await TraceContext.$current.withValue(TraceContext(request.headers)) {
-///       try await GetWidget(id: 7).download()  // sends `traceparent`, `tracestate` and `baggage`
+///       try await GetWidget(id: 7).send()  // sends `traceparent`, `tracestate` and `baggage`
 ///     }
 ///
 /// Calls join the trace of the ``current`` context. Each request sends its attempt's span as the parent span, so the

@@ -4,10 +4,14 @@ final class SerialQueues: Sendable {
   struct Place: Sendable {
     let queue: String
     fileprivate let ticket: Admission.Ticket
-    fileprivate let node: WaitNode
+    /// The work of the call while it has its turn.
+    fileprivate let turn = WaitNode()
   }
 
+  private enum Standing { case turn, line, left }
+
   private struct Waiting {
+    let place: Place
     let wait: WaitNode.Wait
     var waiter: Waiter<Bool>?
   }
@@ -15,40 +19,52 @@ final class SerialQueues: Sendable {
   private struct Queue {
     /// Waits for the turn of the call that holds the queue.
     let node = WaitNode()
-    var holder: Admission.Ticket
-    var line = WaitingLine()
+    private(set) var holder: Place
+    private var line = WaitingLine()
     /// The calls in line.
-    var waiting: [Admission.Ticket: Waiting] = [:]
+    private var waiting: [Admission.Ticket: Waiting] = [:]
 
-    init(holder: Admission.Ticket) { self.holder = holder }
+    init(holder: Place) {
+      self.holder = holder
+      node.wait(for: holder.turn)
+    }
+
+    func standing(_ place: Place) -> Standing {
+      if holder.ticket == place.ticket { return .turn }
+      return waiting[place.ticket] == nil ? .left : .line
+    }
+
+    mutating func append(_ place: Place, _ wait: WaitNode.Wait) {
+      line.append(place.ticket, since: .zero)
+      waiting[place.ticket] = Waiting(place: place, wait: wait)
+    }
+
+    mutating func keep(_ waiter: Waiter<Bool>, _ place: Place) { waiting[place.ticket]?.waiter = waiter }
 
     /// Removes a call from the line. Returns its waiter.
-    mutating func giveUp(_ ticket: Admission.Ticket) -> Waiter<Bool>? {
-      guard line.remove(ticket) else { return nil }
-      return end(ticket)
+    mutating func giveUp(_ place: Place) -> Waiter<Bool>? {
+      guard line.remove(place.ticket), let waiting = waiting.removeValue(forKey: place.ticket) else { return nil }
+      waiting.wait.end()
+      return waiting.waiter
     }
 
-    private mutating func end(_ ticket: Admission.Ticket) -> Waiter<Bool>? {
-      let waiting = waiting.removeValue(forKey: ticket)
-      waiting?.wait.end()
-      return waiting?.waiter
-    }
-
-    /// Passes the turn to the first call in line and returns its waiter, or returns `nil` if the line is empty.
-    mutating func advance() -> Waiter<Bool>?? {
-      guard let next = line.first?.ticket else { return nil }
+    /// Ends the holder's turn and passes it to the first call in line. Returns `false` if the line is empty.
+    mutating func advance(_ next: inout Waiter<Bool>?) -> Bool {
+      node.stopWaiting(for: holder.turn)
+      guard let first = line.first?.ticket, let waiting = waiting.removeValue(forKey: first) else { return false }
       line.removeFirst()
-      holder = next
-      return .some(end(next))
+      waiting.wait.end()
+      holder = waiting.place
+      node.wait(for: holder.turn)
+      next = waiting.waiter
+      return true
     }
   }
 
-  private struct State {
-    var lastTicket = 0
-    var queues: [String: Queue] = [:]
-  }
+  /// Unique among all managers: a task's server may change after its call has entered a queue.
+  private static let lastTicket = Lock(0)
 
-  private let state = Lock(State())
+  private let queues = Lock<[String: Queue]>([:])
 
   /// Runs `body` with exclusive access to `queue`, or immediately if `queue` is `.none`.
   ///
@@ -68,34 +84,33 @@ final class SerialQueues: Sendable {
     _ place: Place, _ onWait: (_ isOver: Bool, _ queue: String) -> Void, _ body: () async throws -> Result
   ) async throws -> Result {
     defer { leave(place) }
-    if !hasTurn(place) {
+    if standing(place) != .turn {
       onWait(false, place.queue)
       defer { onWait(true, place.queue) }
       try await wait(place)
     }
-    let turn = WaitNode()
-    place.node.wait(for: turn)
-    defer { place.node.stopWaiting(for: turn) }
-    return try await turn.work(body)
+    return try await place.turn.work(body)
   }
 
   // MARK: Places
 
-  /// Enters a queue as the last call in line. The place keeps the order of calls that run in other Swift tasks later.
-  /// Call ``leave(_:)`` when the call has ended.
+  /// Enters a queue as the last call in line. The place keeps the order of calls that run in other Swift tasks later. Call
+  /// ``leave(_:)`` when the call has ended.
   ///
   /// - Parameters:
   ///   - name: The queue.
   ///   - work: The work that waits for the place.
   func enter(_ name: String, as work: [WaitNode] = WaitNode.current) throws -> Place {
-    try state.withLock { state in
-      state.lastTicket += 1
-      let ticket = state.lastTicket
+    let ticket = Self.lastTicket.withLock { ticket in
+      ticket += 1
+      return ticket
+    }
+    let place = Place(queue: name, ticket: ticket)
+    try queues.withLock { queues in
       // Mutate in place: copying a queue is O(n).
-      guard let node = state.queues[name]?.node else {
-        let queue = Queue(holder: ticket)
-        state.queues[name] = queue
-        return Place(queue: name, ticket: ticket, node: queue.node)
+      guard let node = queues[name]?.node else {
+        queues[name] = Queue(holder: place)
+        return
       }
       guard let wait = node.beginWait(of: work) else {
         throw TaskError(
@@ -103,50 +118,44 @@ final class SerialQueues: Sendable {
           "waiting for the serial queue '\(name)' would deadlock because the call that holds it waits for this call: start this call with manager.start or Task.detached, and don't await it",
           phase: .queueing)
       }
-      state.queues[name]?.line.append(ticket, since: .zero)
-      state.queues[name]?.waiting[ticket] = Waiting(wait: wait)
-      return Place(queue: name, ticket: ticket, node: node)
+      queues[name]?.append(place, wait)
     }
+    return place
   }
 
   /// Leaves the queue: gives up the turn or the place in line. Does nothing after the first time.
   func leave(_ place: Place) {
-    let (waiter, isNext) = state.withLock { state -> (Waiter<Bool>?, Bool) in
-      guard state.queues[place.queue]?.holder == place.ticket else {
-        return (state.queues[place.queue]?.giveUp(place.ticket), false)
-      }
-      if let waiter = state.queues[place.queue]?.advance() { return (waiter, true) }
-      state.queues[place.queue] = nil
-      return (nil, false)
+    let (waiter, isNext) = queues.withLock { queues -> (Waiter<Bool>?, Bool) in
+      guard queues[place.queue]?.standing(place) == .turn else { return (queues[place.queue]?.giveUp(place), false) }
+      var next: Waiter<Bool>?
+      if queues[place.queue]?.advance(&next) != true { queues[place.queue] = nil }
+      return (next, true)
     }
     waiter?.resume(returning: isNext)
   }
 
   /// Returns `place` if it is still a place in the queue, or a new place.
   private func placeIn(_ name: String, _ place: Place?) throws -> Place {
-    if let place, place.queue == name, hasTurn(place) || isInLine(place) { return place }
+    if let place, place.queue == name, standing(place) != .left { return place }
     return try enter(name)
   }
 
-  private func hasTurn(_ place: Place) -> Bool {
-    state.withLock { $0.queues[place.queue]?.holder == place.ticket }
-  }
-
-  private func isInLine(_ place: Place) -> Bool {
-    state.withLock { $0.queues[place.queue]?.waiting[place.ticket] != nil }
-  }
+  private func standing(_ place: Place) -> Standing { queues.withLock { $0[place.queue]?.standing(place) ?? .left } }
 
   private func wait(_ place: Place) async throws {
     let hasTurn = await answer { waiter in
-      state.withLock { state -> Bool? in
-        if state.queues[place.queue]?.holder == place.ticket { return true }
-        guard state.queues[place.queue]?.waiting[place.ticket] != nil else { return false }
-        state.queues[place.queue]?.waiting[place.ticket]?.waiter = waiter
-        return nil
+      queues.withLock { queues -> Bool? in
+        switch queues[place.queue]?.standing(place) ?? .left {
+        case .turn: return true
+        case .left: return false
+        case .line:
+          queues[place.queue]?.keep(waiter, place)
+          return nil
+        }
       }
     } onCancel: {
       // A call that already has its turn leaves the queue on its own.
-      state.withLock { $0.queues[place.queue]?.giveUp(place.ticket) }?.resume(returning: false)
+      queues.withLock { $0[place.queue]?.giveUp(place) }?.resume(returning: false)
     }
     guard hasTurn else { throw CancellationError() }
   }

@@ -1,7 +1,7 @@
 /// The work behind a handle: the current run's call, the tasks that wait for its value, and the readers of its events.
 /// ``TaskHandle/retry()`` begins another run.
 final class HandleWork<Value: Sendable>: Sendable {
-  typealias Operation = @Sendable (CallControl) async throws -> Value
+  typealias Operation = @Sendable (TaskPlan, CallControl) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
   typealias Transfers = AsyncStream<TransferProgress>
 
@@ -36,13 +36,13 @@ final class HandleWork<Value: Sendable>: Sendable {
   private static var unreadEvents: Int { 1000 }
 
   private let operation: Operation
-  /// The call's plan, with whose manager the work is registered.
-  private let plan: TaskPlan
+  /// Returns the plan of a run. A later run may have another server.
+  private let plan: @Sendable () -> TaskPlan
   /// Waits for the current run.
   private let node = WaitNode()
   private let state = Lock(State())
 
-  init(of plan: TaskPlan, _ operation: @escaping Operation) {
+  init(of plan: @escaping @Sendable () -> TaskPlan, _ operation: @escaping Operation) {
     self.plan = plan
     self.operation = operation
   }
@@ -54,6 +54,7 @@ final class HandleWork<Value: Sendable>: Sendable {
   /// Starts the current run. The job retains this object until the job ends, even if the handle has been released.
   func start() {
     let round = state.withLock { $0.progress.round }
+    let plan = plan()
     let (calls, queues) = (plan.server.manager.calls, plan.server.manager.serialQueues)
     let number = calls.enter(CallRegistry.Work(plan: plan) { [weak self] in self?.cancel(round: round) ?? false })
     let run = WaitNode()
@@ -73,7 +74,7 @@ final class HandleWork<Value: Sendable>: Sendable {
         calls.leave(number)
       }
       do {
-        finish(.success(try await run.workAlone { try await operation(control) }), round)
+        finish(.success(try await run.workAlone { try await operation(plan, control) }), round)
       } catch {
         finish(.failure(error), round)
       }
@@ -152,7 +153,7 @@ final class HandleWork<Value: Sendable>: Sendable {
     guard let waiting = node.beginWait() else {
       throw TaskError(
         .reentrantQueue,
-        "waiting for this handle would deadlock because its call waits for a serial queue that a surrounding call holds: don't await it here",
+        "waiting for this handle would deadlock because its call waits for the call that this code belongs to, or for its serial queue: don't await it here",
         phase: .waiting)
     }
     defer { waiting.end() }

@@ -55,9 +55,9 @@ extension TaskManager {
     let plan = task.plan
     // Another run of the call repeats the same operation.
     let key = plan.idempotency == .key ? plan.server.manager.random.key() : nil
-    let work = HandleWork<Value>(of: plan) { control in
+    let work = HandleWork<Value>(of: { ServerDefault.$scoped.withValue(scoped) { task.plan } }) { plan, control in
       try await ServerDefault.$scoped.withValue(scoped) {
-        var plan = task.plan
+        var plan = plan
         plan.control = control
         plan.transfer = control.work
         plan.place = control.place

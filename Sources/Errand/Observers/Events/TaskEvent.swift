@@ -24,3 +24,8 @@ public struct TaskEvent: Sendable {
   /// The number of events dropped before this event because the observer was too slow; see ``ObserverDelivery/queued``.
   public package(set) var missed = 0
 }
+
+extension TaskEvent: CustomStringConvertible {
+  /// The call's number, the task, the time and the moment on one line, such as `#1 GetWidget 0.031 s: 200 OK`.
+  public var description: String { "#\(call) \(task) \(time.formattedSeconds): \(moment)".onOneLine }
+}

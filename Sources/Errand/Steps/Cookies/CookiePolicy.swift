@@ -1,7 +1,7 @@
 /// The cookies that requests send, and the jar for cookies that responses set.
 ///
 ///     await shop.update { $0.cookiePolicy = .shared(jar) }
-///     let page = try await GetWidget(id: 7).cookies(.none).download()
+///     let page = try await GetWidget(id: 7).cookies(.none).send()
 ///
 /// A `Cookie` header set by a task, a preflight or a step is sent as is, regardless of the policy.
 public struct CookiePolicy: Sendable {

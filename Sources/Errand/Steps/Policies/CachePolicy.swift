@@ -4,7 +4,7 @@
 ///       $0.cache = MemoryCache()
 ///       $0.cachePolicy = .cacheFirst
 ///     }
-///     let now = try await GetWidget(id: 7).caching(.reload).download()
+///     let now = try await GetWidget(id: 7).caching(.reload).send()
 ///
 /// The policy applies to GET and HEAD requests without a body. Other methods always go to the server and remove the
 /// stored responses that they invalidate. Without a cache, the policy has no effect.

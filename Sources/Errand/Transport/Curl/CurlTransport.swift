@@ -21,6 +21,8 @@
   public final class CurlTransport: Transport {
     private let shards: [CurlShard]
     private let rules: CurlRules
+    /// The credentials that replaced those of the proxies' settings, by the proxy's address.
+    private let renewedCredentials = Lock<[String: Credential]>([:])
     private let http1OnlyOrigins = Lock(HTTP1OnlyOrigins())
 
     /// Creates a transport with its own connections.
@@ -60,7 +62,8 @@
       let proxies = rules.configuration.unixSocket == nil ? rules.configuration.proxies : .none
       if let problem = proxies.problem(for: origin) { throw problem }
       if var proxy = proxies.proxy(for: origin) {
-        if let credential = request.options.proxyCredential { proxy.credential = credential }
+        let renewed = request.options.proxyCredential ?? renewedCredentials.withLock { $0[proxy.address] }
+        if let renewed { proxy.credential = renewed }
         if !rules.mayCheckAddress(by: proxy) { try request.options.addressPolicy.checkBehindProxy(origin, proxy) }
         return try await send(request, origin, by: proxy)
       }
@@ -78,7 +81,12 @@
         let response = try await response(to: request, over: makeTransfer(request, to: origin, by: proxy))
         // Through a tunnel or a SOCKS proxy, only the origin responds, so a 407 comes from the origin.
         let isOfProxy = !origin.isSecure && proxy.kind != .socks5
-        guard isOfProxy, response.status == .proxyAuthenticationRequired else { return response }
+        guard isOfProxy, response.status == .proxyAuthenticationRequired else {
+          if let accepted = request.options.proxyCredential {
+            renewedCredentials.withLock { $0[proxy.address] = accepted }
+          }
+          return response
+        }
         response.body.cancel()
         let ways = response.headers.challenges(in: .proxyAuthenticate).map { way in
           way["realm"].map { "\(way.scheme), realm '\($0.shortened)'" } ?? way.scheme

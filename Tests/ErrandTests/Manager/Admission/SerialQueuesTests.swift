@@ -109,6 +109,32 @@ import Testing
     try await late.value  // enters again, because the place has been left
   }
 
+  @Test func `a call that is retried on another server enters that server's queue`() async throws {
+    let (one, two) = (StubServer(.status(.notFound)), StubServer(.status(.ok)))
+    let place = Shared(one.server)
+    struct Note: ServerTask {
+      let place: Shared<Server>
+      let path = "notes"
+      let serialQueue = SerialQueue.named("notes")
+      var server: Server { place.withLock { $0 } }
+    }
+    let handle = one.server.manager.start(Note(place: place))
+    await #expect(throws: TaskError.self) { try await handle.value }
+    place.withLock { $0 = two.server }
+    let gate = Gate()
+    await two.server.update { $0.preflight = { task, _ in if task is PlainTask { await gate.wait() } } }
+    let others = (0..<3).map { _ in two.server.manager.start(PlainTask().on(two.server).serialQueue(.named("notes"))) }
+    #expect(handle.retry())
+    gate.open()
+    let ended = await finishes { for other in others { _ = try await other.value } }
+    #expect(ended)
+    #expect(try await handle.value.status == .ok)
+    #expect(two.urls.last == "https://shop.test/notes", "\(two.urls)")
+    let started = two.server.manager.start(Note(place: place))
+    place.withLock { $0 = one.server }
+    #expect(try await started.value.status == .ok, "the server is chosen when the call starts")
+  }
+
   @Test func `a throwing body releases the queue`() async throws {
     let queues = SerialQueues()
     await #expect(throws: CancellationError.self) {

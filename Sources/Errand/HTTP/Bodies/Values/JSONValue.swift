@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// Any JSON value (RFC 8259), for bodies without a dedicated Swift type.
 ///
-///     let answer = try await Endpoint<Void, JSONValue>.get("widgets/7").download()
+///     let answer = try await Endpoint<Void, JSONValue>.get("widgets/7").send()
 ///     let name = answer["name"]?.string
 ///
 /// Integers of up to 64 bits are exact. Other numbers are `Double`. The order of an object's keys is lost.
