@@ -121,8 +121,9 @@ final class CacheRun: Sendable {
     response.note(status, storedAt: carrier == nil ? entry.response.responseTime : nil)
     var data = Data()
     switch call.delivery {
-    case .discarded: break
-    case .memory:
+    case .discarded where (answer.range?.count ?? 0) > call.snapshot.configuration.maximumErrorBodySize:
+      response.body = DiscardedBody(size: answer.range?.count ?? 0, kept: nil, of: response.body).body
+    case .memory, .discarded:
       guard let bytes = try await bytes(of: entry, answer.range) else { return nil }
       data = bytes
       response.body = HTTPResponseBody(bytes)
