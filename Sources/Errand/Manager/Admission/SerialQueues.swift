@@ -61,8 +61,15 @@ final class SerialQueues: Sendable {
     }
   }
 
-  /// Unique among all managers: a task's server may change after its call has entered a queue.
   private static let lastTicket = Lock(0)
+
+  /// Tickets are unique among all managers, so a place in one manager's queue is not valid in another's.
+  private static func nextTicket() -> Admission.Ticket {
+    lastTicket.withLock { ticket in
+      ticket += 1
+      return ticket
+    }
+  }
 
   private let queues = Lock<[String: Queue]>([:])
 
@@ -101,16 +108,13 @@ final class SerialQueues: Sendable {
   ///   - name: The queue.
   ///   - work: The work that waits for the place.
   func enter(_ name: String, as work: [WaitNode] = WaitNode.current) throws -> Place {
-    let ticket = Self.lastTicket.withLock { ticket in
-      ticket += 1
-      return ticket
-    }
-    let place = Place(queue: name, ticket: ticket)
     try queues.withLock { queues in
+      // In the lock, because the tickets in a line must be in order.
+      let place = Place(queue: name, ticket: Self.nextTicket())
       // Mutate in place: copying a queue is O(n).
       guard let node = queues[name]?.node else {
         queues[name] = Queue(holder: place)
-        return
+        return place
       }
       guard let wait = node.beginWait(of: work) else {
         throw TaskError(
@@ -119,8 +123,8 @@ final class SerialQueues: Sendable {
           phase: .queueing)
       }
       queues[name]?.append(place, wait)
+      return place
     }
-    return place
   }
 
   /// Leaves the queue: gives up the turn or the place in line. Does nothing after the first time.
