@@ -29,13 +29,14 @@ extension Call {
       let written = if let written = body.written { written } else { try await write(outcome.response, to: place) }
       outcome.size = written.size
       if written !== body.written { outcome.response.body = HTTPResponseBody(written) }
-    case .discarded where !hasSteps:
+    case .discarded where body.isInMemory:  // read for a step or the cache
+      outcome.data = try await body.collect()
+      outcome.size = outcome.data.count
+    case .discarded:
       let discarded = if let discarded = body.source as? DiscardedBody { discarded } else { try await drain(body) }
-      outcome.size = discarded.size
-      outcome.shown = discarded.kept.flatMap { $0.count <= snapshot.configuration.maxLoggedDownloadSize ? $0 : nil }
-      if isShown, outcome.shown == nil { outcome.shown = Data() }
+      (outcome.size, outcome.shown) = (discarded.size, discarded.shown)
       outcome.response.body = discarded.body
-    case .memory, .discarded, .file, .stream:
+    case .memory, .file, .stream:
       outcome.data = try await gather(body)
       outcome.size = outcome.data.count
       if case .memory = delivery { try outcome.response.checkPart(size: outcome.size) }
@@ -91,17 +92,21 @@ extension Call {
     return data.withLock { $0.prefix(limit) }
   }
 
+  /// The maximum size of a body that the caller discards and hooks can read.
+  var keptSize: Int { min(snapshot.configuration.maximumErrorBodySize, snapshot.configuration.maximumBodySize) }
+
   /// Reads and discards a body. Keeps it for hooks, echo and recording if it does not exceed their size limits.
   func drain(_ body: HTTPResponseBody) async throws -> DiscardedBody {
-    let configuration = snapshot.configuration
-    let limit = max(configuration.maximumErrorBodySize, isShown ? configuration.maxLoggedDownloadSize : 0)
+    let shownSize = isShown ? snapshot.configuration.maxLoggedDownloadSize : 0
     var size = 0
-    var kept: Data? = Data()
+    var data = Data()
     while let chunk = try await body.next() {
       size += chunk.count
-      if size <= limit { kept?.append(chunk) } else { kept = nil }
+      if size <= max(keptSize, shownSize) { data.append(chunk) } else { data = Data() }
     }
-    return DiscardedBody(size: size, kept: kept, of: body)
+    return DiscardedBody(
+      size: size, kept: size <= keptSize ? data : nil, shown: isShown ? (size <= shownSize ? data : Data()) : nil,
+      of: body)
   }
 
   /// Writes a body to a temporary file that replaces the destination once complete. If anything fails, the destination

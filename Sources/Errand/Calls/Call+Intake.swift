@@ -55,7 +55,7 @@ extension Call {
       case .data:
         _ = try await gather(response.body)
       case .discard:
-        response.body = try await drain(response.body).body
+        response.body = HTTPResponseBody(try await drain(response.body))
       case .file(let place):
         if !hasAppSteps { try verify(response) }  // otherwise, the head is verified after the steps
         response.body = HTTPResponseBody(try await write(response, to: place))
@@ -130,16 +130,18 @@ final class Excerpt: HTTPBodySource {
   func cancel() {}
 }
 
-/// A body that the caller doesn't need. A short one is kept for hooks, echo and recording. Reading a longer one throws.
+/// A body that the caller doesn't need. A short one is kept for hooks. Reading a longer one throws.
 final class DiscardedBody: HTTPBodySource {
   let size: Int
-  /// The entire body, or `nil` if it was too long.
-  let kept: Data?
+  /// The entire body, or `nil` if it is too long for hooks.
+  private let kept: Data?
+  /// The bytes to echo and record. Empty if the body is too long, `nil` if nothing is shown.
+  let shown: Data?
   let trailers: HTTPHeaders
   let timings: TransferTimings?
 
-  init(size: Int, kept: Data?, of body: HTTPResponseBody) {
-    (self.size, self.kept) = (size, kept)
+  init(size: Int, kept: Data?, shown: Data?, of body: HTTPResponseBody) {
+    (self.size, self.kept, self.shown) = (size, kept, shown)
     (trailers, timings) = (body.trailers, body.timings)
   }
 

@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a step reads only the part of an error body that errors keep`() async throws {
+  @Test func `a step reads an entire error body, and the error keeps its beginning`() async throws {
     struct Reader: PerCallStep {
       let seen: Shared<String>
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -111,6 +111,7 @@ import Testing
     let server = Server(
       "https://shop.test", configuration: configuration, transport: transport, manager: TaskManager())
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
-    #expect(error?.code == .badStatus && seen.withLock { $0 } == "firstse")
+    #expect(error?.code == .badStatus && seen.withLock { $0 } == "firstsecondthird")
+    #expect(error?.body == Data("firstse".utf8))
   }
 }

@@ -121,8 +121,8 @@ final class CacheRun: Sendable {
     response.note(status, storedAt: carrier == nil ? entry.response.responseTime : nil)
     var data = Data()
     switch call.delivery {
-    case .discarded where (answer.range?.count ?? 0) > call.snapshot.configuration.maximumErrorBodySize:
-      response.body = DiscardedBody(size: answer.range?.count ?? 0, kept: nil, of: response.body).body
+    case .discarded where (answer.range?.count ?? 0) > call.keptSize:
+      response.body = DiscardedBody(size: answer.range?.count ?? 0, kept: nil, shown: nil, of: response.body).body
     case .memory, .discarded:
       guard let bytes = try await bytes(of: entry, answer.range) else { return nil }
       data = bytes
