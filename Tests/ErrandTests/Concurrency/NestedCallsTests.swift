@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// The random choices, and the handles that nobody has awaited.
+  /// The random choices, and the handles that have not been awaited.
   private final class World: Sendable {
     let handles = Shared<[TaskHandle<Data>]>([])
     private let random: Shared<SeededGenerator>

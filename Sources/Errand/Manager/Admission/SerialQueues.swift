@@ -1,4 +1,4 @@
-/// Named queues, each of which runs one call at a time, first come, first served.
+/// Queues with names. Each runs one call at a time, first come, first served.
 final class SerialQueues: Sendable {
   /// A place in a queue. Its call waits for its turn, has its turn, or has left the queue.
   struct Place: Sendable {
