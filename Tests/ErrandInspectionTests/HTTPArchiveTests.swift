@@ -178,6 +178,13 @@ import Testing
     #expect(archive.entries.first?.httpResponse?.status.code == status)
   }
 
+  @Test func `returns a 205 response of unknown size with an empty body`() async throws {
+    let text = #"{"log":{"entries":[{"request":{"method":"GET","url":"https://a.test/"},"response":{"status":205}}]}}"#
+    let response = try #require(try HTTPArchive(data: Data(text.utf8)).entries.first?.httpResponse)
+    #expect(response.status == 205)
+    #expect(try await response.body.collect().isEmpty)
+  }
+
   @Test func `does not use Content-Length as the size of an unread body`() async throws {
     var calls = try await recordedCalls(
       .status(.ok, ["Content-Length": "8388608"]), .status(.ok, ["Content-Length": "0"])

@@ -23,6 +23,13 @@ import Testing
     #expect(transport.unplayed.isEmpty)
   }
 
+  @Test func `replays a HEAD response of unknown size`() async throws {
+    let request = #"{"method":"HEAD","url":"https://shop.test/a"}"#
+    let text = #"{"log":{"entries":[{"request":\#(request),"response":{"status":200}}]}}"#
+    let shop = server(playing: ReplayTransport(try HTTPArchive(data: Data(text.utf8))))
+    #expect(try await Endpoint<Void, Data>.request(.head, "a").on(shop).download().isEmpty)
+  }
+
   @Test func `replays equal requests in order, then repeats the last response`() async throws {
     let calls = try await recordedCalls(.json(#"{"id":1,"name":"a"}"#), .json(#"{"id":2,"name":"b"}"#)) { server in
       for _ in 0..<2 { _ = try await GetWidget().on(server).download() }

@@ -172,6 +172,27 @@ import Testing
     #expect("\(try #require(error))".contains("the call's deadline would expire during the retry delay of 30.000 s"))
   }
 
+  @Test func `a shared request is retried if one call's deadline expires after the retry delay`() async throws {
+    let shop = CachedShop(
+      configure: {
+        $0.coalescesRequests = true
+        $0.cache = nil
+        $0.retryPolicy = .standard
+      },
+      answer: { [gate] number, request in
+        await gate.wait()
+        return .text("\(number)", [.retryAfter: "5"], status: number == 1 ? .serviceUnavailable : .ok, for: request)
+      })
+    let hurried = await start(1, shop, shop.task().deadline(.seconds(3)))
+    let patient = await start(1, shop, shop.task().deadline(.seconds(100)))
+    gate.open()
+    #expect(await eventually { shop.clock.sleeperCount == 3 }, "two deadlines and the retry delay")
+    shop.clock.advance(by: .seconds(3))
+    #expect(await taskError { _ = try await hurried[0].value }?.timer == .call)
+    shop.clock.advance(by: .seconds(10))
+    #expect(try await patient[0].value == "2")
+  }
+
   @Test func `with a cache, joined calls are marked as collapsed`() async throws {
     let shop = shop([.cacheControl: "max-age=60"], cache: true)
     let calls = (0..<3).map { _ in Task { try await shop.get() } }

@@ -48,6 +48,22 @@ import Testing
     for _ in 0..<2 { #expect(try await text(body) == "firstsecond") }
   }
 
+  @Test func `collecting a body that exceeds the limit cancels its source`() async throws {
+    let source = Source(["first", "second"], isWhole: true)
+    let body = HTTPResponseBody(source)
+    await #expect(throws: HTTPBodyLimitError.self) { try await body.collect(upTo: 5) }
+    #expect(source.cancels.withLock { $0 } > 0)
+    withExtendedLifetime(body) {}
+  }
+
+  @Test func `a complete body that fails cannot be read again`() async throws {
+    let body = HTTPResponseBody(Source(["first"], isWhole: true))
+    #expect(try await body.collect() == Data("first".utf8))
+    body.fail(HTTPBodyLimitError(limit: 1))
+    #expect(body.failure is HTTPBodyLimitError)
+    await #expect(throws: HTTPBodyLimitError.self) { try await body.next() }
+  }
+
   @Test func `reading a body after leaving its loop throws HTTPBodyConsumedError, not CancellationError`() async throws
   {
     let body = HTTPResponseBody(Source(["first"]))

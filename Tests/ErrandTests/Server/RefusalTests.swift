@@ -40,6 +40,10 @@ import Testing
       ("text/plain; charset=iso-8859-1", [0x47, 0x72, 0xF6, 0xDF, 0x65]),
       ("text/plain; charset=utf-16le", [0x47, 0, 0x72, 0, 0xF6, 0, 0xDF, 0, 0x65, 0]),
       ("text/plain; charset=utf-16le", [0x47, 0, 0x72, 0, 0xF6, 0, 0xDF, 0, 0x65, 0, 0x41]),
+      (
+        "text/plain; charset=utf-32be",
+        [0, 0, 0, 0x47, 0, 0, 0, 0x72, 0, 0, 0, 0xF6, 0, 0, 0, 0xDF, 0, 0, 0, 0x65, 0, 0, 0]
+      ),
       ("application/json; charset=iso-8859-1", [0x47, 0x72, 0xC3, 0xB6, 0xC3, 0x9F, 0x65]),
       ("text/plain; charset=x-none", [0x47, 0x72, 0xC3, 0xB6, 0xC3, 0x9F, 0x65]),
     ] as [(String, [UInt8])]) func `decodes a text body in its declared charset`(

@@ -64,6 +64,18 @@ import Testing
       "the host's rate limit has not recovered")
   }
 
+  @Test func `keeps a host whose rate limit has not recovered`() throws {
+    var admission = Admission(limits: ThrottleLimits(rate: RateLimit(1, per: .seconds(20))))
+    for number in 0..<100 {
+      let host = try origin(number)
+      #expect(admission.enter(number, host: host, priority: .normal, at: .zero) == .start)
+      _ = admission.leave(host: host, at: .zero)
+    }
+    #expect(admission.hostCount == 100)
+    let first = try origin(0)
+    #expect(admission.enter(100, host: first, priority: .normal, at: .seconds(19)) == .wait)
+  }
+
   #if os(Linux)
     @Test func `offers HTTP/2 to an origin again after a while and remembers a limited number of origins`() {
       var origins = HTTP1OnlyOrigins()

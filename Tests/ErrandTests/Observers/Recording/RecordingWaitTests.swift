@@ -29,6 +29,26 @@ import Testing
     }
   }
 
+  @Test func `recordings dropped by the limit free their room in the queue`() async throws {
+    try await withFolder { folder in
+      let recorder = try TaskRecorder(folder: folder, limits: RecordingLimits(count: 1))
+      let recording = recording()
+      // Each round drops a recording of 30 MiB. The queue has room for 64 MiB.
+      for _ in 0..<4 {
+        let (reached, gate) = (Counter(), DispatchSemaphore(value: 0))
+        recorder.record(size: 0, log: .discard) {
+          reached.add()
+          gate.wait()
+          return recording
+        }
+        await reached.reached(1)
+        for _ in 0..<2 { recorder.record(size: 30 << 20, log: .discard) { recording } }
+        gate.signal()
+        #expect(await recorder.finish() == 0)
+      }
+    }
+  }
+
   @Test func `writes only the newest of many calls, with their original numbers`()
     async throws
   {

@@ -80,11 +80,13 @@ import Testing
     }
   }
 
-  @Test func `makes a folder private if other users can read it`() async throws {
+  @Test(arguments: [0o775, 0o750, 0o705]) func `makes a folder private if other users can read it`(permissions: Int)
+    async throws
+  {
     try await withFolder { root in
       let folder = root.appendingPathComponent("secrets")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      try FileManager.default.setAttributes([.posixPermissions: 0o775], ofItemAtPath: folder.path)
+      try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: folder.path)
       let store = FileSecretStore(folder: folder)
       #expect(try await store.secret(named: "n") == nil)
       try await store.setSecret(Data("s".utf8), named: "n")

@@ -122,6 +122,14 @@ import Testing
     #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
+  @Test func `a call that is never repeated is not conditional, because a 304 might not match`() async throws {
+    let shop = CachedShop([.cacheControl: "max-age=10", .eTag: "\"1\""])
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(20))
+    #expect(try await shop.get(shop.task().idempotency(.neverRepeat)).text == "2")
+    #expect(shop.requests.map { $0.headers[.ifNoneMatch] } == [nil, nil])
+  }
+
   @Test func `stale-if-error returns a stale response after a server error or without a connection`() async throws {
     let failing = Shared(HTTPStatus(503))
     let shop = CachedShop { number, request in
@@ -143,6 +151,41 @@ import Testing
     failing.withLock { $0 = 503 }
     shop.clock.advance(by: .seconds(21))
     #expect(await taskError { _ = try await shop.get() }?.status == 503)
+  }
+
+  @Test func `stale-if-error does not apply if the queue timeout expires`() async throws {
+    let gate = Gate()
+    let shop = CachedShop { number, request in
+      if number == 2 { await gate.wait() }
+      return .text("\(number)", [.cacheControl: "max-age=10, stale-if-error=600"], for: request)
+    }
+    await shop.server.manager.setLimits(ThrottleLimits(perHost: 1))
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(20))
+    let other = Task { try await shop.get("other") }
+    #expect(await eventually { shop.sentCount == 2 })
+    let call = Task { try await shop.get(shop.task().timeouts(Timeouts(queue: .seconds(3)))) }
+    await shop.clock.sleepers(count: 1)
+    shop.clock.advance(by: .seconds(3))
+    #expect(await taskError { _ = try await call.value }?.timer == .queue)
+    gate.open()
+    _ = try await other.value
+  }
+
+  @Test(arguments: [HTTPStatus.notFound, 410]) func `a missing resource removes the stored response`(status: HTTPStatus)
+    async throws
+  {
+    let shop = CachedShop { number, request in
+      switch number {
+      case 1: .text("1", [.cacheControl: "max-age=10, stale-if-error=60"], for: request)
+      case 2: .text("gone", [.cacheControl: "no-store"], status: status, for: request)
+      default: .text("no", status: 503, for: request)
+      }
+    }
+    _ = try await shop.get()
+    shop.clock.advance(by: .seconds(20))
+    #expect(await taskError { _ = try await shop.get() }?.status == status)
+    #expect(await taskError { _ = try await shop.get() }?.status == 503, "the stale response is not served instead")
   }
 
   @Test func `stores separate responses per Vary field and per credential`() async throws {

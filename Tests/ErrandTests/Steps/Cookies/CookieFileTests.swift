@@ -211,6 +211,25 @@ import Testing
     }
   }
 
+  @Test func `a removal that can't be written removes another process's cookies later`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("cookies.json")
+      let (mine, theirs) = (try jar(file), try jar(file))
+      try theirs.set("a=1; Max-Age=3600", from: shop)
+      try await theirs.synchronize()
+      // Make the file unwritable during the removal.
+      let away = folder.appendingPathComponent("away")
+      try FileManager.default.moveItem(at: file, to: away)
+      try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+      mine.removeAll()
+      await #expect(throws: TaskError.self) { try await mine.synchronize() }
+      try FileManager.default.removeItem(at: file)
+      try FileManager.default.moveItem(at: away, to: file)
+      try await mine.synchronize()
+      #expect(try values(jar(file)) == [])
+    }
+  }
+
   @Test func `neither reads nor keeps expired cookies`() async throws {
     try await withFolder { folder in
       let (file, clock) = (folder.appendingPathComponent("cookies.json"), ManualClock())

@@ -70,6 +70,14 @@ import Testing
     }
   }
 
+  @Test func `allows up to 256 bytes of whitespace after a delimiter`() throws {
+    func body(padding: Int) -> Data {
+      Data("--b\(String(repeating: " ", count: padding))\r\n\r\none\r\n--b--".utf8)
+    }
+    #expect(try Self.parts([body(padding: 256)]).parts == [Part(body: "one")])
+    #expect(throws: TaskError.self) { try Self.parts([body(padding: 257)]) }
+  }
+
   @Test func `a body is incomplete wherever it is truncated`() throws {
     let bytes = Data("--b\r\nA: 1\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--".utf8)
     for cut in 0..<bytes.count { #expect(try !Self.parts([bytes.prefix(cut)]).isComplete) }

@@ -336,6 +336,7 @@ import Testing
       "can't sign https://a.test/T?$filter=name%20eq%20'x'&sig=<redacted>"
     ),
     ("can't read 'https://a.test/?q=1'. Why?", "can't read 'https://a.test/?q=1'. Why?"),
+    ("can't read 'https://a.test/?sig=s3cret'", "can't read 'https://a.test/?sig=<redacted>'"),
   ]) func `redacts only the URLs in the library's own messages`(words: String, shown: String) {
     #expect(redaction.hidingInURLs(of: words) == shown)
   }
