@@ -37,8 +37,8 @@ extension Attempt.Exchange.Admitted {
     (call.trace.elapsed - start) * 2 >= call.timeouts.call ?? .zero ? .failure : .unknown
   }
 
-  /// Whether something other than the host caused an error: another call, a pause of the call, a stalled source of the request body,
-  /// or earlier redirect hops that used up most of the limit.
+  /// Whether something other than the host caused an error: another call, a pause of the call, a stalled source of the
+  /// request body, or earlier redirect hops that used up most of the limit.
   private func isOfThisSide(_ error: any Error) -> Bool {
     if call.plan.control?.gate.wasClosed(since: gateChanges) == true { return true }
     guard let error = error as? TaskError else { return false }

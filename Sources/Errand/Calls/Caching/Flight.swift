@@ -26,14 +26,7 @@ final class Flight: Sendable {
     let state = Lock(State())
 
     /// The longest time that one of the calls has left, or `nil` if one has no limit.
-    var longestRemaining: Duration? {
-      var longest = Duration.zero
-      for member in state.withLock({ Array($0.members.values) }) {
-        guard let remaining = member.remaining() else { return nil }
-        longest = max(longest, remaining)
-      }
-      return longest
-    }
+    var longestRemaining: Duration? { .longest(of: state.withLock { $0.members.values.map(\.remaining) }) }
   }
 
   let call: Call

@@ -101,6 +101,12 @@ final class SerialQueues: Sendable {
 
   // MARK: Places
 
+  /// Enters the queue for a call that runs in another Swift task later. Returns `nil` if there is no queue, or if waiting
+  /// would deadlock: the call then enters the queue itself, and throws the error.
+  func reserve(_ queue: SerialQueue, as work: [WaitNode] = WaitNode.current) -> Place? {
+    queue.name.flatMap { try? enter($0, as: work) }
+  }
+
   /// Enters a queue as the last call in line. The place keeps the order of calls that run in other Swift tasks later. Call
   /// ``leave(_:)`` when the call has ended.
   ///

@@ -92,11 +92,11 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
     return nil
   }
 
-  /// Enters the plan's serial queue in the order of the tasks. If the queue refuses, the call reports the error.
+  /// Enters the plan's serial queue in the order of the tasks.
   private func entered(_ plan: TaskPlan) -> TaskPlan {
     var plan = plan
     if let server { plan.server = server }
-    plan.place = plan.serialQueue.name.flatMap { try? plan.server.manager.serialQueues.enter($0) }
+    plan.place = plan.server.manager.serialQueues.reserve(plan.serialQueue)
     return plan
   }
 

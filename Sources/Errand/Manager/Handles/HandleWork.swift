@@ -59,8 +59,7 @@ final class HandleWork<Value: Sendable>: Sendable {
     let number = calls.enter(CallRegistry.Work(plan: plan) { [weak self] in self?.cancel(round: round) ?? false })
     let run = WaitNode()
     node.wait(for: run)
-    // Here, because Swift tasks may begin in any order. If the queue refuses, the call asks again and reports the error.
-    let place = plan.serialQueue.name.flatMap { try? queues.enter($0, as: [run]) }
+    let place = queues.reserve(plan.serialQueue, as: [run])  // here, because Swift tasks may begin in any order
     let control = CallControl(
       work: number, place: place, { [self] in note($0, round) }, onProgress: { [self] in note($0, round) })
     state.withLock { state in

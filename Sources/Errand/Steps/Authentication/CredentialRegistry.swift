@@ -190,14 +190,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   // MARK: The refresh
 
   /// The longest time that one of the waiting calls has left: `nil` without a limit, zero if no call waits.
-  private var longestRemaining: Duration? {
-    var longest = Duration.zero
-    for waiting in state.withLock({ Array($0.waiters.values) }) {
-      guard let remaining = waiting.remaining() else { return nil }
-      longest = max(longest, remaining)
-    }
-    return longest
-  }
+  private var longestRemaining: Duration? { .longest(of: state.withLock { $0.waiters.values.map(\.remaining) }) }
 
   /// Starts a refresh in its own Swift task, so that cancelling one caller does not end it for the others.
   private func begin(_ flight: Underway) {
