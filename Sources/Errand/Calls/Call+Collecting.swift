@@ -14,7 +14,7 @@ extension Call {
     } else if let failure = outcome.response.body.failure {
       throw failure
     } else {
-      if delivery.isFile, hasAppSteps || outcome.response.body.written == nil { try verify(outcome.response) }
+      if delivery.isFile, hasAttemptSteps || outcome.response.body.written == nil { try verify(outcome.response) }
       try await read(&outcome)
       if delivery.isFile { outcome.isVerified = true }
     }

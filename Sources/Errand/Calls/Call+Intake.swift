@@ -14,10 +14,10 @@ enum Intake {
 
 extension Call {
   /// Whether the app has per-attempt steps, which can read and change responses.
-  var hasAppSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
+  var hasAttemptSteps: Bool { !snapshot.configuration.perAttemptSteps.isEmpty }
 
   /// Whether the app has steps of any kind.
-  var hasSteps: Bool { hasAppSteps || !snapshot.configuration.perCallSteps.isEmpty }
+  var hasSteps: Bool { hasAttemptSteps || !snapshot.configuration.perCallSteps.isEmpty }
 
   private func intake(of response: HTTPResponse) -> Intake {
     let outcome = Answer(self, response)
@@ -57,7 +57,7 @@ extension Call {
       case .discard:
         response.body = HTTPResponseBody(try await drain(response.body))
       case .file(let place):
-        if !hasAppSteps { try verify(response) }  // otherwise, the head is verified after the steps
+        if !hasAttemptSteps { try verify(response) }  // otherwise, the head is verified after the steps
         response.body = HTTPResponseBody(try await write(response, to: place))
       }
     } catch {
@@ -95,67 +95,4 @@ extension Call {
     }
     return data.withLock { $0 }
   }
-}
-
-/// The beginning of a body whose rest was not read. Reading on throws, so it can't be mistaken for the entire body.
-final class Excerpt: HTTPBodySource {
-  let all: Data
-  private let data: Lock<Data>
-  private let failure: any Error
-  let trailers: HTTPHeaders
-  let timings: TransferTimings?
-
-  private init(_ data: Data, of body: HTTPResponseBody) {
-    all = data
-    self.data = Lock(data)
-    failure = body.failure ?? HTTPBodyLimitError(limit: data.count)
-    (trailers, timings) = (body.trailers, body.timings)
-  }
-
-  /// Returns a body of the data that was read from `body`.
-  static func body(_ data: Data, of body: HTTPResponseBody) -> HTTPResponseBody {
-    guard !body.isComplete else { return HTTPResponseBody(data, trailers: body.trailers, timings: body.timings) }
-    return HTTPResponseBody(Excerpt(data, of: body))
-  }
-
-  func next() async throws -> Data? {
-    let data = data.withLock { data in
-      defer { data = Data() }
-      return data
-    }
-    if data.isEmpty { throw failure }
-    return data
-  }
-
-  func cancel() {}
-}
-
-/// A body that the caller doesn't need. A short one is kept for hooks. Reading a longer one throws.
-final class DiscardedBody: HTTPBodySource {
-  let size: Int
-  /// The entire body, or `nil` if it is too long for hooks.
-  private let kept: Data?
-  /// The bytes to echo and record. Empty if the body is too long, `nil` if nothing is shown.
-  let shown: Data?
-  let trailers: HTTPHeaders
-  let timings: TransferTimings?
-
-  init(size: Int, kept: Data?, shown: Data?, of body: HTTPResponseBody) {
-    (self.size, self.kept, self.shown) = (size, kept, shown)
-    (trailers, timings) = (body.trailers, body.timings)
-  }
-
-  /// The body to return: the bytes, or this source.
-  var body: HTTPResponseBody {
-    kept.map { HTTPResponseBody($0, trailers: trailers, timings: timings) } ?? HTTPResponseBody(self)
-  }
-
-  func next() async throws -> Data? {
-    throw TaskError(
-      .bodyConsumed,
-      "the body of \(size) bytes was discarded because the task has no payload: use response(), data() or stream()",
-      phase: .finishing)
-  }
-
-  func cancel() {}
 }

@@ -134,7 +134,7 @@ extension Call {
   private func throughSteps(
     _ request: HTTPRequest, _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    guard hasAppSteps else { return try await last(request) }
+    guard hasAttemptSteps else { return try await last(request) }
     return try await through(ArraySlice(snapshot.configuration.perAttemptSteps), request, last)
   }
 

@@ -50,7 +50,7 @@ final class Attempt: Sendable {
   var sent: Sent { state.withLock { $0.sent } ?? .nothing }
 
   /// Whether nothing was sent. A step that answers or fails without an exchange may have sent something by other means.
-  private var isUnsent: Bool { (state.withLock { $0.sent }?.isNothing) ?? !call.hasAppSteps }
+  private var isUnsent: Bool { (state.withLock { $0.sent }?.isNothing) ?? !call.hasAttemptSteps }
 
   /// The total time of the exchanges that have ended.
   var spent: Duration { state.withLock { $0.spent } }
@@ -162,7 +162,7 @@ final class Attempt: Sendable {
   /// Returns the requests that the server may have received, given the attempt's result. A step may have replaced the error of a
   /// request that was not sent.
   func sent(with result: AttemptResult) -> Sent {
-    guard sent.isNothing, call.hasAppSteps else { return sent }
+    guard sent.isNothing, call.hasAttemptSteps else { return sent }
     if isUnsent, case .failure(let error as TaskError) = result, error.wasNotSent { return .nothing }
     return .repeatable
   }
@@ -170,7 +170,7 @@ final class Attempt: Sendable {
   /// Returns the error, marked as unsent only if nothing was sent.
   func judged(_ error: any Error) -> any Error {
     guard isUnsent, var error = error as? TaskError else { return TaskError.sent(error) }
-    if !call.hasAppSteps { error.wasNotSent = true }
+    if !call.hasAttemptSteps { error.wasNotSent = true }
     return error
   }
 

@@ -1,0 +1,34 @@
+import ErrandFoundation
+
+/// The beginning of a body whose rest was not read. Reading on throws, so it can't be mistaken for the entire body.
+final class Excerpt: HTTPBodySource {
+  let all: Data
+  private let data: Lock<Data>
+  private let failure: any Error
+  let trailers: HTTPHeaders
+  let timings: TransferTimings?
+
+  private init(_ data: Data, of body: HTTPResponseBody) {
+    all = data
+    self.data = Lock(data)
+    failure = body.failure ?? HTTPBodyLimitError(limit: data.count)
+    (trailers, timings) = (body.trailers, body.timings)
+  }
+
+  /// Returns a body of the data that was read from `body`.
+  static func body(_ data: Data, of body: HTTPResponseBody) -> HTTPResponseBody {
+    guard !body.isComplete else { return HTTPResponseBody(data, trailers: body.trailers, timings: body.timings) }
+    return HTTPResponseBody(Excerpt(data, of: body))
+  }
+
+  func next() async throws -> Data? {
+    let data = data.withLock { data in
+      defer { data = Data() }
+      return data
+    }
+    if data.isEmpty { throw failure }
+    return data
+  }
+
+  func cancel() {}
+}
