@@ -41,6 +41,8 @@
     ///
     ///     let docker = Server("http://localhost/v1.43", transport: try CurlTransport(unixSocket: "/var/run/docker.sock"))
     ///
+    /// A cache identifies responses by their URL: servers with different sockets need different host names or caches.
+    ///
     /// Throws ``TaskError`` like ``init(_:)``.
     public convenience init(unixSocket path: String) throws(TaskError) {
       var configuration = Configuration()

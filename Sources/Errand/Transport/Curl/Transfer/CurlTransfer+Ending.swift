@@ -33,7 +33,6 @@
       guard sendsLeft > 0, isWhole else { return false }
       hasStartedAfresh = true
       if isRefused { trustsRefusals = false }
-      head = HeadLines()  // discard the head of a 408
       forbidReuse(false)
       // Use a new connection, because the next pooled one may be stale too. For streams, the shared connection is
       // already gone.

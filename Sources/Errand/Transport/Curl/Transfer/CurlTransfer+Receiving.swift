@@ -9,12 +9,7 @@
       if head.awaitsStatus { answeredAt = CurlLibrary.now }
       switch head.take(line, rules) {
       case .more: break
-      case .complete:
-        if answersIdleness {
-          refuse()
-          return false
-        }
-        publishHead()
+      case .complete: publishHead()
       case .answered: dropExpectation()
       case .trailer: incoming.withLock { $0.inbox.receive(trailer: line) }
       case .refused(let reason):
@@ -24,16 +19,6 @@
       }
       if CurlLibrary.losesFirstField { guardFirstField() }
       return true
-    }
-
-    /// Whether a 408 means that the server is closing an idle connection. In that case, the server hasn't read a
-    /// request, so any request can be resent (RFC 9110 §15.5.9). If the server keeps the connection open, it has read
-    /// the request, and the 408 is the response.
-    private var answersIdleness: Bool {
-      guard head.status == 408, stream == nil, !hasStartedAfresh, isReplayable, isOnPooledConnection else {
-        return false
-      }
-      return head.framing.isOpenEnded && asksForBody || ResponseHead(head.bytes)?.closesConnection ?? false
     }
 
     var isOnPooledConnection: Bool {

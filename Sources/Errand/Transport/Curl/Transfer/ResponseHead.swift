@@ -27,12 +27,6 @@
       self = head
     }
 
-    /// Whether the server closes the connection after the response (RFC 9112 §9.3).
-    var closesConnection: Bool {
-      let options = (headers[.connection] ?? "").split { $0 == "," || $0 == " " || $0 == "\t" }.map { $0.lowercased() }
-      return options.contains("close") || (version == .http1_0 && !options.contains("keep-alive"))
-    }
-
     private init(_ status: HTTPStatus, _ version: HTTPVersion?, _ headers: HTTPHeaders) {
       self.status = status
       self.version = version
