@@ -1,5 +1,5 @@
 /// A user name and password. Neither appears in the description.
-public struct Credential: Sendable, Hashable, CustomStringConvertible {
+public struct Credential: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
   /// The user name.
   public let user: String
   /// The password.
@@ -18,6 +18,9 @@ public struct Credential: Sendable, Hashable, CustomStringConvertible {
 
   /// A redacted description.
   public var description: String { "Credential(<redacted>)" }
+
+  /// Hides both from `dump`.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Asks the app for a credential to replace a rejected one. Returns `nil` if the app has no other credential.

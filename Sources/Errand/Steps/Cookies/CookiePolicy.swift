@@ -4,7 +4,7 @@
 ///     let page = try await GetWidget(id: 7).cookies(.none).send()
 ///
 /// A `Cookie` header set by a task, a preflight or a step is sent as is, regardless of the policy.
-public struct CookiePolicy: Sendable {
+public struct CookiePolicy: Sendable, CustomStringConvertible, CustomReflectable {
   enum Kind {
     case inherited, perServer, none
     case shared(CookieJar)
@@ -34,6 +34,20 @@ public struct CookiePolicy: Sendable {
   public static func sending(_ cookies: KeyValuePairs<String, String>) -> CookiePolicy {
     CookiePolicy(kind: .sending(cookies.map { ($0.key, $0.value) }))
   }
+
+  /// The policy's name, without the cookies.
+  public var description: String {
+    switch kind {
+    case .inherited: "inherited"
+    case .perServer: "perServer"
+    case .none: "none"
+    case .shared: "shared"
+    case .sending(let cookies): "sending(\(cookies.map(\.name).joined(separator: ", ")))"
+    }
+  }
+
+  /// Hides the cookies from `dump`.
+  public var customMirror: Mirror { Mirror(self, children: ["policy": description]) }
 }
 
 extension CookiePolicy {

@@ -55,6 +55,16 @@ import Testing
     #expect("\(jar)" == "CookieJar(2 cookies)")
   }
 
+  @Test func `descriptions of policies and credentials contain no values`() {
+    let policy = CookiePolicy.sending(["session": "planted"])
+    let proxy = Proxy(host: "proxy.test", port: 3128, credential: Credential(user: "planted", password: "planted"))
+    var dumped = ""
+    dump(policy, to: &dumped)
+    dump(proxy, to: &dumped)
+    let shown = "\(policy) \(proxy) \(String(reflecting: policy)) \(String(reflecting: proxy)) \(dumped)"
+    #expect(!shown.contains("planted") && "\(policy)" == "sending(session)")
+  }
+
   @Test func `many tasks can use one jar concurrently`() async throws {
     let jar = CookieJar()
     try await withThrowingTaskGroup(of: Void.self) { group in
