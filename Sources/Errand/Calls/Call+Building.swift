@@ -38,6 +38,7 @@ extension Call {
       try await preflight(plan.task, &request)
       if plan.isCrossOrigin { request = withoutSecrets(request, of: HTTPRequest(method, url, headers: headers)) }
     }
+    request = strippingEventID(request)
     if rules.authentication != nil { request.options.account = account(for: request.url) }
     try addCookies(to: &request)
     if plan.keepsCurrentFile { addFileConditions(to: &request) }

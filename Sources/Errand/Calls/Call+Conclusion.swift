@@ -18,19 +18,12 @@ extension Call {
       outcome.response.body = HTTPResponseBody(Data(), trailers: written.trailers, timings: written.timings)
     }
     keepFileValidators(outcome.response)
-    do {
-      if callsHooks { try await plan.task.postProcess(response: outcome.response) }
-      let value = try await finish(outcome)
-      if callsHooks { try await plan.task.postflight(response: outcome.response) }
-      if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
-      return value
-    } catch {
-      var head = outcome.response
-      (head.body, head.call) = (HTTPResponseBody(), nil)  // the response would retain the call
-      let isCancelled = error is CancellationError || Task.isCancelled
-      state.withLock { [head] in $0.failedAnswer = (head, isCancelled) }
-      throw error
-    }
+    noteAccepted(outcome.response)
+    if callsHooks { try await plan.task.postProcess(response: outcome.response) }
+    let value = try await finish(outcome)
+    if callsHooks { try await plan.task.postflight(response: outcome.response) }
+    if let postflight = snapshot.configuration.postflight { try await postflight(plan.task, outcome.response) }
+    return value
   }
 
   private func conclude<Value: Sendable>(

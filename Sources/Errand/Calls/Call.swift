@@ -24,7 +24,7 @@ package final class Call: Sendable {
 
   private static let lastNumber = Lock(0)
 
-  package init(_ plan: TaskPlan, _ delivery: BodyDestination, idempotencyKey: String? = nil) {
+  package init(_ plan: TaskPlan, _ delivery: BodyDestination) {
     let manager = plan.server.manager
     let snapshot = plan.server.snapshot
     self.snapshot = snapshot
@@ -51,9 +51,8 @@ package final class Call: Sendable {
       isInternal: plan.isInternal,
       span: CallSpan.here(snapshot.traceSampling, manager.random))
     rules = CallRules.of(plan, snapshot, delivery, trace)
-    self.idempotencyKey =
-      idempotencyKey ?? plan.headers[.idempotencyKey]
-      ?? (plan.idempotency == .key ? plan.idempotencyKey ?? manager.random.key() : nil)
+    idempotencyKey =
+      plan.headers[.idempotencyKey] ?? plan.idempotencyKey ?? (plan.idempotency == .key ? manager.random.key() : nil)
     self.plan = plan
     #if DEBUG
       TaskSpelling.log(plan.task, to: snapshot.configuration.log)
@@ -196,6 +195,13 @@ package final class Call: Sendable {
     }
   }
 
+  /// Records that the response was accepted. Later failures don't change that.
+  func noteAccepted(_ response: HTTPResponse) {
+    var head = response
+    (head.body, head.call) = (HTTPResponseBody(), nil)  // the response would retain the call
+    state.withLock { [head] in $0.accepted = head }
+  }
+
   func noteAttempt(_ record: AttemptRecord, _ outcome: Answer?, at time: Duration) {
     exchange?.withLock { $0.end(record, outcome, at: time) }
   }
@@ -206,15 +212,15 @@ package final class Call: Sendable {
   func cancel(_ cause: CallLife.Cause = .cancelled) { state.withLock { $0.life.cancel(cause) }?.cancel() }
 
   /// Whether the call, or the task that awaits it, was cancelled.
-  var isCancelled: Bool { Task.isCancelled || state.withLock { $0.life.cause != nil } }
+  package var isCancelled: Bool { Task.isCancelled || state.withLock { $0.life.cause != nil } }
 
   /// Throws `CancellationError` if the call was cancelled or has ended. A step may send a request that it doesn't await.
   func checkCancellation() throws {
     if Task.isCancelled || state.withLock({ $0.life.isOver }) { throw CancellationError() }
   }
 
-  /// The head of an accepted response whose processing failed or was cancelled.
-  package var failedAnswer: (head: HTTPResponse, isCancelled: Bool)? { state.withLock { $0.failedAnswer } }
+  /// The head of the accepted response, even if the call failed or was cancelled afterwards.
+  package var accepted: HTTPResponse? { state.withLock { $0.accepted } }
 
   /// The method of the sent request that must not be resent, if any.
   package var methodSentOnce: HTTPMethod? { state.withLock { $0.sent.onceOnly } }

@@ -13,8 +13,8 @@ struct CallState {
   /// The last request's method and URL, to display. `nil` until the first request is built.
   var shown: (method: HTTPMethod, url: URL)?
   var response: HTTPResponse?
-  /// The head of an accepted response whose processing failed or was cancelled.
-  var failedAnswer: (head: HTTPResponse, isCancelled: Bool)?
+  /// The head of the accepted response.
+  var accepted: HTTPResponse?
   var bytesSent = 0
   private var lastAttempt = 0
   /// The closure returned by `backgroundActivity`. It allows the device to sleep again.

@@ -79,7 +79,8 @@ public actor TaskManager {
 
   // MARK: Cancellation
 
-  /// Cancels all running calls and transfers. They throw `CancellationError`.
+  /// Cancels all running calls and transfers. They throw `CancellationError`. A batch, such as `results(of:)`, continues
+  /// with its remaining tasks: to end it, cancel the Swift task that reads it.
   ///
   /// Token requests are not cancelled directly. A token request stops when no call waits for it. If it spends a refresh
   /// token or an authorization code, it completes instead, so that the user stays signed in.

@@ -87,7 +87,7 @@ public struct TaskPlan: Sendable {
   package var isChunk = false
   /// Whether `linkedURL` is cross-origin. If so, credentials are not sent.
   package var isCrossOrigin = false
-  /// The generated `Idempotency-Key` that the call shares with earlier calls for the same operation.
+  /// The `Idempotency-Key` that the call shares with other calls for the same operation.
   var idempotencyKey: String?
   /// The control that can pause the call and receives its events.
   var control: CallControl?
@@ -133,6 +133,13 @@ public struct TaskPlan: Sendable {
     echoStyle = task.echoStyle
     recordingStyle = task.recordingStyle
     if Described.ErrorPayload.self != Never.self { errorPayload = Described.ErrorPayload.self }
+  }
+
+  /// The plan with an `Idempotency-Key` that all its calls share, if the task asks for one.
+  var withIdempotencyKey: TaskPlan {
+    var plan = self
+    if idempotency == .key { plan.idempotencyKey = idempotencyKey ?? server.manager.random.key() }
+    return plan
   }
 
   /// The task's current header fields, including those set by modifiers. ``headers`` contains the fields as they were

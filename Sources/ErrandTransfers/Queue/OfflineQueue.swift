@@ -102,7 +102,8 @@ public actor OfflineQueue {
   ///   - lifetime: The time after which the task expires. Defaults to the queue's lifetime.
   /// - Returns: The stored task.
   /// - Throws: `TaskError` with code `.fileNotWritable` if the task can't be stored, for example because the disk is
-  ///   full, or `.encodingFailed` if it can't be encoded or its type is not one of the queue's types.
+  ///   full; `.encodingFailed` if it can't be encoded or its type is not one of the queue's types; or `.badRequest` if
+  ///   it is `.neverRepeat`, because a delivery may be repeated.
   @discardableResult
   public func add<Kept: PersistentTask>(_ task: Kept, key: String = "", lifetime: Duration? = nil) throws
     -> QueuedTask
@@ -113,6 +114,7 @@ public actor OfflineQueue {
         "\(Kept.self) is not one of the queue's types: add it to the types passed to OfflineQueue.init",
         phase: .preparing, wasNotSent: true)
     }
+    if let reason = Self.refusal(of: task) { throw TaskError(.badRequest, reason, phase: .preparing, wasNotSent: true) }
     let payload = try TaskError.encoding("the task", of: Kept.self) { try JSONEncoder().encode(task) }
     let now = server.manager.dates.now
     let queued = QueuedTask(
@@ -125,6 +127,12 @@ public actor OfflineQueue {
     entries.append(queued)
     wake?.yield()
     return queued
+  }
+
+  /// Returns the reason if the queue can't deliver the task.
+  private static func refusal(of task: any PersistentTask) -> String? {
+    guard task.idempotency == .neverRepeat else { return nil }
+    return "\(type(of: task)) is .neverRepeat, but a queue delivers a task again if its response was lost: use .key"
   }
 
   // MARK: Delivering
@@ -267,7 +275,9 @@ public actor OfflineQueue {
     guard server.manager.dates.now < queued.expires else { return .leaves(.expired) }
     let task: any PersistentTask
     switch restored(queued) {
-    case .success(let restored): task = restored
+    case .success(let restored):
+      if let reason = Self.refusal(of: restored) { return .leaves(.setAside(reason: reason)) }
+      task = restored
     case .failure(let reason): return .leaves(.setAside(reason: reason.words))
     }
     let call = call(of: task, queued.idempotencyKey)
@@ -275,9 +285,11 @@ public actor OfflineQueue {
       let response = try await Self.perform(call)
       return fate(by: response) { .delivered(response.status) }
     } catch {
-      // The server has accepted the task, so an error thrown by a hook must not cause a retry.
-      if let answer = call.failedAnswer {
-        return fate(by: answer.head) { answer.isCancelled ? .delivered(answer.head.status) : .failed(error) }
+      // The server has accepted the task, so a hook's error, or a deadline that passes during a hook, must not cause a
+      // retry.
+      if let accepted = call.accepted {
+        let isCancelled = call.isCancelled || error is CancellationError
+        return fate(by: accepted) { isCancelled ? .delivered(accepted.status) : .failed(error) }
       }
       guard QueueRules.stays(after: error) else { return .leaves(.failed(error)) }
       let now = server.manager.dates.now
@@ -303,7 +315,7 @@ public actor OfflineQueue {
       plan.server = server
       plan.headers[.idempotencyKey] = key
       (plan.cachePolicy, plan.hedging) = (.none, .none)
-      if plan.idempotency != .neverRepeat { plan.idempotency = .key }
+      plan.idempotency = .key
       // Throw an error for a status that is not a success, even if the task would return the response.
       if plan.acceptedStatuses.areUsual { plan.acceptedStatuses = AcceptedStatuses { $0.isAccepted } }
     }

@@ -8,6 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CallLifetimeTests {
   private struct Reference {
     weak var call: AnyObject?
+    /// Every call retains its server, so the server shows whether internal calls were released too.
+    weak var server: Server?
+
+    var isReleased: Bool { call == nil && server == nil }
   }
 
   private struct Passing: PerCallStep, PerAttemptStep {
@@ -25,7 +29,7 @@ import Testing
 
   /// Returns a weak reference to a call whose response has been released.
   private func reference(_ shop: CachedShop, _ policy: CachePolicy = .inherited) async throws -> Reference {
-    Reference(call: try await shop.task("widgets/7", policy).response().response.call)
+    Reference(call: try await shop.task("widgets/7", policy).response().response.call, server: shop.server)
   }
 
   @Test func `releases a call for every cache outcome: stored, hit, validated or bypassed`()
@@ -54,7 +58,26 @@ import Testing
           configuration.cache = nil
           configure(&configuration)
         })
-      #expect(await eventually { reference.call == nil }, "\(name)")
+      #expect(await eventually { reference.isReleased }, "\(name)")
+    }
+  }
+
+  @Test func `releases the calls of handles whose value holds a response`() async throws {
+    func response() async throws -> Reference {
+      let shop = shop { _ in }
+      let handle = shop.server.manager.start(PlainTask().on(shop.server))
+      return Reference(call: try await handle.value.call, server: shop.server)
+    }
+    func download(to file: URL) async throws -> Reference {
+      let shop = shop { _ in }
+      let handle = shop.server.manager.start(PlainTask().on(shop.server), downloadingTo: file)
+      return Reference(call: try await handle.value.response.call, server: shop.server)
+    }
+    let responded = try await response()
+    #expect(await eventually { responded.isReleased })
+    try await withFolder { folder in
+      let downloaded = try await download(to: folder.appendingPathComponent("a"))
+      #expect(await eventually { downloaded.isReleased })
     }
   }
 

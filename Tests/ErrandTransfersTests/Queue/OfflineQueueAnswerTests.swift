@@ -7,13 +7,50 @@ import Testing
 
 /// How server responses and hooks determine whether the task leaves the queue.
 @Suite(.timeLimit(.minutes(1))) struct OfflineQueueAnswerTests {
-  @Test func `sends a .neverRepeat task once per delivery`() async throws {
+  @Test func `refuses and sets aside .neverRepeat tasks`() async throws {
     try await withFolder { folder in
-      let remote = QueueRemote { _ in .serviceUnavailable }
+      let queue = try OfflineQueue(in: folder, on: QueueRemote().server, types: [Queued.Photo.self])
+      let error = await #expect(throws: TaskError.self) { try await queue.add(Queued.Photo(name: "a", isOnce: true)) }
+      #expect(error?.code == .badRequest && error?.reason.contains("use .key") == true)
+      #expect(await queue.waiting.isEmpty)
+    }
+    try await withFolder { folder in
+      let remote = QueueRemote()
+      try await OfflineQueue(in: folder, on: remote.server, types: [Queued.Note.self])
+        .add(Queued.Note(uploadPayload: "a"))
+      let queue = try OfflineQueue(in: folder, on: remote.server, types: []) { old in
+        Queued.Photo(name: old.payload, isOnce: true)
+      }
+      let reports = try await queue.deliver()
+      guard case .setAside(let reason) = reports.first?.outcome else {
+        throw TaskError(.internal, "\(reports)", phase: .finishing)
+      }
+      #expect(reason.contains(".neverRepeat") && remote.bodies.isEmpty)
+    }
+  }
+
+  /// A database write, for example, doesn't react to a cancellation.
+  @Test func `delivers an accepted task once if its hook outlasts the deadline`() async throws {
+    try await withFolder { folder in
+      let (remote, isWriting, isWritten) = (QueueRemote(), Gate(), Gate())
+      await remote.server.update { settings in
+        settings.timeouts.call = .seconds(30)
+        settings.postflight = { _, _ in
+          isWriting.open()
+          await isWritten.wait()
+        }
+      }
       let queue = try OfflineQueue(in: folder, on: remote.server, types: [Queued.Payment.self])
       try await queue.add(Queued.Payment())
-      #expect(try await queue.deliver().map(\.hasLeft) == [false])
-      #expect(remote.bodies.count == 1)
+      let delivery = Task { try await queue.deliver() }
+      await isWriting.wait()
+      remote.clock.advance(by: .seconds(31))
+      isWritten.open()
+      let outcome = try await delivery.value.first?.outcome
+      guard case .delivered(.created) = outcome else {
+        throw TaskError(.internal, "\(outcome as Any)", phase: .finishing)
+      }
+      #expect(try await queue.deliver().isEmpty && remote.bodies.count == 1)
     }
   }
 

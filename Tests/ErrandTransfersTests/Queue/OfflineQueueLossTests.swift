@@ -22,7 +22,13 @@ import Testing
       queue = nil
       isRefused.withLock { $0 = false }
       try FileManager.default.moveItem(at: aside[0], to: folder.appendingPathComponent(aside[0].lastPathComponent))
-      let next = try remote.queue(folder)
+      // The queue's last task may retain it for a moment.
+      var reopened: OfflineQueue?
+      _ = await eventually {
+        reopened = try? remote.queue(folder)
+        return reopened != nil
+      }
+      let next = try #require(reopened)
       let kept = try await next.add(Queued.Note(uploadPayload: "new"))
       #expect(kept.id == 3, "a number is never used twice")
       #expect(try await next.deliver().map(\.task?.id) == [1, 3])
@@ -165,14 +171,12 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a form has the same bytes in each delivery`(
-    isOnce: Bool
-  ) async throws {
+  @Test func `a form has the same bytes in each delivery`() async throws {
     try await withFolder { folder in
       let isBusy = Shared(true)
       let remote = QueueRemote { _ in isBusy.withLock { $0 } ? 503 : .created }
       let queue = try remote.queue(folder)
-      try await queue.add(Queued.Photo(name: "a", isOnce: isOnce))
+      try await queue.add(Queued.Photo(name: "a"))
       try await queue.deliver()
       isBusy.withLock { $0 = false }
       #expect(try await queue.deliver().count == 1)

@@ -48,8 +48,7 @@ enum Queued {
   struct Payment: PersistentTask, ServerPOSTTask {
     static let typeName = "payment"
     var path: String { "payments" }
-    var idempotency: Idempotency { .neverRepeat }
-    var retryPolicy: RetryPolicy { .fixed(retries: 2, delay: .zero) }
+    var retryPolicy: RetryPolicy { .never }
   }
 
   struct Ping: PersistentTask, ServerGETTask {

@@ -66,8 +66,8 @@ extension Call {
   }
 
   /// Returns the request without `Last-Event-ID` if the ID came from another origin, because it reveals what was read
-  /// there.
-  private func strippingEventID(_ request: HTTPRequest) -> HTTPRequest {
+  /// there. The request goes to another origin after a redirect, or if the server's remote has changed.
+  func strippingEventID(_ request: HTTPRequest) -> HTTPRequest {
     guard let origins = plan.eventOrigins, Origin(request.url).map({ origins.contains($0) }) != true else {
       return request
     }

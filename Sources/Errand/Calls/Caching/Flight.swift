@@ -37,7 +37,8 @@ final class Flight: Sendable {
   init(sharing call: Call, _ request: HTTPRequest) {
     let members = Members()
     self.members = members
-    self.call = Call(sharing: call) { members.longestRemaining }
+    // Weak, because the result that the members hold refers to this call. The flight's own task retains them.
+    self.call = Call(sharing: call) { [weak members] in members?.longestRemaining }
     self.request = request
   }
 
@@ -124,7 +125,8 @@ extension Call {
     var plan = call.plan.asInternal(.shared)
     plan.remainingOfWaiters = remaining
     plan.timeouts.call = .unlimited  // `nil` would inherit the server's limit
-    self.init(plan, .memory, idempotencyKey: call.idempotencyKey)
+    plan.idempotencyKey = call.idempotencyKey
+    self.init(plan, .memory)
     let headers = call.state.withLock { $0.serverHeaders }
     state.withLock { $0.serverHeaders = headers }
   }

@@ -48,7 +48,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var isAlive = false
 
     init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
-      self.plan = plan
+      self.plan = plan.withIdempotencyKey
       self.terminator = terminator
       parser = EventStreamParser(limit: limit)
     }
@@ -122,7 +122,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       return Swift.max(stated, Swift.min(stated * (1 << Swift.min(Swift.max(failures - 1, 0), 16)), .seconds(60)))
     }
 
-    /// Waits until the next connection is due, or ends the stream if it must not reconnect.
+    /// Waits until the next connection is due, or ends the stream if it must not reconnect. `Retry-After` can lengthen
+    /// the delay.
     private mutating func disconnected(_ error: TaskError?) async throws {
       chunks = nil
       parser.restart()
@@ -136,8 +137,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         if let error = error ?? earlyEnd(isExpected: !mayGoOn || most <= 1) { throw ended(by: error) }
         return end()
       }
+      let manager = plan.server.manager
+      let stated = error.flatMap { RetryAfter.delay(in: $0.headers, now: manager.dates.now) } ?? .zero
       do {
-        try await plan.server.manager.sleep(for: wait, in: plan)
+        try await manager.sleep(for: Swift.max(wait, Swift.min(stated, Self.longestWait)), in: plan)
       } catch {
         throw ended(by: error)
       }

@@ -60,8 +60,10 @@ final class HandleWork<Value: Sendable>: Sendable {
     let run = WaitNode()
     node.wait(for: run)
     let place = queues.reserve(plan.serialQueue, as: [run])  // here, because Swift tasks may begin in any order
+    // Weak, because the result, which a response belongs to, refers to its call. The job retains this object.
     let control = CallControl(
-      work: number, place: place, { [self] in note($0, round) }, onProgress: { [self] in note($0, round) })
+      work: number, place: place, { [weak self] in self?.note($0, round) },
+      onProgress: { [weak self] in self?.note($0, round) })
     state.withLock { state in
       state.gate = control.gate
       if state.progress.state == .paused { control.gate.close() }

@@ -64,9 +64,9 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// An attempt that waits for its slot or its response continues until the body arrives. The body is then left unread,
   /// so the server has to wait. The call keeps its slot, its connection and its place in a serial queue.
   ///
-  /// Time limits still apply. If the attempt's limit expires during a pause, the attempt ends, and the next one waits
-  /// until the call is resumed. If the call's deadline expires, the call ends. A paused call is resumed when its last
-  /// handle is released, because nothing else could resume it.
+  /// Time limits still apply. If the attempt's limit expires during a pause, the attempt fails when the call is resumed.
+  /// If the call's deadline expires, the call ends. A paused call is resumed when its last handle is released, because
+  /// nothing else could resume it.
   ///
   /// - Returns: Whether the call was paused. `false` if it was already paused or had ended.
   @discardableResult

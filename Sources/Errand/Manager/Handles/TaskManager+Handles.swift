@@ -52,9 +52,7 @@ extension TaskManager {
   ) -> TaskHandle<Value> {
     // A retry may run in another context: keep this context's default server.
     let scoped = ServerDefault.scoped
-    let plan = task.plan
-    // Another run of the call repeats the same operation.
-    let key = plan.idempotency == .key ? plan.server.manager.random.key() : nil
+    let key = task.plan.withIdempotencyKey.idempotencyKey  // another run repeats the same operation
     let work = HandleWork<Value>(of: { ServerDefault.$scoped.withValue(scoped) { task.plan } }) { plan, control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = plan

@@ -203,6 +203,36 @@ import Testing
     #expect(harmless.requests.count == 2)
   }
 
+  @Test func `reconnects with the same Idempotency-Key`() async throws {
+    let stub = StubServer(
+      stream("data: a\n\n"), stream("data: b\n\n"), .status(204), stream("data: c\n\n"), .status(204))
+    let events = Ask(idempotency: .key).on(stub.server).events()
+    #expect(try await all(events) == ["a", "b"])
+    #expect(try await all(events) == ["c"])
+    let keys = stub.requests.map { $0.headers[.idempotencyKey] }
+    #expect(keys[0] != nil && Set(keys[0...2]).count == 1 && Set(keys[3...4]).count == 1 && keys[0] != keys[3])
+  }
+
+  @Test func `waits for Retry-After, up to ten minutes`() async throws {
+    let stub = StubServer(
+      stream("retry: 100\n\ndata: a\n\n"), .status(429, [.retryAfter: "60"]), .status(503, [.retryAfter: "7200"]),
+      .status(204))
+    #expect(try await all(Prices().on(stub.server).retry(.fixed(retries: 1, delay: .zero)).events()) == ["a"])
+    #expect(stub.clock.now.offset >= .seconds(660) && stub.clock.now.offset < .seconds(800))
+  }
+
+  @Test func `does not send Last-Event-ID to another origin after the remote has changed`() async throws {
+    let stub = StubServer(stream("id: 1\ndata: a\n\n"), stream("data: b\n\n"), .status(204))
+    var received: [String] = []
+    for try await event in Prices().on(stub.server).events() {
+      received.append(event.data)
+      if received.count == 1 { try await stub.server.setRemote("https://other.test") }
+    }
+    #expect(received == ["a", "b"])
+    let seen = stub.requests.map { "\($0.url.host() ?? "") \($0.headers[.lastEventID] ?? "-")" }
+    #expect(seen == ["shop.test -", "other.test -", "other.test -"])
+  }
+
   @Test(arguments: [StubLog.Answer.json("{}"), .status(200), .data(Data("data: a\n\n".utf8), "text/plain")])
   func `throws .badResponse if the response is not an event stream`(answer: StubLog.Answer) async {
     let stub = StubServer(answer)

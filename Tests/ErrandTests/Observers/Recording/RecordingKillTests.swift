@@ -7,7 +7,7 @@
   @testable import Errand
 
   /// Records in separate processes, some of which are killed while writing.
-  @Suite(.timeLimit(.minutes(3))) struct RecordingKillTests {
+  @Suite(.serialized, .timeLimit(.minutes(3))) struct RecordingKillTests {
     /// Starts a process without `Process`, which uses a socket to detect when the child exits. A server started by
     /// another test may inherit that socket, and then the exit is never detected.
     private func start(_ folder: URL, recordings: Int) throws -> pid_t {
