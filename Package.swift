@@ -60,7 +60,10 @@ let package = Package(
       dependencies: ["Errand", "ErrandTransfers", "ErrandInspection", "ErrandURLSession", "ErrandTesting"],
       path: "Examples/Snippets"),
 
-    .testTarget(name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", "ErrandTestingTraits"]),
+    // All test targets are one program, so one dependency is enough.
+    .target(name: "TestSettings", path: "Tests/TestSettings", cSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", "ErrandTestingTraits", "TestSettings"]),
     // These have the fixtures of ErrandTests, through a link to the folder.
     .testTarget(name: "ErrandTransfersTests", dependencies: ["Errand", "ErrandTransfers", "ErrandTesting"]),
     .testTarget(name: "ErrandInspectionTests", dependencies: ["Errand", "ErrandInspection", "ErrandTesting"]),
@@ -86,7 +89,7 @@ let ownSettings: [String: [SwiftSetting]] = [
   "ErrandURLSession": [.define("HAS_URLSESSION", .when(platforms: [.linux]))],
 ]
 
-for target in package.targets where target.name != "CCurl" {
+for target in package.targets where !["CCurl", "TestSettings"].contains(target.name) {
   target.swiftSettings = settings + (ownSettings[target.name] ?? [])
 }
 for target in package.targets where target.name == "MainActorAppTests" {

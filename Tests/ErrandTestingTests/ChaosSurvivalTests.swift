@@ -97,7 +97,7 @@ private struct ChaosRun: Sendable {
     server = Server(
       "https://shop.test", configuration: configuration, transport: LoggingTransport(stub: stub, log: log),
       manager: TaskManager(
-        limits: ThrottleLimits(perHost: 16), retryBudget: RetryBudget(ratio: 1, capacity: 1_000_000), clock: callClock,
+        limits: ThrottleLimits(perHost: 4), retryBudget: RetryBudget(ratio: 1, capacity: 1_000_000), clock: callClock,
         random: CallRandom(SeededGenerator(seed: chaos.seed))))
   }
 

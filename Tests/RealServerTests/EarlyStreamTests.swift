@@ -14,14 +14,6 @@
 
     init() async throws { peer = try await HTTP2Peer() }
 
-    private func request(_ path: String, _ body: HTTPBody, _ timeouts: Timeouts = Timeouts(attempt: .seconds(30)))
-      -> HTTPRequest
-    {
-      var request = HTTPRequest(.put, peer.url.appendingPathComponent("early/\(path)"), body: body)
-      request.options.timeouts = timeouts
-      return request
-    }
-
     private static let bodies = [
       HTTPBody.bytes(Data(count: 32 << 20)), .stream { AsyncStream { Data(count: 64 << 10) } },
     ]
@@ -32,7 +24,7 @@
     {
       for body in Self.bodies {
         let transport = try peer.transport()
-        let response = try await transport.send(request("\(reading)/\(answer)", body))
+        let response = try await transport.send(peer.early("\(reading)/\(answer)", body))
         let text = String(decoding: try await response.body.collect(), as: UTF8.self)
         #expect(answer.hasPrefix("none") ? response.status == .noContent && text.isEmpty : text == "ok")
       }
@@ -46,7 +38,7 @@
       for body in Self.bodies {
         let transport = try peer.transport()
         do {
-          let text = try await transport.send(request("\(reading)/open/reset", body)).body.collect()
+          let text = try await transport.send(peer.early("\(reading)/open/reset", body)).body.collect()
           #expect(text == Data("ok".utf8))
         } catch let error as TaskError where reading == "nothing" && error.timer == .attempt {
           // A busy machine reads the response and the reset at once and gets no other event, so the exchange times out.
@@ -66,7 +58,7 @@
       for body in Self.bodies {
         let transport = try peer.transport()
         do {
-          let response = try await transport.send(request("\(reading)/\(length)/reset-along", body, timeouts))
+          let response = try await transport.send(peer.early("\(reading)/\(length)/reset-along", body, timeouts))
           let text = try await response.body.collect()
           #expect(text == Data("ok".utf8))
         } catch let error as TaskError where reading == "nothing" && error.timer == .attempt {
@@ -84,7 +76,7 @@
       let (chunks, source) = AsyncStream.makeStream(of: Data.self)
       source.yield(Data(count: 1000))
       do {
-        let response = try await transport.send(request("all/\(length)/reset-pinged", .stream { chunks }))
+        let response = try await transport.send(peer.early("all/\(length)/reset-pinged", .stream { chunks }))
         for _ in 0..<200 where try await !peer.noted().contains("PONG") { try await Task.sleep(for: .milliseconds(20)) }
         source.finish()
         let text = try await response.body.collect()
@@ -97,7 +89,7 @@
     @Test(arguments: ["open", "length"])
     func `a response is complete or fails if a reset arrives instead of a 100`(length: String) async throws {
       let transport = try peer.transport()
-      var request = request("all/\(length)/reset-along", .bytes(Data(count: 1000)))
+      var request = peer.early("all/\(length)/reset-along", .bytes(Data(count: 1000)))
       request.options.continueTimeout = .seconds(20)
       do {
         let text = try await transport.send(request).body.collect()
@@ -124,46 +116,52 @@
       }
     }
 
-    @Test(.staysBusy, arguments: ["window", "nothing"])
-    func `the loop sleeps until a response whose end libcurl does not report times out`(
-      reading: String
-    ) async throws {
-      for body in Self.bodies {
-        let transport = try peer.transport()
-        let response = try await transport.send(
-          request("\(reading)/open/stay", body, Timeouts(idle: .seconds(2), attempt: .seconds(30))))
-        let before = Self.loopTime
-        let error = await #expect(throws: TaskError.self) { try await response.body.collect() }
-        #expect(error?.timer == .idle, "\(error.map { "\($0)" } ?? "")")
-        #expect(Self.loopTime - before < 0.5)
+    // All transports of a process share their threads, so these tests measure them in processes of their own.
+
+    @Test(.staysBusy) func `the loop sleeps until a response whose end libcurl does not report times out`() async {
+      await #expect(processExitsWith: .success) {
+        let peer = try await HTTP2Peer()
+        for reading in ["window", "nothing"] {
+          for body in EarlyStreamTests.bodies {
+            let response = try await peer.transport().send(
+              peer.early("\(reading)/open/stay", body, Timeouts(idle: .seconds(2), attempt: .seconds(30))))
+            let before = EarlyStreamTests.loopTime
+            let error = await #expect(throws: TaskError.self) { try await response.body.collect() }
+            try #require(error?.timer == .idle, "\(error.map { "\($0)" } ?? "")")
+            try #require(EarlyStreamTests.loopTime - before < 0.5)
+          }
+        }
       }
     }
 
-    @Test(.staysBusy) func `the loop sleeps while the server's window is closed and resumes when it opens`()
-      async throws
-    {
-      let transport = try peer.transport()
-      let before = Self.loopTime
-      let body = HTTPBody.bytes(Data(count: 8 << 20))
-      let answer = try await transport.send(HTTPRequest(.put, peer.url.appendingPathComponent("pause"), body: body))
-      #expect(try await answer.body.collect() == Data("\(8 << 20)".utf8))
-      #expect(Self.loopTime - before < 0.5)
-    }
-
-    @Test func `the loop sleeps while the body has nothing to send`() async throws {
-      let transport = try peer.transport()
-      let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
-      continuation.yield(Data(count: 1000))
-      let before = Self.loopTime
-      let error = await #expect(throws: TaskError.self) {
-        try await transport.send(request("all/open/stay", .stream { chunks }, Timeouts(attempt: .seconds(2)))).body
-          .collect()
+    @Test(.staysBusy) func `the loop sleeps while the server's window is closed and resumes when it opens`() async {
+      await #expect(processExitsWith: .success) {
+        let peer = try await HTTP2Peer()
+        let before = EarlyStreamTests.loopTime
+        let body = HTTPBody.bytes(Data(count: 8 << 20))
+        let request = HTTPRequest(.put, peer.url.appendingPathComponent("pause"), body: body)
+        let answer = try await peer.transport().send(request).body.collect()
+        try #require(answer == Data("\(8 << 20)".utf8))
+        try #require(EarlyStreamTests.loopTime - before < 0.5)
       }
-      #expect(error?.timer == .attempt)
-      #expect(Self.loopTime - before < 0.5)
     }
 
-    /// The CPU time of the transport's threads in seconds.
+    @Test func `the loop sleeps while the body has nothing to send`() async {
+      await #expect(processExitsWith: .success) {
+        let peer = try await HTTP2Peer()
+        let (chunks, continuation) = AsyncStream.makeStream(of: Data.self)
+        continuation.yield(Data(count: 1000))
+        let before = EarlyStreamTests.loopTime
+        let request = peer.early("all/open/stay", .stream { chunks }, Timeouts(attempt: .seconds(2)))
+        let error = await #expect(throws: TaskError.self) {
+          try await peer.transport().send(request).body.collect()
+        }
+        try #require(error?.timer == .attempt)
+        try #require(EarlyStreamTests.loopTime - before < 0.5)
+      }
+    }
+
+    /// The CPU time of the transports' threads in seconds.
     private static var loopTime: Double {
       let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
       let sum = threads.reduce(0) { $0 + ticks(of: $1) }
@@ -175,6 +173,16 @@
         stat.contains("(errand-curl)")
       else { return 0 }
       return stat.split(separator: " ").dropFirst(13).prefix(2).reduce(0) { $0 + (Int($1) ?? 0) }
+    }
+  }
+
+  extension HTTP2Peer {
+    fileprivate func early(
+      _ path: String, _ body: HTTPBody, _ timeouts: Timeouts = Timeouts(attempt: .seconds(30))
+    ) -> HTTPRequest {
+      var request = HTTPRequest(.put, url.appendingPathComponent("early/\(path)"), body: body)
+      request.options.timeouts = timeouts
+      return request
     }
   }
 #endif

@@ -1,0 +1,1 @@
+// Linking this target limits how many tests run concurrently. See TestSettings.c.
