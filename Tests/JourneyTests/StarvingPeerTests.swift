@@ -51,7 +51,7 @@
     @Test func `an endless chunk extension times out without blocking other exchanges`() async throws {
       let peer = try Self.peerOfEndlessExtension()
       let start = clock.now
-      let body = try await transport.send(request(peer, idle: .seconds(5))).body
+      let body = try await transport.send(request(peer, idle: .seconds(2))).body
       async let error = #expect(throws: TaskError.self) { try await body.collect() }
       try await expectOthersGoOn()
       #expect(await error?.timer == .idle)

@@ -62,7 +62,8 @@ import ErrandInspection
         open(sys.argv[1] + "/out.txt", "w").write("\n".join(out))
         """#
       try Data(program.utf8).write(to: folder.appendingPathComponent("read.py"))
-      let status = Shell.run("'\(python)' '\(folder.path)/read.py' '\(folder.path)' 2> '\(folder.path)/errors.txt'")
+      let status = await Shell.run(
+        "'\(python)' '\(folder.path)/read.py' '\(folder.path)' 2> '\(folder.path)/errors.txt'")
       let errors = (try? String(contentsOf: folder.appendingPathComponent("errors.txt"), encoding: .utf8)) ?? ""
       #expect(status == 0, "\(errors)")
       let lines = try String(contentsOf: folder.appendingPathComponent("out.txt"), encoding: .utf8)

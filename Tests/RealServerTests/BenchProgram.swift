@@ -1,4 +1,5 @@
 #if os(Linux)
+  import ErrandTesting
   import Foundation
   import Glibc
   import Testing
@@ -42,12 +43,19 @@
     @discardableResult
     func kill() -> Int32? {
       _ = Glibc.kill(process, SIGKILL)
-      return wait()
+      return ended()
     }
 
     /// Waits until the process exits. Returns the exit code, or `nil` if it was killed.
-    @discardableResult
-    func wait() -> Int32? {
+    func wait() async -> Int32? {
+      _ = await eventually(within: .seconds(120)) {
+        var information = siginfo_t()
+        return waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT) != 0 || information.si_signo != 0
+      }
+      return ended()
+    }
+
+    private func ended() -> Int32? {
       if let code { return code }
       var status: Int32 = 0
       while waitpid(process, &status, 0) < 0 {

@@ -64,7 +64,7 @@ struct Certificates: Sendable {
 
   private static func run(_ script: String, in folder: URL) throws {
     let errors = folder.appendingPathComponent("errors")
-    let status = Shell.run("cd '\(folder.path)' && exec 2> errors\n\(script)")
+    let status = Shell.runAndBlock("cd '\(folder.path)' && exec 2> errors\n\(script)")
     guard status == 0 else {
       let output = try Data(contentsOf: errors)
       throw LocalServer.Failure(reason: "can't create certificates: \(String(decoding: output, as: UTF8.self))")

@@ -21,7 +21,7 @@ import ErrandInspection
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-curl-\(UUID().uuidString)")
       try Data("export NO_PROXY='*' HOME=/nonexistent\n\(command) >/dev/null 2>&1\n".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
-      let status = Shell.run("exec /bin/sh '\(file.path)'")
+      let status = await Shell.run("exec /bin/sh '\(file.path)'")
       // Don't wait for a request if the command fails.
       try #require(status == 0, "exit status \(status) of \(command.prefix(2000))")
       return try await mock.nextRequest()

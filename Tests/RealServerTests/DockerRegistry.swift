@@ -98,7 +98,7 @@ import ErrandTransfers
 
     init() throws {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      let status = Shell.run(
+      let status = Shell.runAndBlock(
         "cd '\(folder.path)' && openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -subj /CN=errand -days 2 2> errors"
       )
       guard status == 0 else { throw LocalServer.Failure(reason: "can't create the registry's key") }
@@ -121,7 +121,8 @@ import ErrandTransfers
       let text = parts.joined(separator: ".")
       let name = UUID().uuidString
       guard
-        Shell.run("cd '\(folder.path)' && printf %s '\(text)' | openssl dgst -sha256 -sign key -out \(name)") == 0,
+        Shell.runAndBlock("cd '\(folder.path)' && printf %s '\(text)' | openssl dgst -sha256 -sign key -out \(name)")
+          == 0,
         let signature = FileManager.default.contents(atPath: folder.appendingPathComponent(name).path)
       else { return nil }
       return "\(text).\(Self.encoded(signature))"

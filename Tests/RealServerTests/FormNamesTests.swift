@@ -26,7 +26,7 @@
       // curl splits a field at its first equals sign.
       let names = (Self.names + (option.isEmpty ? Self.backslashes : [])).filter { !$0.contains("=") }
       let fields = names.map { "-F '\($0)=1'" }.joined(separator: " ")
-      try #require(Shell.run("NO_PROXY='*' curl -s -o /dev/null \(option) \(fields) '\(mock.url)'") == 0)
+      try #require(await Shell.run("NO_PROXY='*' curl -s -o /dev/null \(option) \(fields) '\(mock.url)'") == 0)
       let request = try await mock.nextRequest()
       #expect(try await read(request.body, request.headers[.contentType] ?? "") == names)
     }
@@ -50,7 +50,7 @@
             form.attach(part)
         sys.stdout.write(form.as_string().split("\\n\\n", 1)[1])
         """
-      try #require(Shell.run("'\(python)' -c '\(script)' '\(list)' > '\(output.path)'") == 0)
+      try #require(await Shell.run("'\(python)' -c '\(script)' '\(list)' > '\(output.path)'") == 0)
       #expect(try await read(Data(contentsOf: output), "multipart/form-data; boundary=b") == names)
     }
   }

@@ -12,7 +12,7 @@
 
     /// A Python interpreter that has the package.
     private static let interpreter: String? = LocalServer.paths(of: "python3").first {
-      Shell.run("'\($0)' -c 'import h2' 2> /dev/null") == 0
+      Shell.runAndBlock("'\($0)' -c 'import h2' 2> /dev/null") == 0
     }
 
     /// - Parameters:

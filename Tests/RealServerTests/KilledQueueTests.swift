@@ -56,7 +56,7 @@
         kept.formUnion(said)
         next = (said.last ?? next) + 2  // the next task may have been stored without being reported
       }
-      #expect(try BenchProgram(words(first: 0, requests: 1)).wait() == 0)
+      #expect(try await BenchProgram(words(first: 0, requests: 1)).wait() == 0)
       ledger.withLock { ledger in
         #expect(kept.count >= 20 && kept.isSubset(of: ledger.keys.keys))
         #expect(ledger.keys.values.allSatisfy { $0.count == 1 } && ledger.disorder == 0)

@@ -96,7 +96,7 @@ final class Nginx: Sendable {
           proxy_set_header Content-Length "";
         }
         location /packed { gzip on; }
-        location /slow/ { alias \(folder)/root/; limit_rate 16m; }
+        location /slow/ { alias \(folder)/root/; limit_rate 8m; }
         location /fresh/ { alias \(folder)/root/; expires 1h; }
         location /packed/ { alias \(folder)/root/; gzip_static always; }
         location /echo/name { return 200 "$http_host $ssl_server_name\\n"; }

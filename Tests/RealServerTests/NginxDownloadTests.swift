@@ -19,8 +19,8 @@ import ErrandTransfers
       async throws
     {
       var random = SeededGenerator(seed: 3)
-      var data = Data(capacity: 24 << 20)
-      while data.count < 24 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
+      var data = Data(capacity: 48 << 20)
+      while data.count < 48 << 20 { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
       let nginx = try await Nginx(files: ["large": data])
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
       defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless

@@ -50,7 +50,7 @@
         #expect(stored == (try await bytes(of: form)))
         let body = folder.appendingPathComponent("body")
         try stored.write(to: body)
-        let fields = try read(body, form.mediaType, in: folder)
+        let fields = try await read(body, form.mediaType, in: folder)
         var expected = [
           field("title", Data("Sun\r\nset é".utf8)), field("title", Data()),
           field("a \"b\"\r\n", Data("--errand".utf8)),
@@ -84,11 +84,11 @@
         sum: data.reduce(0) { $0 + Int($1) })
     }
 
-    private func read(_ body: URL, _ type: MediaType, in folder: URL) throws -> [Field] {
+    private func read(_ body: URL, _ type: MediaType, in folder: URL) async throws -> [Field] {
       let python = try #require(Python.interpreter(with: "werkzeug"))
       let (script, output) = (folder.appendingPathComponent("read.py"), folder.appendingPathComponent("fields"))
       try Data(Self.script.utf8).write(to: script)
-      let status = Shell.run("'\(python)' '\(script.path)' '\(body.path)' '\(type.rawValue)' > '\(output.path)'")
+      let status = await Shell.run("'\(python)' '\(script.path)' '\(body.path)' '\(type.rawValue)' > '\(output.path)'")
       try #require(status == 0)
       return try JSONDecoder().decode([Field].self, from: Data(contentsOf: output))
     }

@@ -15,7 +15,7 @@
     private static let zeros = Result {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-zeros-\(UUID().uuidString).gz")
       defer { try? FileManager.default.removeItem(at: file) }  // leftovers are harmless
-      let status = Shell.run("head -c \(size) /dev/zero | gzip -9 > '\(file.path)'")
+      let status = Shell.runAndBlock("head -c \(size) /dev/zero | gzip -9 > '\(file.path)'")
       guard status == 0 else { throw LocalServer.Failure(reason: "gzip failed with exit status \(status)") }
       return try Data(contentsOf: file)
     }

@@ -13,13 +13,13 @@ import ErrandInspection
     static let isExpected = path != nil || ProcessInfo.processInfo.environment["CI"] == "true"
 
     /// Returns the HTML of a page after its script has run.
-    static func document(_ page: URL, filter: String = "", width: Int = 1300) throws -> String {
+    static func document(_ page: URL, filter: String = "", width: Int = 1300) async throws -> String {
       let browser = try #require(path, "chromium is not installed")
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-browser-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let address = page.absoluteString + (filter.isEmpty ? "" : "#\(filter)")
-      let status = Shell.run(
+      let status = await Shell.run(
         """
         HOME='\(folder.path)' timeout 60 '\(browser)' --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
         --user-data-dir='\(folder.path)/profile' --window-size=\(width),800 --virtual-time-budget=10000 \
@@ -63,14 +63,14 @@ import ErrandInspection
         _ = try? await Self.get("missing", on: server)  // a failed call, which the page also shows
       } _: { log, calls, mock in
         #expect(calls.count == 3)
-        let document = try Browser.document(log.page)
+        let document = try await Browser.document(log.page)
         #expect(rows(document) == 3 && document.contains("3 of 3 calls, 1 failed"))
         for text in [
           "/widgets/7", "/widgets/8", "/missing", ">404<", "class=\"wait\"", ">0 ms</b>", mock.url.originText,
         ] {
           #expect(document.contains(text), "\(text)")
         }
-        let one = try Browser.document(log.page, filter: "status:4")
+        let one = try await Browser.document(log.page, filter: "status:4")
         #expect(rows(one) == 1 && one.contains("1 of 3 calls, 1 failed"))
         for text in [
           "Flight record", "Copy as cURL", "failed with 404", "there is nothing at that URL", "href=\"0003.",
@@ -86,7 +86,7 @@ import ErrandInspection
       } _: { log, _, _ in
         // Show the log in a page without an origin, in which accessing storage throws.
         let address = "data:text/html;base64,\(try Data(contentsOf: log.page).base64EncodedString())"
-        let document = try Browser.document(try #require(URL(string: address)))
+        let document = try await Browser.document(try #require(URL(string: address)))
         #expect(rows(document) == 1 && document.contains("1 of 1 calls"))
       }
     }
@@ -118,7 +118,7 @@ import ErrandInspection
           ([], "none"), (["ArrowDown"], "7"), (["j", "j", "k"], "7"), (["End"], "9"), (["End", "Home"], "7"),
           (["End", "Escape"], "none"), (["/", "j"], "none"), (["/", "Escape", "j", "j"], "8"),
         ] as [([String], String)] {
-          let document = try Browser.document(pressing(keys, on: log.page))
+          let document = try await Browser.document(pressing(keys, on: log.page))
           let match = document.firstMatch(of: /<h2[^>]*>GET [^<]*\/widgets\/(\d)/)
           #expect(match.map { String($0.1) } ?? "none" == call, "\(keys)")
         }
@@ -135,7 +135,7 @@ import ErrandInspection
           filter.dispatchEvent(new Event("input"));
           document.documentElement.dataset.place = location.hash
           """
-        let document = try Browser.document(pressing([], on: log.page, first: type), filter: "nothing")
+        let document = try await Browser.document(pressing([], on: log.page, first: type), filter: "nothing")
         #expect(rows(document) == 1 && document.contains("1 of 3 calls"))
         #expect(document.contains("data-place=\"#widgets%2F8\""))
       }
@@ -148,7 +148,7 @@ import ErrandInspection
         let file = log.folder.appendingPathComponent("away/all calls.html")
         let texts = try log.save(to: file)
         #expect(try FileManager.default.contentsOfDirectory(atPath: texts.path).count == 1)
-        let document = try Browser.document(file)
+        let document = try await Browser.document(file)
         let link = try #require(document.firstMatch(of: /<a href="([^"]+)"/)).1
         let target = try #require(URL(string: String(link), relativeTo: file))
         #expect(try String(contentsOf: target.absoluteURL, encoding: .utf8).contains("/widgets/7"), "\(link)")
@@ -174,12 +174,12 @@ import ErrandInspection
         }
         await log.finish()
         for number in payloads.indices {
-          let document = try Browser.document(log.page, filter: "mark\(number)x")
+          let document = try await Browser.document(log.page, filter: "mark\(number)x")
           #expect(rows(document) == 1 && document.contains("Flight record"), "the page shows payload \(number)")
           #expect(!document.contains("data-hit=\""), "the browser ran payload \(number)")
           #expect(!document.contains("<img") && !document.contains("<svg") && !document.contains("<iframe"))
         }
-        #expect(rows(try Browser.document(log.page)) == payloads.count + 1)
+        #expect(rows(try await Browser.document(log.page)) == payloads.count + 1)
         #expect(mock.requests.count == sent, "\(mock.requests.map(\.path))")
       }
     }
@@ -242,7 +242,7 @@ import ErrandInspection
         }
         await log.finish()
         for (number, exchange) in exchanges.enumerated() {
-          let document = try Browser.document(log.page, filter: "mark\(number)x")
+          let document = try await Browser.document(log.page, filter: "mark\(number)x")
           let title = document.firstMatch(of: /<button title="([^"]*)"/).map { String($0.1) }
           let command = [("&quot;", "\""), ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", "\u{a0}"), ("&amp;", "&")].reduce(
             title
@@ -267,9 +267,9 @@ import ErrandInspection
           log.record(other)
         }
         await log.finish()
-        let document = try Browser.document(log.page)
+        let document = try await Browser.document(log.page)
         #expect(document.contains("10000 of 10000 calls") && (20...60).contains(rows(document)), "\(rows(document))")
-        let found = try Browser.document(log.page, filter: "widgets/79876")
+        let found = try await Browser.document(log.page, filter: "widgets/79876")
         #expect(found.contains("1 of 10000 calls") && found.contains("Flight record"))
       }
     }

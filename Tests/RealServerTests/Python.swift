@@ -10,7 +10,7 @@
         .deletingLastPathComponent()
       let own = package.appendingPathComponent(".build/servers/bin/python3").path
       return (LocalServer.paths(of: own) + LocalServer.paths(of: "python3")).first {
-        Shell.run("'\($0)' -c 'import \(packages)' 2> /dev/null") == 0
+        Shell.runAndBlock("'\($0)' -c 'import \(packages)' 2> /dev/null") == 0
       }
     }
   }

@@ -67,7 +67,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `invalid spellings produce a helpful compiler error`() throws {
+    @Test func `invalid spellings produce a helpful compiler error`() async throws {
       let modules = try #require(Bundle.main.executableURL).deletingLastPathComponent().appendingPathComponent(
         "Modules")
       let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -82,7 +82,7 @@ import Testing
       try (tasks + ["import Errand", "import Foundation", ""]).joined(separator: "\n").write(
         to: folder.appendingPathComponent("main.swift"), atomically: true, encoding: .utf8)
       let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-      let status = Shell.run(
+      let status = await Shell.run(
         """
         export PATH='\(path)'
         cd '\(folder.path)' && swiftc -typecheck -swift-version 6 -diagnostic-style llvm -I '\(modules.path)' \

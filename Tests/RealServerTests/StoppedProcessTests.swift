@@ -22,7 +22,7 @@
       program.stop()
       try await Task.sleep(for: .milliseconds(800))
       program.resume()
-      return program.wait()
+      return await program.wait()
     }
 
     @Test(

@@ -144,7 +144,7 @@
       defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       try key.write(to: folder.appendingPathComponent("plain"))
       try Data(password.utf8).write(to: folder.appendingPathComponent("password"))
-      let status = Shell.run(
+      let status = Shell.runAndBlock(
         "cd '\(folder.path)' && openssl ec -in plain -aes256 -passout file:password -out sealed 2> errors")
       try #require(status == 0)
       return try Data(contentsOf: folder.appendingPathComponent("sealed"))

@@ -38,7 +38,9 @@
         let output = FileManager.default.temporaryDirectory.appendingPathComponent(
           "errand-subject-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: output) }  // leftovers are harmless
-        guard Shell.run("openssl x509 -in '\(folder)/\(name)' -noout -subject -nameopt compat > '\(output.path)'") == 0,
+        guard
+          Shell.runAndBlock("openssl x509 -in '\(folder)/\(name)' -noout -subject -nameopt compat > '\(output.path)'")
+            == 0,
           let line = try? String(contentsOf: output, encoding: .utf8), line.hasPrefix("subject=")
         else { continue }
         let subject = line.dropFirst("subject=".count).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -67,7 +69,7 @@
         }
         let shown = folder.appendingPathComponent("shown.pem")
         try pretended.server.certificate.write(to: shown)
-        _ = Shell.run(
+        _ = await Shell.run(
           "openssl verify -no-CAfile -no-CAstore -CApath /etc/ssl/certs '\(shown.path)' > '\(folder.path)/output' 2>&1")
         #expect(watch.wasOpened, "openssl reads the file, so the watch works")
       }

@@ -101,7 +101,7 @@
     ) async throws {
       var random = SeededGenerator(seed: 7)
       try await withFolder { folder in
-        for _ in 0..<3 {
+        for _ in 0..<2 {
           // Two processes run at a time, so one outlives the other.
           var processes = try (0..<2).map { _ in try start(folder, recordings: recordings) }
           defer { for process in processes { kill(process, SIGKILL) } }

@@ -165,8 +165,8 @@ import Testing
   ])
   func `redacts a large body in linear time`(piece: String) {
     let end = " \"password\":\"s3cret\""
-    let small = time(String(repeating: piece, count: 1000) + end)
-    let large = time(String(repeating: piece, count: 16_000) + end)
+    let small = time(String(repeating: piece, count: 250) + end)
+    let large = time(String(repeating: piece, count: 4000) + end)
     // Linear time would be 16 times as long, and quadratic time 256 times.
     #expect(large < max(small, .microseconds(100)) * 100, "small: \(small), large: \(large)")
   }
@@ -192,7 +192,7 @@ import Testing
   /// Input that a peer can send to slow down the redaction of a recorded call.
   @Test(arguments: ["a:", "=", "ab=", "ab: "])
   func `redacting text full of names is not much slower than plain text`(piece: String) {
-    let size = 1 << 17
+    let size = 1 << 15
     let end = " \"password\":\"s3cret\""
     let plain = time(String(repeating: "word ", count: size / 5) + end)
     let names = time(String(repeating: piece, count: size / piece.utf8.count) + end)
