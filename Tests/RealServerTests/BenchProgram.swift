@@ -46,6 +46,22 @@
       return ended()
     }
 
+    /// Kills the process as soon as `condition` is met, for at most 30 s. Returns whether the process ran until then.
+    ///
+    /// Polls on a separate thread, because tests run on only two threads, and the process may soon be done.
+    func kill(when condition: @escaping @Sendable () -> Bool) async -> Bool {
+      let process = process
+      let isMet = await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          let limit = ContinuousClock.now + .seconds(30)
+          while !condition(), ContinuousClock.now < limit { usleep(1000) }
+          _ = Glibc.kill(process, SIGKILL)
+          continuation.resume(returning: ContinuousClock.now < limit)
+        }
+      }
+      return ended() == nil && isMet
+    }
+
     /// Waits until the process exits. Returns the exit code, or `nil` if it was killed.
     func wait() async -> Int32? {
       _ = await eventually(within: .seconds(120)) {

@@ -10,7 +10,7 @@ import ErrandTransfers
   /// Downloads from nginx by processes that are killed while they write.
   @Suite(.enabled(if: Nginx.isExpected, "nginx is not installed"), .timeLimit(.minutes(3)))
   struct NginxDownloadTests {
-    private func size(_ file: URL) -> Int {
+    private static func size(_ file: URL) -> Int {
       var status = stat()
       return stat(file.path, &status) == 0 ? Int(status.st_size) : -1
     }
@@ -30,11 +30,10 @@ import ErrandTransfers
       for number in 1...5 {
         let program = try BenchProgram(["transfer-get", "--url", url.absoluteString, "--file", place.path])
         // The process must resume instead of starting over.
-        #expect(await eventually(within: .seconds(30)) { size(part) > number * 3 << 20 })
-        #expect(program.kill() == nil)
+        #expect(await program.kill { Self.size(part) > number * 3 << 20 })
       }
-      let before = size(part)
-      #expect(before > 15 << 20 && size(place) < 0)
+      let before = Self.size(part)
+      #expect(before > 15 << 20 && Self.size(place) < 0)
       let server = Server(Remote(nginx.url))
       let download = ResumableDownload(URLTask(url).on(server), to: place)
       var first: Int64?
@@ -60,8 +59,8 @@ import ErrandTransfers
       let place = folder.appendingPathComponent("large")
       let part = folder.appendingPathComponent(".large.errand-part")
       let url = nginx.url.appendingPathComponent("slow/large")
-      func present() -> Int {
-        guard size(part) == 64 << 20 + 24, let file = try? FileHandle(forReadingFrom: part) else { return 0 }
+      @Sendable func present() -> Int {
+        guard Self.size(part) == 64 << 20 + 24, let file = try? FileHandle(forReadingFrom: part) else { return 0 }
         try? file.seek(toOffset: 64 << 20)
         let marks = (try? file.readToEnd()) ?? Data()
         return stride(from: 0, to: marks.count, by: 8).reduce(0) { sum, start in
@@ -74,11 +73,10 @@ import ErrandTransfers
         let program = try BenchProgram(words)
         let (bytes, least) = (Int.random(in: 1 << 20..<3 << 20, using: &random), before)
         // The process must resume instead of starting over.
-        #expect(await eventually(within: .seconds(30)) { present() > least + bytes }, "\(number)")
-        #expect(program.kill() == nil)
+        #expect(await program.kill { present() > least + bytes }, "\(number)")
         before = present()
       }
-      #expect(before > 4 << 20 && before < 64 << 20 && size(place) < 0)
+      #expect(before > 4 << 20 && before < 64 << 20 && Self.size(place) < 0)
       let server = Server(Remote(nginx.url))
       let download = ResumableDownload(URLTask(url).on(server), to: place, ranges: 2)
       var first: Int64?
@@ -106,7 +104,7 @@ import ErrandTransfers
       }
       let first = download(one)
       let run = Task { try await first.run() }
-      #expect(await eventually { size(folder.appendingPathComponent(".large.errand-part")) > 2 << 20 })
+      #expect(await eventually { Self.size(folder.appendingPathComponent(".large.errand-part")) > 2 << 20 })
       first.cancel()
       await #expect(throws: CancellationError.self) { try await run.value }
       try await download(other).run()

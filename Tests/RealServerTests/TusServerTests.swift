@@ -85,11 +85,10 @@ import ErrandTransfers
       for number in 1...4 {
         let program = try BenchProgram(["upload-put", "--url", url, "--file", file.path, "--concurrency", "1"])
         // The process must resume at the server's offset instead of starting over.
-        #expect(await eventually(within: .seconds(30)) { largest(tus) > number * 6 << 20 })
-        #expect(program.kill() == nil)
+        #expect(await program.kill { Self.largest(tus) > number * 6 << 20 })
       }
       // The server may have stored more of the interrupted chunk than it reports. The program sends 8 MiB at a time.
-      let before = largest(tus) - 8 << 20
+      let before = Self.largest(tus) - 8 << 20
       #expect(before > 0 && before < 64 << 20)
       // The server may answer 500 while it finishes the interrupted chunk.
       var configuration = ServerConfiguration()
@@ -104,17 +103,17 @@ import ErrandTransfers
       }
       _ = try await run.value
       #expect((first ?? 0) >= Int64(before), "the upload resumes where the killed process stopped")
-      #expect(try names(tus).contains { try Data(contentsOf: tus.folder.appendingPathComponent($0)) == data })
+      #expect(try Self.names(tus).contains { try Data(contentsOf: tus.folder.appendingPathComponent($0)) == data })
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["large.bin"])
     }
 
-    private func names(_ tus: TusServer) throws -> [String] {
+    private static func names(_ tus: TusServer) throws -> [String] {
       try FileManager.default.contentsOfDirectory(atPath: tus.folder.path).filter { $0.utf8.count == 32 }
     }
 
     /// Returns the size of the server's largest upload.
-    private func largest(_ tus: TusServer) -> Int {
-      let names = (try? names(tus)) ?? []
+    private static func largest(_ tus: TusServer) -> Int {
+      let names = (try? Self.names(tus)) ?? []
       return names.map { name in
         let attributes = try? FileManager.default.attributesOfItem(atPath: tus.folder.appendingPathComponent(name).path)
         return attributes?[.size] as? Int ?? 0

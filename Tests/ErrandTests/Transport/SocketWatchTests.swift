@@ -13,8 +13,11 @@
     /// Creates a pair of sockets, gives the first one the number `descriptor`, and returns the other.
     private func connect(_ descriptor: Int32) -> Int32 {
       var pair: [Int32] = [0, 0]
-      socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair)
+      // A process that another test starts must not inherit them, because epoll reports a socket until its last copy
+      // is closed.
+      socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair)
       dup2(pair[0], descriptor)
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
       Glibc.close(pair[0])
       return pair[1]
     }
