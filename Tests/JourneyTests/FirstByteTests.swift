@@ -27,7 +27,7 @@ import ErrandInspection
     private func timings(_ body: HTTPBody, from peer: WirePeer, expects: Bool = false) async throws -> TransferTimings {
       let transport = try CurlTransport()
       var request = HTTPRequest(body.isEmpty ? .get : .post, peer.url(), body: body)
-      if expects { request.options.continueTimeout = .seconds(5) }
+      if expects { request.options.continueTimeout = .seconds(1) }
       let response = try await transport.send(request)
       _ = try await response.body.collect()
       return try #require(response.body.timings)

@@ -23,7 +23,7 @@
       transport = try peer.transport(connectionsPerOrigin: 8)
     }
 
-    /// Before the flood, the peer sends nothing, a response head, or a body larger than the read-ahead buffer.
+    /// Each flood lasts until a time limit passes. Before the flood, the peer sends nothing, a response head, or a body larger than the read-ahead buffer.
     @Test(arguments: ["nothing", "0", "4000000"])
     func `a flood of PINGs times out and does not affect another server`(before: String) async throws {
       let start = clock.now

@@ -31,7 +31,7 @@ import ErrandInspection
     }
   }
 
-  /// The log page in Chromium.
+  /// The log page in Chromium, which takes a second or two for each page.
   @Suite(.timeLimit(.minutes(3)), .enabled(if: Browser.isExpected), .serialized)
   struct PageInBrowserTests {
     /// Runs `body` with the log page of the calls that `run` makes.

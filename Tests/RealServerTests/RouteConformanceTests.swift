@@ -6,7 +6,8 @@
 
   /// Runs the transport's conformance checks through third-party servers and proxies.
   ///
-  /// A mock server behind each route provides the responses. Each route lists the properties that it hides.
+  /// A mock server behind each route provides the responses. Each route lists the properties that it hides. The 50 checks
+  /// of a route take about 6 s, because some wait for a time limit.
   @Suite(
     .enabled(
       if: ["nginx", "squid", "caddy", "openssl"].allSatisfy(LocalServer.isExpected),

@@ -41,7 +41,7 @@
     }
 
     // RFC 9111 §4.2.3: the age is the larger of the ages from `Date` and `Age`, plus the time since the response
-    // arrived.
+    // arrived. Each case starts a squid and waits 2 s for a response to age.
     @Test(arguments: [(date: -100.0, age: 0), (date: 0, age: 100), (date: -40, age: 100), (date: -100, age: 40)])
     func `Errand and squid compute the same age for a response`(origin: (date: Double, age: Int)) async throws {
       let answer = MockAnswer.text("from the origin").header(.cacheControl, "max-age=10000")
