@@ -82,6 +82,12 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// `.ci/sanitizers part` compiles only what it tests.
+if let kept = Context.environment["ERRAND_TARGETS"]?.split(separator: " ").map(String.init) {
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products = []
+}
+
 // On Apple platforms what is about URLSession is a part of `Errand`; elsewhere it is a product of its own, for it brings
 // FoundationNetworking and ICU along. Both targets have the same folder of sources.
 let ownSettings: [String: [SwiftSetting]] = [

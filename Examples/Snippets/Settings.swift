@@ -99,3 +99,21 @@ func serversThatShareLimits() -> [Server] {
     return try CurlTransport(configuration)
   }
 #endif
+
+enum NextSteps {
+  struct RemoveWidget: DELETE<NoContent> {
+    let id: Int
+    var path: String { "widgets/\(id)" }
+  }
+
+  static func remove(with token: String) async throws {
+    // SHOP_REMOTE=staging selects the other server.
+    let remote = try Remote.fromEnvironment("SHOP_REMOTE", among: [.staging, .production], default: .production)
+    let shop = Server(remote) { $0.authentication = .bearer(token) }
+    do {
+      try await shop.send(RemoveWidget(id: 7))
+    } catch let error as TaskError where error.status == .notFound {
+      print("there is no widget 7")
+    }
+  }
+}

@@ -120,7 +120,7 @@ struct BaseURL: Sendable {
     if let problem = remote.problem { return problem }
     return TaskError(
       .badURL,
-      "the URL '\(redaction(address: text).shortened)' of the remote '\(remote.name)' is not valid: it needs a scheme and a host, and can't contain whitespace",
+      "the URL '\(redaction(address: text).shortened)' of the remote '\(remote.name)' is not valid: it needs a scheme and a host, as in 'https://shop.example.com', and can't contain whitespace",
       phase: .preparing)
   }
 }

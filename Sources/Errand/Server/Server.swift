@@ -183,7 +183,8 @@ enum ServerDefault {
       }
       guard isFirst else { return }
       server.configuration.log.write(
-        "\(server) is not the default: \(earlier) was created first. Pass asDefault: false, or set Server.default")
+        "tasks without a server are sent to the first server created, \(earlier), not to \(server): pass asDefault: false, or set Server.default"
+      )
     }
   #endif
 }

@@ -63,7 +63,7 @@ package final class ServerSnapshot: Sendable {
   func logProblems() {
     if let problem { return configuration.log.write("every call will fail: \(problem)") }
     guard let problem = base.problem else { return }
-    configuration.log.write("every call below the remote will fail: \(problem)")
+    configuration.log.write("calls to this server will fail: \(problem)")
   }
 
   func origin(of url: URL) -> Origin? { base.origin(of: url) }

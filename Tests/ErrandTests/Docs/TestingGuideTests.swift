@@ -28,6 +28,13 @@ import Testing
 
   let cog = Widget(id: 7, name: "Cog")
 
+  @Test func `a stub answers without a server`() async throws {
+    let stub = StubTransport(.json(#"{"id": 7, "name": "Cog"}"#))
+    let shop = Server("https://shop.test", transport: stub)
+    #expect(try await shop.send(GetWidget(id: 7)).name == "Cog")
+    #expect(stub.requests.first?.url.path() == "/widgets/7")
+  }
+
   @Test func `the catalogue returns the name of a widget`() async throws {
     let stub = StubTransport(.json(#"{"id": 7, "name": "Cog"}"#))
     let shop = Server("https://shop.test", transport: stub)

@@ -70,7 +70,7 @@ import Testing
     #expect(lines.withLock { $0.count } == 1, "a valid remote logs nothing")
     await stub.server.update { $0.remote = Self.cut }
     for line in lines.withLock({ $0 }) {
-      #expect(line.hasPrefix("every call below the remote will fail: ") && line.contains("#part"), "\(line)")
+      #expect(line.hasPrefix("calls to this server will fail: ") && line.contains("#part"), "\(line)")
     }
     #expect(lines.withLock { $0.count } == 2)
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }

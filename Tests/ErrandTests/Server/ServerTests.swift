@@ -45,8 +45,10 @@ import Testing
         _ = [make("https://a.test"), make("https://b.test", asDefault: false)]
         #expect(lines.withLock { $0 } == [])
         _ = [make("https://c.test"), make("https://d.test")]
-        let words = "c.test (https://c.test)) is not the default: Server(a.test (https://a.test)) was created first."
-        #expect(lines.withLock { $0 } == ["Server(\(words) Pass asDefault: false, or set Server.default"])
+        let servers = "Server(a.test (https://a.test)), not to Server(c.test (https://c.test))"
+        let line =
+          "tasks without a server are sent to the first server created, \(servers): pass asDefault: false, or set Server.default"
+        #expect(lines.withLock { $0 } == [line])
       }
     }
   #endif

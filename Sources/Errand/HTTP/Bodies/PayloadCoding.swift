@@ -93,7 +93,7 @@ package enum PayloadCoding {
     }
     let words = redaction(text: explain(error)) + hint
     guard !excerpt.isEmpty else { return words }
-    if mediaType?.essence == "text/html" { return excerpt }
+    if mediaType?.essence == "text/html" { return "it is an HTML page that begins with: \(excerpt)" }
     return "\(words)\(words.hasSuffix(".") ? "" : ".") It begins with: \(excerpt)"
   }
 
@@ -186,10 +186,17 @@ package enum PayloadCoding {
     case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath))no key '\(key.stringValue)'"
     case DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context),
       DecodingError.dataCorrupted(let context):
-      "\(path(context.codingPath))\(context.debugDescription)"
+      "\(path(context.codingPath))\(inJSON(context.debugDescription))"
     case EncodingError.invalidValue(_, let context): "\(path(context.codingPath))\(context.debugDescription)"
     default: "\(error)"
     }
+  }
+
+  /// Replaces the Swift types in a decoder's description by the names of JSON's types.
+  private static func inJSON(_ words: String) -> String {
+    guard words.hasPrefix("Expected to decode ") else { return words }
+    return words.replacing("Dictionary<String, Any>", with: "an object").replacing("Array<Any>", with: "an array")
+      .replacing("found a dictionary", with: "found an object")
   }
 
   /// Returns the location of an error inside a secret value, which the decoder's description may quote. Returns `nil`

@@ -148,13 +148,23 @@ import Testing
     #expect(error?.description.contains("maximumBodySize") == true)
   }
 
+  @Test func `a decoding error names JSON's types`() async {
+    let list = await #expect(throws: TaskError.self) { try await download(Widget.self, Data("[1]".utf8)) }
+    #expect(list?.reason.contains("Expected to decode an object but found an array instead.") == true)
+    let object = await #expect(throws: TaskError.self) { try await download([Widget].self, Data("{}".utf8)) }
+    #expect(object?.reason.contains("Expected to decode an array but found an object instead.") == true)
+  }
+
   @Test func `a decoding error quotes the start of an unexpected page, redacted`() async {
     let page = "<html>\r\n <body>\u{1B}[31mtoken=s3cret " + String(repeating: "é", count: 300) + "</body></html>"
     let error = await #expect(throws: TaskError.self) {
       try await download(Widget.self, Data(page.utf8), "text/html; charset=utf-8")
     }
     let expected = "<html> <body> [31mtoken=<redacted> " + String(repeating: "é", count: 65) + "…"
-    #expect(error?.reason == "can't decode Widget from \(page.utf8.count) bytes of text/html: \(expected)")
+    #expect(
+      error?.reason
+        == "can't decode Widget from \(page.utf8.count) bytes of text/html: it is an HTML page that begins with: \(expected)"
+    )
     let broken = await #expect(throws: TaskError.self) { try await download(Widget.self, Data("sorry".utf8)) }
     #expect(broken?.reason.hasSuffix(" It begins with: sorry") == true, "\(broken?.reason ?? "")")
     let bytes = await #expect(throws: TaskError.self) {

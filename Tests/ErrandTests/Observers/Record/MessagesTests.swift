@@ -267,7 +267,7 @@ import Testing
       _ = StubServer(remote: Remote(address)) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
       let reported = lines.withLock { $0 }
       #expect(
-        reported.count == 1 && reported.first?.hasPrefix("every call below the remote will fail: ") == true,
+        reported.count == 1 && reported.first?.hasPrefix("calls to this server will fail: ") == true,
         "\(address)")
     }
   }

@@ -77,7 +77,9 @@
       if failure.code == .pinMismatch { reason += "; the server presented \(shownPins.joined(separator: ", "))" }
       let peer = remoteAddress.isEmpty ? "" : "\(remoteAddress) port \(long(CCINFO_PRIMARY_PORT))"
       if !peer.isEmpty, !reason.contains(peer) { reason += ", \(peer)" }
-      return TaskError(failure.code, "\(reason), \(phase.rawValue)", phase: phase, wasNotSent: wasNotSent)
+      let saysPhase = failure.code == .cannotConnect || failure.code == .cannotResolveHost
+      if !saysPhase { reason += ", \(phase.rawValue)" }
+      return TaskError(failure.code, reason, phase: phase, wasNotSent: wasNotSent)
     }
 
     private var lackOfCredentials: TaskError {
