@@ -4,6 +4,8 @@ import ErrandFoundation
 extension MockAnswer {
   /// Returns the response for a ``StubTransport``, which has no connection.
   func response(to request: HTTPRequest, _ clock: CallClock) async throws -> HTTPResponse {
+    // Like a server, read the body first. A body that can't be read fails the request.
+    try await request.body.forEachChunk { _ in }
     if headDelay > .zero { try await request.wait(headDelay, clock) }
     switch conduct {
     case .respond(.whole(let data)): return response(data, to: request)
@@ -19,7 +21,8 @@ extension MockAnswer {
   }
 
   private func response(_ body: Data, to request: HTTPRequest) -> HTTPResponse {
-    HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(body))
+    let body = hasBody(inResponseTo: request.method) ? body : Data()
+    return HTTPResponse(status, url: request.url, headers: headers, body: HTTPResponseBody(body))
   }
 }
 

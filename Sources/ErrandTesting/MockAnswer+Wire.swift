@@ -22,12 +22,16 @@ extension MockAnswer {
     return Data(text.utf8)
   }
 
-  /// Returns the chunks of the body to send. Empty if HTTP does not allow a body (RFC 9112 §6.3).
+  /// Whether HTTP allows a body in the response (RFC 9112 §6.3).
+  func hasBody(inResponseTo method: HTTPMethod) -> Bool {
+    method != .head && status != .noContent && status != .notModified && status.kind != .informational
+  }
+
+  /// Returns the chunks of the body to send. Empty if HTTP does not allow a body.
   func pieces(of content: Content, method: HTTPMethod) -> MockPieces {
-    let isBodiless = method == .head || status == .noContent || status == .notModified || status.kind == .informational
     let limit = pace?.bytes ?? .max
     return switch content {
-    case _ where isBodiless: MockPieces([], limit: limit)
+    case _ where !hasBody(inResponseTo: method): MockPieces([], limit: limit)
     case .whole(let body): MockPieces([body], limit: limit)
     case .truncated(let body, let count): MockPieces([body.prefix(count)], limit: limit)
     case .chunked(let chunks): MockPieces(chunks, limit: limit, framing: .chunks)

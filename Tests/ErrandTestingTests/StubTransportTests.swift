@@ -22,6 +22,17 @@ import Testing
     #expect(stub.requests.map(\.url.path) == ["/widgets/7", "/widgets/7", "/widgets/7"])
   }
 
+  @Test func `reads the request's body, and answers HEAD and 204 without one`() async throws {
+    let (stub, url) = (StubTransport(.text("answer")), try #require(URL(string: "https://shop.test/a")))
+    let missing = HTTPRequest(.put, url, body: .file(URL(fileURLWithPath: "/missing")))
+    await #expect(throws: (any Error).self) { try await stub.send(missing) }
+    let head = try await stub.send(HTTPRequest(.head, url))
+    #expect(try await head.body.collect().isEmpty)
+    let empty = StubTransport(MockAnswer.data(Data("answer".utf8), type: .plainText, status: .noContent))
+    let response = try await empty.send(HTTPRequest(.get, url))
+    #expect(try await response.body.collect().isEmpty)
+  }
+
   @Test func `returns its answers in order, and a retry gets the next one`() async throws {
     let stub = StubTransport([.status(503), .json(#"{"id": 7}"#)])
     #expect(try await shop(stub).send(GetWidget()) == Widget(id: 7))
