@@ -12,7 +12,7 @@ final class ReplayRecorder: Sendable {
     /// The number of requests sent so far, which determines their order in the recording.
     var count: Int
     /// The entries waiting to be spooled. `bytes` is their approximate size.
-    var entries: [(number: Int, entry: HTTPArchive.Entry)] = []
+    var entries: [(number: Int, entry: HTTPArchive.Entry, redacted: ReplaySpool.Redacted)] = []
     var bytes = 0
     var isWriting = false
     var failure: (any Error)?
@@ -83,12 +83,13 @@ final class ReplayRecorder: Sendable {
     let isSuccess = head.status.kind == .success
     let tee = ReplayTee(live, limit: options.maximumBodySize, keepsPart: !isSuccess) {
       [self, head] data, size, isWhole, trailers in
+      let redacted = ReplaySpool.Redacted(by: options.redaction(for: request), learned: LearnedSecrets.count)
       var exchange = sent(request, body, style)
       (exchange.answered, exchange.ended) = (answered, ContinuousClock.now - start.instant)
       exchange.timings = live.timings?.withoutAddress
       exchange.response = received(head, data, size, trailers, for: request, style)
       if !isWhole, size > 0 { exchange.response?.body?.size = nil }  // unknown for a partial body
-      add(HTTPArchive.Entry(recorded: exchange, at: start.date), number)
+      add(HTTPArchive.Entry(recorded: exchange, at: start.date), number, redacted)
     }
     if live.isInMemory {
       let trailers = live.trailers
@@ -161,11 +162,11 @@ final class ReplayRecorder: Sendable {
 
   // MARK: The writer
 
-  private func add(_ entry: HTTPArchive.Entry, _ number: Int) {
+  private func add(_ entry: HTTPArchive.Entry, _ number: Int, _ redacted: ReplaySpool.Redacted) {
     let size = entry.size
     let (hasRoom, isIdle) = state.withLock { state -> (Bool, Bool) in
       guard state.entries.isEmpty || state.bytes + size <= TaskRecorder.room else { return (false, false) }
-      state.entries.append((number, entry))
+      state.entries.append((number, entry, redacted))
       state.bytes += size
       if !state.isWriting { rounds.begin() }
       defer { state.isWriting = true }
@@ -208,8 +209,8 @@ final class ReplayRecorder: Sendable {
         store.isWritten = false
         var spool = try store.spool ?? ReplaySpool(base.entries, in: file.deletingLastPathComponent())
         defer { store.spool = spool }  // keep the entries before the one that failed
-        for (number, entry) in entries {
-          try spool.put(entry, number)
+        for (number, entry, redacted) in entries {
+          try spool.put(entry, number, redacted)
           spooled += 1
         }
       }
@@ -223,7 +224,9 @@ final class ReplayRecorder: Sendable {
   private func write() {
     do {
       try store.withLock { store in
-        guard let spool = store.spool, !store.isWritten else { return }
+        guard var spool = store.spool, !store.isWritten else { return }
+        try spool.redactAgain()
+        store.spool = spool
         try spool.write(base, to: file)
         (store.isWritten, store.written) = (true, spool.size)
       }

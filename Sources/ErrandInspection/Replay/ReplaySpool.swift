@@ -12,10 +12,21 @@ struct ReplaySpool: Sendable {
     deinit { close(descriptor) }
   }
 
+  /// How an entry was redacted.
+  struct Redacted: Sendable {
+    let redaction: Redaction
+    /// The number of names of ``Errand/Redacted`` properties that were known.
+    let learned: Int
+
+    init(by redaction: Redaction, learned: Int) { (self.redaction, self.learned) = (redaction, learned) }
+  }
+
   private struct Place {
     let number: Int
     var offset: Int64
     var count: Int
+    /// `nil` for an entry of an earlier recording.
+    let redacted: Redacted?
   }
 
   private let handle: Handle
@@ -32,18 +43,18 @@ struct ReplaySpool: Sendable {
     guard descriptor >= 0 else { throw Self.failure(in: folder) }
     unlink(path)
     handle = Handle(descriptor)
-    for (number, entry) in entries.enumerated() { try put(entry, number) }
+    for (number, entry) in entries.enumerated() { try put(entry, number, nil) }
   }
 
   /// Adds an entry, or replaces the entry with the same number.
-  mutating func put(_ entry: HTTPArchive.Entry, _ number: Int) throws {
+  mutating func put(_ entry: HTTPArchive.Entry, _ number: Int, _ redacted: Redacted?) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     let data = try encoder.encode(entry)
     guard lseek(handle.descriptor, off_t(end), SEEK_SET) >= 0, Descriptor.put(data, into: handle.descriptor) else {
       throw Self.failure()
     }
-    let place = Place(number: number, offset: end, count: data.count)
+    let place = Place(number: number, offset: end, count: data.count, redacted: redacted)
     end += Int64(data.count)
     size += Int64(data.count)
     // Search from the end: requests finish in nearly the order in which they were sent.
@@ -54,6 +65,22 @@ struct ReplaySpool: Sendable {
       places[index - 1] = place
     } else {
       places.insert(place, at: index)
+    }
+  }
+
+  /// Redacts bodies again if more names are known than when they were added: the names of a payload become known when
+  /// the app decodes it, after its response was recorded.
+  mutating func redactAgain() throws {
+    let learned = LearnedSecrets.count
+    for place in places {
+      guard let redacted = place.redacted, redacted.learned != learned else { continue }
+      var entry = try JSONDecoder().decode(HTTPArchive.Entry.self, from: read(place))
+      let content = entry.response.content
+      if content.encoding == nil, let text = content.text {
+        let type = MediaType(content.mimeType)
+        entry.response.content.text = redacted.redaction.recorded(Data(text.utf8), type: type, limit: .max).text ?? text
+      }
+      try put(entry, place.number, Redacted(by: redacted.redaction, learned: learned))
     }
   }
 

@@ -47,6 +47,20 @@ import Testing
     }
   }
 
+  private struct Question: TaskPayload { @Redacted var replayAnswer: String }
+  private struct GetQuestion: GET<Question> { var path: String { "question" } }
+
+  @Test func `hides a payload's values in the first recording`() async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let (recording, _) = try transport(file, .once, .json(#"{"replayAnswer":"planted"}"#))
+      #expect(try await server(recording).send(GetQuestion()).replayAnswer == "planted")
+      try await recording.finish()
+      let written = try String(contentsOf: file, encoding: .utf8)
+      #expect(!written.contains("planted") && written.contains("replayAnswer"))
+    }
+  }
+
   @Test func `matches a request even if its secret name was learned after the recording`() async throws {
     let request = HTTPRequest(.get, .known("https://shop.test/me?lateAnswerOfThisTest=42"))
     let text =
@@ -252,7 +266,7 @@ import Testing
       archive.comment = #"with "entries":[] in it"#
       let entries = archive.entries
       var spool = try ReplaySpool(Array(entries.prefix(1)), in: folder)
-      for (entry, number) in [(3, 3), (1, 1), (0, 2), (2, 2)] { try spool.put(entries[entry], number) }
+      for (entry, number) in [(3, 3), (1, 1), (0, 2), (2, 2)] { try spool.put(entries[entry], number, nil) }
       let file = folder.appendingPathComponent("a.har")
       try spool.write(archive, to: file)
       let read = try HTTPArchive(data: Data(contentsOf: file))

@@ -91,4 +91,26 @@ import Testing
     _ = try JSONEncoder().encode(Late())
     #expect(Redaction.standard.isSecret("late_answer"))
   }
+
+  private struct SharedQuestion: TaskPayload { @Redacted var sharedAnswer: String }
+  private struct HookQuestion: TaskPayload { @Redacted var hookAnswer: String }
+
+  private struct GetSharedQuestion: GET<SharedQuestion> { var path: String { "shared" } }
+  private struct GetHookQuestion: GET<HookQuestion> {
+    var path: String { "failing" }
+    func postProcess(response: HTTPResponse) async throws { throw CancellationError() }
+  }
+
+  @Test func `hides a payload's values even if its response is shown before it is decoded`() async throws {
+    let calls = RecordedCalls()
+    let stub = StubServer(.json(#"{"sharedAnswer":"planted"}"#), .json(#"{"hookAnswer":"planted"}"#)) {
+      $0.coalescesRequests = true
+      $0.recorders = [calls]
+    }
+    _ = try await stub.server.send(GetSharedQuestion())
+    _ = try? await stub.server.send(GetHookQuestion())
+    let shown = calls.calls.map { "\($0)" }.joined()
+    #expect(calls.calls.count >= 3 && shown.contains("sharedAnswer") && shown.contains("hookAnswer"))
+    #expect(!shown.contains("planted"), "\(shown)")
+  }
 }
