@@ -39,7 +39,7 @@ extension Call {
       if plan.isCrossOrigin { request = withoutSecrets(request, of: HTTPRequest(method, url, headers: headers)) }
     }
     request = strippingEventID(request)
-    if rules.authentication != nil { request.options.account = account(for: request.url) }
+    if rules.authentication != nil { request.options.account = account(of: request)?.name }
     try addCookies(to: &request)
     if plan.keepsCurrentFile { addFileConditions(to: &request) }
     #if DEBUG

@@ -97,6 +97,7 @@ extension Call {
       }
       return await attempt.received(sharesResponses ? await stored(response, run, of: attempt) : response)
     } catch {
+      if sharesResponses { await forget(unanswered: request) }
       return attempt.failed(error)
     }
   }

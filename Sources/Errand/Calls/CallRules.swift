@@ -7,7 +7,7 @@ struct CallRules: Sendable {
   let connectivity: ConnectivityWait?
   /// Reports progress to the task, its handle and its observers. `nil` if none of them needs it.
   let progress: (@Sendable (TransferProgress) -> Void)?
-  let authentication: Authentication?
+  let authentication: CallAuthentication?
 
   // This is a function because an initializer would copy the plan and the snapshot on every call.
   static func of(
@@ -19,20 +19,14 @@ struct CallRules: Sendable {
         && plan.control == nil
         && plan.progress == nil,
       caching: Caching.of(plan, snapshot), connectivity: connectivity(plan, snapshot),
-      progress: progress(plan, snapshot.reportsProgress ? trace : nil), authentication: authentication(plan, snapshot))
+      progress: progress(plan, snapshot.reportsProgress ? trace : nil),
+      // Resolve this now: if the call is part of a token refresh, that refresh may end before the call does.
+      authentication: plan.authentication.inheriting(snapshot.authentication).ofCall)
   }
 
   private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Hedging {
     guard delivery.isInMemory else { return .none }  // two responses can't share one file or reader
     return plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
-  }
-
-  private static func authentication(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> Authentication? {
-    let authentication = plan.authentication.inheriting(snapshot.authentication)
-    if authentication.isNone { return nil }
-    // Resolve this now: if the call is part of a token refresh, that refresh may end before the call does.
-    let rest = authentication.outsideOfRefreshes
-    return rest.isNone ? nil : rest
   }
 
   private static func connectivity(_ plan: TaskPlan, _ snapshot: ServerSnapshot) -> ConnectivityWait? {

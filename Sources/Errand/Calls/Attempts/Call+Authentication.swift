@@ -7,14 +7,20 @@ extension Call {
   }
 
   private func sources(for request: HTTPRequest) -> [any CredentialSource] {
-    rules(for: request.url).map { $0.credentials.source(for: request) }
+    rules(for: request.url).map { $0.source(for: request) }
   }
 
-  func account(for url: URL) -> String? { AuthenticationRule.account(of: rules(for: url)) }
+  /// Returns the account that authenticates a request. `nil` if the request is not authenticated.
+  func account(of request: HTTPRequest) -> RequestAccount? {
+    rules.authentication?.account(of: request) { snapshot.isTrusted($0) }
+  }
+
+  /// The authentication of this call's validations and shared requests, which must use the same tokens.
+  var ownAuthentication: Authentication { rules.authentication?.settings ?? .none }
 
   /// Whether the server refused a token, according to one of the request's authenticators.
   func refusesToken(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
-    rules(for: sent.url).contains { $0.credentials.isAuthenticationFailure(response) }
+    sources(for: sent).contains { $0.isAuthenticationFailure(response) }
   }
 
   /// Returns the request for the next hop. The tokens are removed if the new URL uses different tokens or none.
@@ -53,7 +59,7 @@ extension Call {
     _ request: HTTPRequest, by rule: AuthenticationRule, keeping kept: HTTPRequest,
     _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    let source = rule.credentials.source(for: request)
+    let source = rule.source(for: request)
     let attempt = SigningAttempt(
       known: source.failureCount, kept: rule.isServers ? kept : nil, context: refreshContext,
       remaining: { [self] in remaining },

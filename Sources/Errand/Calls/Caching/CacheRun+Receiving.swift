@@ -37,7 +37,8 @@ extension CacheRun {
     }
     response.isStored = true
     let current = CurrentWriter(
-      writer: writer, store: caching.store, url: key.url, log: call.manager.invalidations, count: changes)
+      writer: writer, store: caching.store, url: key.url, account: account, log: call.manager.invalidations,
+      count: changes)
     if let written = response.body.written {
       await current.fill(from: written.contents)
     } else {
@@ -49,8 +50,9 @@ extension CacheRun {
   /// Whether a response answers the request that the cache key describes. `false` if the URL differs or the response is
   /// a redirect, because each call follows redirects by its own policy. Also `false` if a step or redirect changed a
   /// credential or another selecting field, because the key does not include the change, and if the request was sent
-  /// without the account's credential.
+  /// without the account's credential, for another account, or if the account's tokens have been forgotten.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
+    guard call.account(of: sent) == account, account?.isForgotten != true else { return false }
     // The key contains the account, but the authenticator had no token yet.
     if account != nil, sent.options.credentialHeaders.isEmpty, !sent.options.hasAuthenticatedDigest,
       !sent.headers.contains(.authorization)

@@ -20,8 +20,8 @@ final class CacheRun: Sendable {
   let caching: Caching
   let request: HTTPRequest
   let key: CacheKey
-  /// The account that will authenticate the request, based on the request's URL after the steps have run.
-  let account: String?
+  /// The account that will authenticate the request, based on the request after the per-call steps have run.
+  let account: RequestAccount?
   let demand: CacheDemand
   /// `nil` before the remote is asked.
   private let asking: Asking?
@@ -32,11 +32,11 @@ final class CacheRun: Sendable {
     self.request = request
     asking = nil
     demand = CacheDemand(request, now: call.manager.dates.now)
-    account = call.account(for: request.url)
+    account = call.account(of: request)
     key = CacheKey(
       url: CacheKey.text(of: request.url.absoluteString),
       credential: caching.credentials.hash(
-        of: request.headers, named: request.options.credentialHeaders, account: account,
+        of: request.headers, named: request.options.credentialHeaders, account: account?.name,
         digest: request.options.digest, target: CacheKey.Target(request)))
   }
 
@@ -173,12 +173,17 @@ final class CacheRun: Sendable {
     var request = request
     if isConditional, let entry { request.headers = Validation.conditions(request.headers, for: entry.response) }
     keepSharedCachesOut(of: &request)
+    let validations = call.manager.revalidations.count
     do {
       let outcome = try await limited(entry) { [request] in try await attempts(request, run) }
       return try await run.settle(outcome, attempts)
     } catch let error as TaskError where error.isFailureOfRemote {
-      if let outcome = try await run.serveInstead(of: nil) { return outcome }
-      throw error
+      guard let outcome = try await run.serveInstead(of: nil) else { throw error }
+      // Otherwise, a server that is always slower than the policy's limit would never update the stored response.
+      if error.isTimeout, case .networkFirst = caching.policy.mode {
+        call.validateAfterwards(key, since: validations)
+      }
+      return outcome
     }
   }
 

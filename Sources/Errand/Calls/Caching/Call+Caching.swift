@@ -34,7 +34,17 @@ extension Call {
 
   /// Removes stored responses that this response invalidates, and closes flights for the same URLs to new calls.
   func forget(_ response: HTTPResponse, to sent: HTTPRequest) async {
-    for url in Invalidation.urls(sent, response) {
+    await forget(Invalidation.urls(sent, response))
+  }
+
+  /// Does the same for an unsafe request without a response, because the server may have processed it.
+  func forget(unanswered request: HTTPRequest) async {
+    guard !request.method.isSafe else { return }
+    await forget([CacheKey.text(of: request.url.absoluteString)])
+  }
+
+  private func forget(_ urls: [String]) async {
+    for url in urls {
       manager.invalidations.note(url)
       manager.flights.close(url)
       await rules.caching?.store.removeAll(for: url)

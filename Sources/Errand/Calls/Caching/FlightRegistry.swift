@@ -56,7 +56,7 @@ struct FlightKey: Hashable, Sendable {
   private let range: ByteRange?
   private let headers: HTTPHeaders
   private let decompresses: Bool
-  private let account: String?
+  private let account: RequestAccount?
   private let digest: Credential?
   private let addresses: AddressPolicy.Identity
   private let pins: PublicKeyPins
@@ -78,7 +78,7 @@ struct FlightKey: Hashable, Sendable {
     target = CacheKey.Target(request)
     headers = request.headers
     decompresses = request.options.decodesBody
-    account = call.account(for: request.url)
+    account = call.account(of: request)
     digest = request.options.digest
     addresses = request.options.addressPolicy.identity
     pins = request.options.pins

@@ -23,7 +23,7 @@ public struct Authentication: Sendable {
     case all([Form])
   }
 
-  private let form: Form
+  fileprivate let form: Form
 
   private init(_ form: Form) { self.form = form }
 
@@ -123,8 +123,9 @@ extension Authentication {
     return forPaths { $0.hasPrefix(folder) || $0 + "/" == folder }
   }
 
-  /// Names the account. The cache stores responses separately for each account. Use the same name after a restart to
-  /// find cached responses again. Without a name, they are only found by this process or with the same token.
+  /// Names the account. The cache stores responses separately for each account, and for each
+  /// ``Authenticator/tokenKey(for:)``. Use the same name after a restart to find cached responses again. Without a
+  /// name, they are only found by this process or with the same token.
   public func forAccount(_ name: String) -> Authentication { changed { $0.named(name) } }
 
   private func changed(_ change: (AuthenticationRule) -> AuthenticationRule) -> Authentication {
@@ -135,11 +136,16 @@ extension Authentication {
 // MARK: Use
 
 extension Authentication {
-  /// Forgets all tokens, including those in a ``SecretStore``. The next request gets a new token, or is sent without a
+  /// Forgets all tokens, including those in a ``SecretStore``. The next call gets a new token, or is sent without a
+  /// token.
+  ///
+  /// A call that began earlier doesn't get the new token, which may belong to another user. If its request is sent
+  /// later or again, such as for a retry, the call fails with ``TaskError`` code `.authenticationFailed`. If its
+  /// response arrives later, the response is not stored. If no token was in memory, earlier calls continue with the new
   /// token.
   ///
   /// Cancels a running refresh and waits until it ends. A refresh can also call this method: the previous token is
-  /// forgotten, and the token that the refresh returns is used.
+  /// forgotten, and running calls use the token that the refresh returns.
   /// Throws an error if a token can't be removed.
   public func forget() async throws {
     for rule in form.rules { try await rule.credentials.forget() }
@@ -153,15 +159,61 @@ extension Authentication {
     Authentication(form.replacing(inherited: inherited.form) { .rule($0) })
   }
 
-  /// The authentication without rules that this Swift task is refreshing or forgetting. Otherwise, the requests of a
-  /// refresh would wait for that refresh.
-  var outsideOfRefreshes: Authentication {
-    guard form.rules.contains(where: { RefreshScope.contains($0.credentials.owner) }) else { return self }
-    return Authentication(form.replacing { RefreshScope.contains($0.credentials.owner) ? .all([]) : .rule($0) })
+  /// The authentication of a call that begins now. `nil` if its requests are not authenticated.
+  var ofCall: CallAuthentication? {
+    if isNone { return nil }
+    // Without rules that this Swift task is refreshing or forgetting: a refresh's requests would wait for that refresh.
+    let rest = form.replacing { RefreshScope.contains($0.credentials.owner) ? .all([]) : .rule($0.ofCall) }
+    return rest.isNone ? nil : CallAuthentication(settings: Authentication(rest))
   }
+}
+
+/// A call's authentication, with the tokens that were current when the call began. When the app forgets these tokens,
+/// the call fails, because later tokens may belong to another account.
+struct CallAuthentication: Sendable {
+  /// The settings for a call that must use the same tokens.
+  let settings: Authentication
+
+  fileprivate init(settings: Authentication) { self.settings = settings }
 
   /// Returns the rules that authenticate requests for `url`, in order.
-  func rules(for url: URL, isTrusted: (URL) -> Bool) -> [AuthenticationRule] { form.rules(for: url, isTrusted) }
+  func rules(for url: URL, isTrusted: (URL) -> Bool) -> [AuthenticationRule] {
+    settings.form.rules(for: url, isTrusted)
+  }
+
+  /// Returns the account of a request. `nil` if the request is not authenticated.
+  func account(of request: HTTPRequest, isTrusted: (URL) -> Bool) -> RequestAccount? {
+    let rules = rules(for: request.url, isTrusted: isTrusted)
+    return rules.isEmpty ? nil : RequestAccount(of: request, rules)
+  }
+}
+
+/// Whose responses a request gets: the accounts of the rules that authenticate it, and the sources of their tokens.
+struct RequestAccount: Sendable, Hashable {
+  let name: String
+  private let sources: [any CredentialSource]
+
+  fileprivate init(of request: HTTPRequest, _ rules: [AuthenticationRule]) {
+    sources = rules.map { $0.source(for: request) }
+    let names = zip(rules, sources).map { $0.account(of: $1) }
+    // The lengths separate the accounts, because their names can contain any character.
+    name = names.count == 1 ? names[0] : names.map { "\($0.utf8.count):\($0)" }.joined()
+  }
+
+  /// Whether the app has forgotten the account's tokens. From then on, nothing is sent or stored for the account.
+  var isForgotten: Bool { sources.contains { $0.isClosed } }
+
+  static func == (left: RequestAccount, right: RequestAccount) -> Bool {
+    left.name == right.name && left.sources.elementsEqual(right.sources, by: haveSameToken)
+  }
+
+  /// Whether the sources of accounts with the same name have the same token. Tasks create a source for each fixed token,
+  /// and the account's name contains its hash.
+  private static func haveSameToken(_ left: any CredentialSource, _ right: any CredentialSource) -> Bool {
+    left === right || !(left.isRefreshable || right.isRefreshable || left.isClosed || right.isClosed)
+  }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 extension Authentication.Form {

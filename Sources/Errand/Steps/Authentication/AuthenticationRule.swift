@@ -3,6 +3,8 @@ import ErrandFoundation
 /// An authenticator, and the requests that it applies to.
 struct AuthenticationRule: Sendable {
   let credentials: any Credentials
+  /// The tokens that were current when the call began. `nil` in the settings of servers and tasks.
+  private var begun: (any Tokens)?
   /// The origins that the rule is limited to. `nil` for all origins, or for trusted ones if the rule is the server's.
   private var origins: Set<Origin>?
   private var includesPath: (@Sendable (String) -> Bool)?
@@ -16,17 +18,18 @@ struct AuthenticationRule: Sendable {
     self.account = account
   }
 
-  /// The account of the current token. Forgetting the token starts a new account, unless the app named the account.
-  private var presentAccount: String {
-    let count = isNamed ? 0 : credentials.forgetCount
-    return count == 0 ? account : "\(account) \(count)"
+  /// Returns the source of a request's token.
+  func source(for request: HTTPRequest) -> any CredentialSource {
+    (begun ?? credentials.tokens).source(for: request)
   }
 
-  /// Returns the account of requests that `rules` authenticate. `nil` if `rules` is empty.
-  static func account(of rules: [AuthenticationRule]) -> String? {
-    let accounts = rules.map(\.presentAccount)
-    // The lengths separate the accounts, because their names can contain any character.
-    return accounts.count < 2 ? accounts.first : accounts.map { "\($0.utf8.count):\($0)" }.joined()
+  /// Returns the name of a source's account. Each key of the authenticator has its own account. Forgetting the token
+  /// starts a new account, unless the app named the account.
+  func account(of source: any CredentialSource) -> String {
+    let count = isNamed ? 0 : source.forgetCount
+    let name = count == 0 ? account : "\(account) \(count)"
+    // The length separates the parts, because they can contain any character.
+    return source.key.isEmpty ? name : "key \(name.utf8.count):\(name)\(source.key)"
   }
 
   func matches(_ url: URL, isTrusted: (URL) -> Bool) -> Bool {
@@ -49,6 +52,9 @@ struct AuthenticationRule: Sendable {
   }
 
   func named(_ name: String) -> AuthenticationRule { changed { ($0.account, $0.isNamed) = ("account \(name)", true) } }
+
+  /// The rule of a call that begins now. It keeps the current tokens.
+  var ofCall: AuthenticationRule { changed { $0.begun = begun ?? credentials.tokens } }
 
   var ofServer: AuthenticationRule { changed { $0.isServers = true } }
 

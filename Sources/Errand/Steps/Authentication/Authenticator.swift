@@ -23,8 +23,8 @@ public protocol Authenticator: Sendable {
   var isRefreshable: Bool { get }
 
   /// Returns the key of a request's token. Each key has its own token, which is refreshed separately and kept until
-  /// ``Authentication/forget()``. Called for every attempt, before the request is authenticated. Returns `""` by
-  /// default, so all requests share a token.
+  /// ``Authentication/forget()``. Requests with different keys don't share cached responses. Can be called several times
+  /// for a request, before and after it is authenticated. Returns `""` by default, so all requests share a token.
   func tokenKey(for request: HTTPRequest) -> String
 
   /// Returns the initial token. Called once for each key, before its first request. If it returns `nil`, which is the

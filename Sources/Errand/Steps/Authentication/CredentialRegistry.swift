@@ -29,24 +29,31 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     /// The number of refreshes started so far, and the latest refresh.
     var flights = 0
     var flight: Task<Void, Never>?
+    var forgetCount: Int
     /// The latest removal of the stored token. A refresh waits until it ends.
     var removal: Task<Void, any Error>?
   }
 
   private let method: Method
   private let owner: TokenOwner
-  private let key: String
+  let key: String
   private let state: Lock<State>
 
-  init(_ method: Method, _ owner: TokenOwner, key: String, removal: Task<Void, any Error>? = nil) {
+  init(
+    _ method: Method, _ owner: TokenOwner, key: String, forgetCount: Int = 0, removal: Task<Void, any Error>? = nil
+  ) {
     self.method = method
     self.owner = owner
     self.key = key
-    let isRemoved = removal != nil || owner.forgetCount > 0
-    state = Lock(State(hasLoaded: isRemoved, removal: removal))
+    // A token that has been forgotten must not be loaded.
+    state = Lock(State(hasLoaded: forgetCount > 0, forgetCount: forgetCount, removal: removal))
   }
 
   var isRefreshable: Bool { method.isRefreshable }
+
+  var forgetCount: Int { state.withLock { $0.forgetCount } }
+
+  var isClosed: Bool { state.withLock { $0.machine.isClosed } }
 
   var failureCount: Int { state.withLock { $0.machine.failureCount } }
 
@@ -74,6 +81,14 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   // MARK: Signing
 
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest? {
+    let signed = try await signedByToken(request, refused: refused, attempt)
+    if isClosed { throw TaskError.forgotten }  // after the token was read
+    return signed
+  }
+
+  private func signedByToken(
+    _ request: HTTPRequest, refused: Int?, _ attempt: SigningAttempt
+  ) async throws -> SignedRequest? {
     if let refused {
       guard let later = try await token(beyond: refused, for: request, attempt) else { return nil }
       return try signed(request, later, attempt)
@@ -82,8 +97,9 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   }
 
   private func presentToken(for request: HTTPRequest, _ attempt: SigningAttempt) async throws -> Machine.Versioned? {
-    let forgetCount = owner.forgetCount  // first: a token that is forgotten from now on must not be used
-    let (present, isRefused) = state.withLock { ($0.machine.current, $0.machine.isRefused) }
+    let (present, isRefused, forgetCount) = state.withLock {
+      ($0.machine.current, $0.machine.isRefused, $0.forgetCount)
+    }
     guard let present else { return try await token(beyond: 0, for: request, attempt) }
     let freshness = method.freshness(of: present.token, at: attempt.context.now)
     if freshness == .good, !isRefused { return present }
@@ -223,22 +239,24 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   }
 
   private func fail(_ error: any Error, _ flight: Underway) {
+    let error = explained(error)
     let (waiting, again) = state.withLock { state -> ([Waiting], Int?) in
-      switch state.machine.failed(Self.explained(error), at: flight.context.clock.now) {
+      switch state.machine.failed(error, at: flight.context.clock.now) {
       case .notify(let ids): return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, nil)
       case .beginAgain:
         state.flights += 1
         return ([], state.flights)
       }
     }
-    for caller in waiting { caller.waiter.resume(returning: .failure(Self.explained(error))) }
+    for caller in waiting { caller.waiter.resume(returning: .failure(error)) }
     guard let again else { return }
     begin(Underway(number: again, context: flight.context, request: flight.request))
   }
 
   /// Returns the error for waiting callers. Replaces a `CancellationError`, because they were not cancelled themselves.
-  private static func explained(_ error: any Error) -> any Error {
+  private func explained(_ error: any Error) -> any Error {
     guard error is CancellationError else { return error }
+    if isClosed { return TaskError.forgotten }
     return TaskError(
       .authenticationFailed, "the token refresh was cancelled while calls were waiting for it: try again",
       phase: .authenticating, underlying: error)
@@ -247,8 +265,10 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   /// Returns the stored token if it is still good, or a refreshed token. `isNew` is `true` if the token replaces
   /// another one.
   private func nextToken(_ flight: Underway) async throws -> (token: Method.Token?, isNew: Bool) {
-    let forgetCount = owner.forgetCount
-    let (present, hasLoaded, rejection) = state.withLock { ($0.machine.current?.token, $0.hasLoaded, $0.rejection) }
+    let (present, hasLoaded, rejection, forgetCount) = state.withLock {
+      ($0.machine.current?.token, $0.hasLoaded, $0.rejection, $0.forgetCount)
+    }
+    if isClosed { throw TaskError.forgotten }  // before the refresh began
     if hasLoaded {
       return (try await refreshed(present, after: rejection, flight), present != nil || rejection != nil)
     }
@@ -312,16 +332,31 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   /// Whether the token has been forgotten since `count` was read, possibly by the refresh. If so, the old token must
   /// not be sent.
-  private func hasForgotten(since count: Int) -> Bool { owner.forgetCount != count }
+  private func hasForgotten(since count: Int) -> Bool { forgetCount != count }
 
-  /// Forgets the token. Later refreshes wait for `removal`. Returns the latest refresh, which may still be running.
+  /// Whether there is a token, or a refresh may return one.
+  var holdsToken: Bool { state.withLock { $0.machine.holdsToken } }
+
+  /// Forgets the token. Callers get a later one, whose refresh waits for `removal`. Returns whether there was a token,
+  /// or a refresh that may return one.
   @discardableResult
-  func forget(until removal: Task<Void, any Error>? = nil) -> Task<Void, Never>? {
+  func forget(until removal: Task<Void, any Error>? = nil) -> Bool {
     state.withLock { state in
+      let heldToken = state.machine.holdsToken
       if let removal { state.removal = removal }
+      state.forgetCount += 1
       state.machine.forget()
       state.rejection = nil
       state.hasLoaded = true  // the stored token is being removed
+      return heldToken
+    }
+  }
+
+  /// Forgets the token for good, so that all callers fail. Returns the latest refresh, which may still be running.
+  @discardableResult
+  func close() -> Task<Void, Never>? {
+    state.withLock { state in
+      state.machine.close()
       return state.flight
     }
   }

@@ -7,13 +7,19 @@ struct SignedRequest: Sendable {
 
 /// A single token of an authenticator.
 protocol CredentialSource: Sendable, AnyObject {
+  /// The key of the token, from ``Authenticator/tokenKey(for:)``.
+  var key: String { get }
+  /// How often the token has been forgotten.
+  var forgetCount: Int { get }
+  /// Whether the app has forgotten the token, so that no request can be authenticated any more.
+  var isClosed: Bool { get }
   var isRefreshable: Bool { get }
   /// The number of failed refreshes so far. An attempt stores this number when it starts.
   var failureCount: Int { get }
 
   /// Authenticates a request, refreshing the token first if necessary. `refused` is the token version that the server
-  /// rejected, or 0 if it rejected a request without a token. Returns `nil` if no later version is available. Throws the error of the refresh, or
-  /// `CancellationError`.
+  /// rejected, or 0 if it rejected a request without a token. Returns `nil` if no later version is available. Throws
+  /// the error of the refresh, ``TaskError/forgotten`` if the source is closed, or `CancellationError`.
   func sign(_ request: HTTPRequest, refused: Int?, for attempt: SigningAttempt) async throws -> SignedRequest?
 
   func isAuthenticationFailure(_ response: HTTPResponse) -> Bool

@@ -1,55 +1,98 @@
-/// A type-erased authenticator, with a source of credentials for each of its tokens.
+/// A type-erased authenticator, which keeps its tokens until the app forgets them.
 protocol Credentials: Sendable, AnyObject {
   var owner: TokenOwner { get }
-  var forgetCount: Int { get }
-
-  /// Returns the source for a request. Requests that use the same token get the same source.
-  func source(for request: HTTPRequest) -> any CredentialSource
-
-  func isAuthenticationFailure(_ response: HTTPResponse) -> Bool
+  /// The tokens for calls that begin now.
+  var tokens: any Tokens { get }
 
   func forget() async throws
 }
 
-/// Identifies an authenticator for its tokens, and counts how often they were forgotten.
+/// The tokens of an authenticator between two sign-outs.
+protocol Tokens: Sendable, AnyObject {
+  /// Returns the source for a request. Requests that use the same token get the same source.
+  func source(for request: HTTPRequest) -> any CredentialSource
+}
+
+/// Identifies an authenticator for its tokens.
 final class TokenOwner: Sendable {
   /// Waits for the refreshes and removals of the tokens.
   let node = WaitNode()
-  private let count = Lock(0)
-
-  var forgetCount: Int { count.withLock { $0 } }
-
-  /// Call this after forgetting the tokens: a caller that has read an old token then notices that it is forgotten.
-  func noteForgotten() { count.withLock { $0 += 1 } }
 }
 
-/// Keeps an authenticator's tokens, by ``Authenticator/tokenKey(for:)``.
-final class AuthenticatorCredentials<Method: Authenticator>: Credentials {
+/// Keeps the tokens of an authenticator between two sign-outs, by ``Authenticator/tokenKey(for:)``.
+final class TokenTable<Method: Authenticator>: Tokens {
   private struct State {
     var sources: [String: CredentialRegistry<Method>] = [:]
+    var forgetCount: Int
     /// The latest removal of the stored tokens.
     var removal: Task<Void, any Error>?
+    var isClosed = false
   }
 
   private let method: Method
-  private let state = Lock(State())
-  let owner = TokenOwner()
+  private let owner: TokenOwner
+  private let state: Lock<State>
 
-  init(_ method: Method) { self.method = method }
+  init(_ method: Method, _ owner: TokenOwner, forgetCount: Int = 0, removal: Task<Void, any Error>? = nil) {
+    self.method = method
+    self.owner = owner
+    state = Lock(State(forgetCount: forgetCount, removal: removal))
+  }
 
-  var forgetCount: Int { owner.forgetCount }
+  var removal: Task<Void, any Error>? { state.withLock { $0.removal } }
 
   func source(for request: HTTPRequest) -> any CredentialSource {
     let key = method.tokenKey(for: request)
     return state.withLock { state in
       if let source = state.sources[key] { return source }
-      let source = CredentialRegistry(method, owner, key: key, removal: state.removal)
+      let source = CredentialRegistry(
+        method, owner, key: key, forgetCount: state.forgetCount, removal: state.removal)
+      if state.isClosed { source.close() }
       state.sources[key] = source
       return source
     }
   }
 
-  func isAuthenticationFailure(_ response: HTTPResponse) -> Bool { method.isAuthenticationFailure(response) }
+  // MARK: Forgetting
+
+  /// Forgets the tokens. Calls that use this table get new ones.
+  func forget() {
+    state.withLock { state in
+      state.forgetCount += 1
+      for source in state.sources.values { source.forget() }
+    }
+  }
+
+  /// Forgets the tokens. If there are any, calls that use this table fail. Returns the table for later calls, whose
+  /// refreshes wait for `removal`, and the refreshes that may still be running.
+  func ended(until removal: Task<Void, any Error>) -> (next: TokenTable, refreshes: [Task<Void, Never>]) {
+    state.withLock { state in
+      let sources = Array(state.sources.values)
+      if !sources.contains(where: \.holdsToken) {
+        state.forgetCount += 1
+        state.removal = removal
+        // A source that has just got a token, or started a refresh, has something to forget after all.
+        if !sources.map({ $0.forget(until: removal) }).contains(true) { return (self, []) }
+      }
+      state.isClosed = true
+      let refreshes = sources.compactMap { $0.close() }
+      return (TokenTable(method, owner, forgetCount: state.forgetCount + 1, removal: removal), refreshes)
+    }
+  }
+}
+
+/// Keeps an authenticator's tokens.
+final class AuthenticatorCredentials<Method: Authenticator>: Credentials {
+  private let method: Method
+  private let table: Lock<TokenTable<Method>>
+  let owner = TokenOwner()
+
+  init(_ method: Method) {
+    self.method = method
+    table = Lock(TokenTable(method, owner))
+  }
+
+  var tokens: any Tokens { table.withLock { $0 } }
 
   // MARK: Forgetting
 
@@ -57,7 +100,7 @@ final class AuthenticatorCredentials<Method: Authenticator>: Credentials {
     if RefreshScope.isRemoval(of: owner) { return }  // already running
     if RefreshScope.contains(owner) {
       // A refresh called this method, so waiting for it would deadlock. The token that it returns is kept.
-      forgetTokens()
+      table.withLock { $0 }.forget()
       return try await remove()
     }
     let wait = owner.node.beginWait()
@@ -70,17 +113,15 @@ final class AuthenticatorCredentials<Method: Authenticator>: Credentials {
   /// Forgets the tokens in memory and starts to remove the stored tokens.
   private func newRemoval() -> Task<Void, any Error> {
     let (running, refreshes) = AsyncStream<Task<Void, Never>>.makeStream()
-    let removal = state.withLock { state in
-      let removal = Task { [self, earlier = state.removal] in try await remove(after: running, earlier) }
-      state.removal = removal
+    let removal = table.withLock { table in
+      let removal = Task { [self, earlier = table.removal] in try await remove(after: running, earlier) }
       // Atomically: the removal waits for earlier refreshes, and later refreshes wait for the removal.
-      for source in state.sources.values {
-        if let refresh = source.forget(until: removal) { refreshes.yield(refresh) }
-      }
+      let ended = table.ended(until: removal)
+      for refresh in ended.refreshes { refreshes.yield(refresh) }
+      table = ended.next
       return removal
     }
     refreshes.finish()
-    owner.noteForgotten()
     return removal
   }
 
@@ -92,14 +133,7 @@ final class AuthenticatorCredentials<Method: Authenticator>: Credentials {
     }
     for refresh in refreshes { await refresh.value }  // otherwise their tokens would be stored after the removal
     _ = await earlier?.result
-    // A call made in the meantime may have used an old token. Its cached responses must not belong to the next account.
-    forgetTokens()
     try await remove()
-  }
-
-  private func forgetTokens() {
-    for source in state.withLock({ Array($0.sources.values) }) { source.forget() }
-    owner.noteForgotten()
   }
 
   private func remove() async throws { try await RefreshScope.adding(owner, .removal) { try await method.forget() } }

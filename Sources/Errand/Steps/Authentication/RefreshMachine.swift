@@ -37,6 +37,8 @@ struct RefreshMachine<Token: Sendable> {
   private(set) var isCancelled = false
   private(set) var isRefused = false
   private(set) var failureCount = 0
+  /// Whether the app has forgotten the token. Callers then fail: a later token may belong to another account.
+  private(set) var isClosed = false
 
   private var lastVersion = 0
   private var waiters: [Int] = []
@@ -55,6 +57,7 @@ struct RefreshMachine<Token: Sendable> {
   mutating func demand(
     beyond version: Int, known: Int, isUrgent: Bool = true, id: Int, at now: Duration
   ) -> Demand {
+    if isClosed { return .fail(TaskError.forgotten) }
     if let current, current.version > version { return .use(current) }
     guard !isUnderWay else {
       waiters.append(id)
@@ -84,7 +87,7 @@ struct RefreshMachine<Token: Sendable> {
     finish()
     refusal = nil
     lastError = nil
-    if let token {
+    if let token, !isClosed {
       lastVersion += 1
       current = Versioned(token: token, version: lastVersion)
       isRefused = false
@@ -97,7 +100,7 @@ struct RefreshMachine<Token: Sendable> {
   /// Ends a failed refresh. If the refresh was cancelled, any error counts as a cancellation, because HTTP clients
   /// throw various errors when cancelled. Callers that have arrived in the meantime get another refresh.
   mutating func failed(_ error: any Error, at now: Duration) -> Ending {
-    if isCancelled {
+    if isCancelled, !isClosed {
       isCancelled = false
       guard waiters.isEmpty else { return .beginAgain }
       finish()
@@ -140,6 +143,15 @@ struct RefreshMachine<Token: Sendable> {
     lastError = nil
   }
 
+  /// Whether there is a token, or a refresh may return one.
+  var holdsToken: Bool { current != nil || isUnderWay }
+
+  /// Forgets the token for good. A running refresh still resumes its callers, but its token is not kept.
+  mutating func close() {
+    forget()
+    isClosed = true
+  }
+
   private mutating func finish() {
     isUnderWay = false
     isCancelled = false
@@ -150,6 +162,14 @@ struct RefreshMachine<Token: Sendable> {
 }
 
 extension TaskError {
+  /// The error of a call whose token was forgotten while it was running.
+  static var forgotten: TaskError {
+    TaskError(
+      .authenticationFailed,
+      "the call can't be authenticated because `Authentication.forget()` was called after it began: start a new call",
+      phase: .authenticating)
+  }
+
   /// Whether another token request may succeed immediately. After a 429, the server expects a pause.
   fileprivate var isTransientTokenFailure: Bool {
     if code == .reentrantQueue { return true }  // the next call may wait for nothing

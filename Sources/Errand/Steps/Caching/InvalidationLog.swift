@@ -27,22 +27,24 @@ final class InvalidationLog: Sendable {
   }
 }
 
-/// Stores a response unless its URL was invalidated between the request and the end of the body.
+/// Stores a response unless its URL was invalidated, or its account's tokens were forgotten, between the request and the
+/// end of the body.
 struct CurrentWriter: CacheWriter {
   let writer: any CacheWriter
   let store: any CacheStore
   let url: String
+  let account: RequestAccount?
   let log: InvalidationLog
   let count: Int
 
-  private var isCurrent: Bool { log.isUnchanged(url, since: count) }
+  private var isCurrent: Bool { log.isUnchanged(url, since: count) && account?.isForgotten != true }
 
   func write(_ data: Data) async throws { try await writer.write(data) }
 
   func commit() async throws {
     guard isCurrent else { return writer.discard() }
     try await writer.commit()
-    // If the URL was invalidated during the commit, the removal may have missed this response.
+    // If this changed during the commit, a removal may have missed this response.
     if !isCurrent { await store.removeAll(for: url) }
   }
 

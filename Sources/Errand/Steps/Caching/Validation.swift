@@ -60,16 +60,14 @@ enum Validation {
 enum Invalidation {
   /// Returns the URLs to invalidate, in order. The URLs of redirects that were followed with an unsafe method come
   /// first, regardless of the result. They are followed by the request's URL and the URLs named in its response, if the
-  /// method of the request is unsafe and the request succeeded.
+  /// method of the request is unsafe and the server may have processed it: after a 504, for example.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
     var urls: [String] = []
     let targets = response.redirects.dropFirst().map(\.url) + [request.url]
     for (hop, target) in zip(response.redirects, targets) where !hop.method.isSafe {
       add([target], of: hop.url, to: &urls)
     }
-    guard !request.method.isSafe, response.status.kind == .success || response.status.kind == .redirection else {
-      return urls
-    }
+    guard !request.method.isSafe, response.status.kind != .clientError else { return urls }
     let named = [HTTPHeaderName.location, .contentLocation].compactMap { name in
       response.headers.values(for: name).first.flatMap { URL(string: $0, relativeTo: request.url)?.absoluteURL }
     }

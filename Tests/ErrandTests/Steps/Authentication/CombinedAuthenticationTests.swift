@@ -101,7 +101,8 @@ import Testing
 
   @Test func `a combination's account depends on each of its accounts`() async throws {
     func account(_ elements: Authentication...) -> String? {
-      AuthenticationRule.account(of: Authentication.all(elements).rules(for: .known("https://shop.test")) { _ in true })
+      let request = HTTPRequest(.get, .known("https://shop.test"))
+      return Authentication.all(elements).ofCall?.account(of: request) { _ in true }?.name
     }
     let (ann, bob) = (Authentication.bearer("x").forAccount("ann"), Authentication.bearer("y").forAccount("bob"))
     #expect(account(ann) == "account ann" && account() == nil)

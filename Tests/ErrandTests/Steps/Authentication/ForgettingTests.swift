@@ -193,12 +193,12 @@ import Testing
     own.withLock { $0 = authentication }
     let sent = Shared<[String?]>([])
     let shop = shop(authentication, sent, refuses: "Bearer t1")
-    let call = Task { try await shop.task().run() }
+    let call = Task { await taskError { try await shop.task().run() } }
     await asked.reached(2)
     signOut.open()
     await cancelled.reached(1)
     may.open()
-    _ = try await call.value
+    #expect(await call.value?.code == .authenticationFailed)
     try await left.withLock { $0 }?.value
     try await shop.task().run()
     #expect(sent.withLock { $0.last } == "Bearer t3", "the token of the second refresh was forgotten")

@@ -163,4 +163,23 @@ import Testing
     _ = bench.machine.succeeded("b", isNew: false, at: .zero)
     #expect(bench.machine.current?.version == 2, "versions are never reused")
   }
+
+  @Test func `a closed machine fails every caller, and does not keep the token of a running refresh`() {
+    _ = demand(beyond: 0, id: 1)
+    bench.machine.close()
+    #expect(demand(beyond: 0, id: 2) == "fail")
+    #expect(bench.succeeded("a", isNew: true, at: .zero) == [1])
+    #expect(bench.machine.current == nil && demand(beyond: 0) == "fail" && !bench.machine.holdsToken)
+  }
+
+  @Test func `a closed machine does not start a cancelled refresh again`() {
+    _ = demand(beyond: 0, id: 1)
+    #expect(bench.leave(1) && demand(beyond: 0, id: 2) == "wait")
+    bench.machine.close()
+    guard case .notify(let ids) = bench.machine.failed(Failure(), at: .zero) else {
+      Issue.record("starts another refresh")
+      return
+    }
+    #expect(ids == [2])
+  }
 }

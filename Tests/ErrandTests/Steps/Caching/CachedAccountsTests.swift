@@ -98,6 +98,61 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
+  private enum AccountKey: TaskContextKey { static let defaultValue = "" }
+
+  /// Has a token for each value of a header field, or of the task's context.
+  private struct Accounts: Authenticator {
+    let byHeader: Bool
+
+    func tokenKey(for request: HTTPRequest) -> String {
+      byHeader ? request.headers["X-Account"] ?? "" : request.options.context[AccountKey.self]
+    }
+
+    func apply(_ token: String, to request: inout HTTPRequest) { request.headers[.authorization] = "Bearer \(token)" }
+
+    func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+      context.tokenKey
+    }
+  }
+
+  @Test(arguments: [true, false], [nil, "ours"])
+  func `separates the responses to different token keys`(byHeader: Bool, name: String?) async throws {
+    let accounts = Authentication.custom(Accounts(byHeader: byHeader))
+    let shop = CachedShop(configure: { $0.authentication = name.map { accounts.forAccount($0) } ?? accounts }) {
+      _, request in
+      .text(
+        request.headers[.authorization] ?? "none", [.cacheControl: "private, max-age=60", .vary: "Authorization"],
+        for: request)
+    }
+    func get(_ account: String) async throws -> String {
+      let task = shop.task()
+      return try await byHeader
+        ? shop.get(task.header("X-Account", account)).text : shop.get(task.context(AccountKey.self, account)).text
+    }
+    for _ in 0..<2 {
+      for account in ["ann", "bob", ""] { #expect(try await get(account) == "Bearer \(account)") }
+    }
+    #expect(shop.sentCount == 3)
+  }
+
+  @Test func `does not store a response whose token key was changed by a step`() async throws {
+    struct Moving: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.options.context[AccountKey.self] = "bob"
+        return try await next(request)
+      }
+    }
+    let shop = CachedShop(configure: {
+      $0.authentication = .custom(Accounts(byHeader: false))
+      $0.perAttemptSteps = [Moving()]
+    }) { _, request in .text(request.headers[.authorization] ?? "none", [.cacheControl: "max-age=60"], for: request) }
+    let ann = shop.task().context(AccountKey.self, "ann")
+    #expect(try await shop.get(ann) == ("Bearer bob", "errand; fwd=uri-miss"))
+    let bob = shop.task().context(AccountKey.self, "bob")
+    #expect(try await shop.get(bob) == ("Bearer bob", "errand; fwd=uri-miss; stored"))
+  }
+
   @Test func `does not store a response under cookies that changed during the call`() async throws {
     struct SigningIn: PerAttemptStep {
       let jar: CookieJar

@@ -104,8 +104,8 @@ import Testing
 
   @Test func `networkFirst returns the stored response when its limit expires`() async throws {
     let shop = CachedShop { number, request in
-      if number > 1 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // forever
-      return .text("\(number)", for: request)
+      if number == 2 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // forever
+      return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
     }
     _ = try await shop.get("widgets/7", .networkFirst(limit: .seconds(3)))
     let call = Task { try await shop.get("widgets/7", .networkFirst(limit: .seconds(3))) }
@@ -113,6 +113,8 @@ import Testing
     shop.clock.advance(by: .seconds(3))
     #expect(try await call.value.text == "1")
     #expect(await eventually { shop.server.manager.runningCount == 0 && shop.events.isBalanced })
+    // The response that was too late is requested again in the background.
+    #expect(try await eventually { try await shop.get("widgets/7", .cacheOnly).text == "3" })
   }
 
   @Test func `does not hide security errors behind a stored response`() async throws {

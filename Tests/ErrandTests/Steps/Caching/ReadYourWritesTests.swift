@@ -47,6 +47,30 @@ import Testing
     #expect(await eventually { shop.server.manager.callCount == 0 })
   }
 
+  @Test(arguments: [nil, 504, 500] as [HTTPStatus?])
+  func `a change without a response, or with a server error, removes the stored response`(
+    status: HTTPStatus?
+  ) async throws {
+    let shop = CachedShop { number, request in
+      if request.method.isSafe { return .text("\(number)", [.cacheControl: "max-age=60"], for: request) }
+      guard let status else { throw TaskError(.connectionLost, "no", phase: .awaitingResponse) }
+      return .status(status, for: request)
+    }
+    _ = try await shop.get()
+    await #expect(throws: TaskError.self) { try await put(shop) }
+    #expect(try await shop.get().text == "3")
+  }
+
+  @Test func `a rejected change keeps the stored response`() async throws {
+    let shop = CachedShop { number, request in
+      request.method.isSafe
+        ? .text("\(number)", [.cacheControl: "max-age=60"], for: request) : .status(409, for: request)
+    }
+    _ = try await shop.get()
+    await #expect(throws: TaskError.self) { try await put(shop) }
+    #expect(try await shop.get().text == "1")
+  }
+
   @Test func `a change to another URL has no effect`() async throws {
     let shop = shop()
     let early = Task { try await shop.get() }
@@ -82,7 +106,7 @@ import Testing
     }
     let slow = Slow(base: try await cache.store(.made(), for: .widget()), log: log)
     let writer = CurrentWriter(
-      writer: slow, store: cache, url: CacheKey.widget().url, log: log, count: log.count)
+      writer: slow, store: cache, url: CacheKey.widget().url, account: nil, log: log, count: log.count)
     try await writer.write(Data("abc".utf8))
     try await writer.commit()
     #expect(cache.count == 0)

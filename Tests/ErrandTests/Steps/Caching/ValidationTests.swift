@@ -105,7 +105,8 @@ import Testing
     }
     for method in [HTTPMethod.post, .put, .patch, .delete, "PURGE"] {
       #expect(urls(method, .ok) == ["https://shop.test/widgets/7"])
-      #expect(urls(method, 303).count == 1 && urls(method, 404).isEmpty && urls(method, 500).isEmpty)
+      #expect(urls(method, 303).count == 1 && urls(method, 404).isEmpty)
+      #expect(urls(method, 504).count == 1, "the server may have processed the request")
     }
     for method in [HTTPMethod.get, .head, .options, .trace, .query] { #expect(urls(method, .ok).isEmpty) }
     // §4.4: "A cache MAY invalidate other URIs (...). In particular, the URI(s) in the Location and Content-Location
