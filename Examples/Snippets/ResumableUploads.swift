@@ -13,6 +13,11 @@ func resumableUpload(_ video: URL, _ shop: Server) async throws -> HTTPStatus {
   return place == nil ? .noContent : answer.status
 }
 
+func repeatableUpload(_ video: URL, _ shop: Server) -> ResumableUpload {
+  let upload = ResumableUpload(of: video, with: AddVideo().on(shop).idempotency(.key), by: .tus)
+  return upload
+}
+
 func watched(_ upload: ResumableUpload, show: @escaping @Sendable (Double?) -> Void) async throws {
   let watching = Task {
     for await state in upload.states { show(state.progress?.fraction) }

@@ -107,6 +107,11 @@ final class TransferCoordinator: Sendable {
     }
   }
 
+  /// Throws ``PausedError`` if the transfer is paused.
+  func checkPause() throws {
+    if state.withLock({ $0.life.isPaused }) { throw PausedError() }
+  }
+
   /// Waits while the transfer is paused. Throws `CancellationError` if the run is cancelled.
   func pass() async throws {
     try Task.checkCancellation()

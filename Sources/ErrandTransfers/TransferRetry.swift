@@ -2,7 +2,8 @@ import Errand
 import ErrandFoundation
 
 /// Decides whether a transfer continues after a failed attempt, based on the task's retry policy, the host's retry
-/// budget and the deadline. An attempt that makes progress resets the retry count.
+/// budget and the deadline. An attempt that makes progress resets the retry count. A transfer also outlasts an open
+/// circuit and an outage of the token endpoint, up to the same number of attempts.
 struct TransferRetry: Sendable {
   /// The maximum number of times in a row that a rejected task is rebuilt and signed again.
   private static let mostRenewals = 2
@@ -11,8 +12,12 @@ struct TransferRetry: Sendable {
   private let manager: TaskManager
   private let limit: Duration?
   private let start: Duration
+  /// How long a circuit stays open.
+  private let openDuration: Duration
   /// The attempts that have failed since progress was last made.
   private var attempts: [AttemptRecord] = []
+  /// The attempts that a circuit breaker has refused since then, without another attempt in between.
+  private var refusals: [AttemptRecord] = []
   private var renewals = 0
   /// Whether the last attempt made no progress.
   private var isRepetition = false
@@ -20,6 +25,7 @@ struct TransferRetry: Sendable {
   init(_ plan: TaskPlan) {
     let configuration = plan.server.snapshot.configuration
     policy = plan.retryPolicy(under: configuration)
+    openDuration = configuration.circuitBreaker.openDuration
     manager = plan.server.manager
     limit = plan.timeouts.orElse(configuration.timeouts).bounded.call
     start = manager.clock.now
@@ -56,7 +62,7 @@ struct TransferRetry: Sendable {
   /// Whether an attempt has failed since progress was last made.
   var hasFailed: Bool { !attempts.isEmpty }
 
-  mutating func gained() { (attempts, renewals) = ([], 0) }
+  mutating func gained() { (attempts, refusals, renewals) = ([], [], 0) }
 
   /// Whether to rebuild a rejected task, for example because its URL signature has expired. Each call counts toward the
   /// limit.
@@ -71,7 +77,36 @@ struct TransferRetry: Sendable {
     isRepetition = !hasGained
     var record = error.attempts.last ?? AttemptRecord(number: attempts.count + 1)
     record.failure = record.failure ?? error.reason
-    attempts.append(record)
+    if error.code == .circuitOpen {
+      refusals.append(record)
+    } else {
+      refusals = []
+      attempts.append(record)
+    }
+  }
+
+  /// Returns the policy's verdict on a failed attempt, and at least the delay until its circuit lets a request through.
+  private func verdict(
+    on error: TaskError, _ request: HTTPRequest, waited: Duration
+  ) async throws -> RetryPolicy.Verdict {
+    let isRefused = error.code == .circuitOpen
+    // These errors end a single call, so a policy would not retry them. A closure of the app receives the actual error.
+    let isOutlasted = policy.mostAttempts != nil && error.isTransient && !error.isRetryable
+    let failure = RetryPolicy.Failure(
+      request: request, attempts: isOutlasted && isRefused ? refusals : attempts + refusals,
+      error: isOutlasted ? TaskError(.connectionLost, error.reason, phase: error.phase) : error,
+      retryAfter: RetryAfter.delay(in: error.headers, now: manager.dates.now).map { max(.zero, $0 - waited) },
+      random: manager.random.unit())
+    let verdict = try await policy.verdict(failure)
+    guard isRefused, case .retry(let delay) = verdict else { return verdict }
+    return .retry(after: max(delay, circuitDelay(request)))
+  }
+
+  /// The time until the circuit of the request's host is half open. If that is unknown, for example because another
+  /// call is the probe, the time that a circuit stays open.
+  private func circuitDelay(_ request: HTTPRequest) -> Duration {
+    guard let host = Origin(request.url), case .open(let time) = manager.circuit(of: host) else { return openDuration }
+    return time
   }
 
   /// Returns the delay before the next attempt. Call `failed(_:hasGained:)` first. If the transfer must not be retried,
@@ -80,13 +115,9 @@ struct TransferRetry: Sendable {
   func delay(
     after error: TaskError, _ request: HTTPRequest, onceOnly: HTTPMethod? = nil, waited: Duration = .zero
   ) async throws -> Duration {
-    let failure = RetryPolicy.Failure(
-      request: request, attempts: attempts, error: error,
-      retryAfter: RetryAfter.delay(in: error.headers, now: manager.dates.now).map { max(.zero, $0 - waited) },
-      random: manager.random.unit())
     var refused = attributed(error)
-    (refused.attemptCount, refused.elapsed) = (attempts.count, manager.clock.now - start)
-    let verdict = try await policy.verdict(failure)
+    (refused.attemptCount, refused.elapsed) = (attempts.count + refusals.count, manager.clock.now - start)
+    let verdict = try await verdict(on: error, request, waited: waited)
     if case .stand = verdict { throw refused }
     refused.mostAttempts = policy.mostAttempts
     switch verdict {

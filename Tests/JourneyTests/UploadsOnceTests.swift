@@ -263,18 +263,14 @@ import Testing
   }
 
   @Test(arguments: [.drop, .status(.serviceUnavailable), .status(408)] as [MockAnswer])
-  func `does not retry the creation of an empty upload`(answer: MockAnswer) async throws {
-    try await withUpload(0) { file, _ in
-      let store = try UploadShop()
-      store.mock.route(.post, "/files") { _ in answer }
-      let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
-      #expect(store.mock.requestCount == 1 && error?.retryRefusal?.contains("is not idempotent") == true)
-    }
-    try await withUpload(1) { file, _ in
-      let store = try UploadShop()
-      store.mock.route(.post, "/files") { _ in .drop }
-      await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
-      #expect(store.mock.requestCount == 3, "creating a non-empty upload is retried")
+  func `does not retry the creation of an upload`(answer: MockAnswer) async throws {
+    for size in [0, 1] {
+      try await withUpload(size) { file, _ in
+        let store = try UploadShop()
+        store.mock.route(.post, "/files") { _ in answer }
+        let error = await #expect(throws: TaskError.self) { try await store.upload(file, by: .tus).run() }
+        #expect(store.mock.requestCount == 1 && error?.retryRefusal?.contains("is not idempotent") == true)
+      }
     }
   }
 

@@ -296,6 +296,14 @@ public struct TaskError: Error, Sendable {
     }
   }
 
+  /// Whether work that outlasts a call, such as an event stream or a transfer, can continue with a later call: the error
+  /// is retryable, the circuit is open, or the token endpoint failed for such a reason.
+  package var isTransient: Bool {
+    let isTransient = isRetryable || code == .circuitOpen
+    guard isTokenFailure, let status else { return isTransient }
+    return isTransient || RetryableStatuses.standard.contains(status) || status.kind == .serverError
+  }
+
   /// The server's problem description (RFC 9457), if any.
   public var problem: ProblemDetails? {
     guard headers.mediaType?.essence == MediaType.problem.rawValue else { return nil }

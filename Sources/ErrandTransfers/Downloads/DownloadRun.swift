@@ -153,11 +153,7 @@ actor DownloadRun {
   /// Builds the task again, and requests the entire file or the missing bytes of the known version.
   private func plan(for asked: DownloadStep.Asked, isRepetition: Bool) throws -> TaskPlan {
     var plan = makePlan()
-    guard plan.range == nil else {
-      throw TaskError(
-        .badRequest, "can't combine ResumableDownload with range(_:): remove the range",
-        phase: .preparing, wasNotSent: true)
-    }
+    if let reason = Self.refusal(of: plan) { throw TaskError(.badRequest, reason, phase: .preparing, wasNotSent: true) }
     let (remaining, transfer) = (try retry.time(), coordinator.number)
     plan.change { plan in
       plan.headers[.acceptEncoding] = "identity"
@@ -173,12 +169,20 @@ actor DownloadRun {
       plan.transfer = transfer
       plan.isRepetition = isRepetition
     }
-    guard plan.httpMethod == .get || plan.httpMethod == .automatic else {
-      throw TaskError(
-        .badRequest, "can't resume a \(plan.httpMethod): ResumableDownload requires GET",
-        phase: .preparing, wasNotSent: true)
-    }
     return plan
+  }
+
+  /// Returns the reason if the task can't be downloaded in several requests.
+  private static func refusal(of plan: TaskPlan) -> String? {
+    if plan.range != nil { return "can't combine ResumableDownload with range(_:): remove the range" }
+    if plan.idempotency == .neverRepeat {
+      return
+        "\(plan.taskName) is .neverRepeat, but a resumable download repeats a request if its response was lost: use download(to:)"
+    }
+    guard plan.httpMethod == .get || plan.httpMethod == .automatic else {
+      return "can't resume a \(plan.httpMethod): ResumableDownload requires GET"
+    }
+    return nil
   }
 
   /// Whether the URL and the journal identify different content.

@@ -16,8 +16,10 @@ public import ErrandFoundation
 /// over. Parts of two versions are never combined.
 ///
 /// Retries follow the task's `RetryPolicy`. An attempt that makes progress resets the retry count and does not use
-/// the `RetryBudget`. After a 401 or 403, the task is rebuilt and resent immediately, at most twice in a row.
-/// `timeouts.call` limits the entire run, and the idle timeout ends an attempt whose body stalls.
+/// the `RetryBudget`. After a 401 or 403, the task is rebuilt and resent immediately, at most twice in a row. If the
+/// host's circuit breaker is open, the next attempt waits until it lets a request through. Temporary failures of the
+/// token endpoint are retried. `timeouts.call` limits the entire run, and the idle timeout ends an attempt whose body
+/// stalls.
 ///
 /// With `ranges`, several parts of the file are fetched concurrently if the server supports it. Each part continues
 /// where it stopped.
@@ -32,7 +34,8 @@ public final class ResumableDownload: Sendable {
   /// Creates a download without starting it.
   ///
   /// - Parameters:
-  ///   - task: The task, which must use GET. Its response must not be compressed.
+  ///   - task: The task, which must use GET, must not set a range, and must not be `.neverRepeat`, because a request
+  ///     whose response was lost is repeated. Its response must not be compressed.
   ///   - file: The target file. When the download is complete, it replaces an existing file or symbolic link. Missing
   ///     folders are created.
   ///   - digest: The expected digest of the file. Defaults to the one sent by the server (`Repr-Digest`,
@@ -74,10 +77,11 @@ public final class ResumableDownload: Sendable {
   /// continues the partial download.
   ///
   /// - Returns: The file, with the head, metrics and record of the last response.
-  /// - Throws: The `TaskError` of the last attempt, or `TaskError` with code `.fileNotWritable` if the file can't
-  ///   be written, for example because the disk is full; `.bodyTooLarge` if the file exceeds `maximumSize`;
-  ///   `.digestMismatch` if the digest is wrong, which discards the partial download; or `.transferInUse` if the
-  ///   download is already running. Also throws any error thrown by a hook, and `CancellationError` if cancelled.
+  /// - Throws: The `TaskError` of the last attempt, or `TaskError` with code `.badRequest` if the task does not use
+  ///   GET, sets a range or is `.neverRepeat`; `.fileNotWritable` if the file can't be written, for example because the
+  ///   disk is full; `.bodyTooLarge` if the file exceeds `maximumSize`; `.digestMismatch` if the digest is wrong, which
+  ///   discards the partial download; or `.transferInUse` if the download is already running. Also throws any error
+  ///   thrown by a hook, and `CancellationError` if cancelled.
   @discardableResult
   public func run() async throws -> TaskResponse<URL> {
     try await coordinator.run(makePlan()) { [self] in

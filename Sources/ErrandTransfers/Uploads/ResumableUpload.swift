@@ -14,7 +14,10 @@ public import ErrandFoundation
 ///
 /// After each failure, the upload asks the server for its position and continues there. Retries follow the task's
 /// `RetryPolicy`, and progress resets the retry count. If the server no longer knows the upload, the upload starts
-/// over.
+/// over, unless the task is `.neverRepeat`.
+///
+/// The request that starts the upload is retried only if the task's `idempotency` allows it or the request was not
+/// sent.
 ///
 /// A journal next to the file records the upload's location. Only the current user can access the journal. A later
 /// upload of the same file to the same URL continues where this one stopped. If the file has changed since, the upload
@@ -134,7 +137,7 @@ public final class ResumableUpload: Sendable {
     }
   }
 
-  /// Pauses the upload. The current request is cancelled, unless it must not be resent.
+  /// Pauses the upload. The current request is cancelled, unless it starts the upload.
   ///
   /// - Returns: Whether the upload was paused. `false` if it was already paused.
   @discardableResult

@@ -46,16 +46,26 @@ extension UploadRun {
   }
 
   /// Starts the upload over. Keeps the journal until the new upload has started, in case of an error. Throws if the
-  /// server may have the entire content, because resending the content could create a duplicate.
+  /// task must not be repeated, or if the server may have the entire content, because resending the content could
+  /// create a duplicate.
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
-    if mayBeWhole, makePlan().idempotency != .safeToRepeat {
+    if let reason = reasonNotToBeginAgain {
       var error = TaskError.refused(answer, server)
-      error.retryRefusal = "the server may already have \(job.name): to upload it again, call discard(), then run()"
+      error.retryRefusal = "\(reason): to upload it again, call discard(), then run()"
       lastWord = error
       throw error
     }
     (session, offset, isRestored) = (nil, nil, false)
     try await detour(answer)
+  }
+
+  private var reasonNotToBeginAgain: String? {
+    switch makePlan().idempotency {
+    case .safeToRepeat: nil
+    case _ where mayBeWhole: "the server may already have \(job.name)"
+    case .neverRepeat: "the server no longer has the upload of \(job.name), and the task is .neverRepeat"
+    case .automatic, .key: nil
+    }
   }
 
   /// Sends later requests to a new location. Throws if they must not be sent there.

@@ -41,6 +41,8 @@ actor UploadRun {
   var taken: TaskResponse<Data>?
   /// The starting request's `Idempotency-Key`. Kept until the upload has started.
   private var key: String?
+  /// The starting request's method, if the server may have received the request and it must not be resent.
+  private var onceOnly: HTTPMethod?
   private var attempts = 0
   var hasGained = false
   /// Whether there has been progress since the last failure. If so, the next failure resets the retry count and does
@@ -89,8 +91,11 @@ actor UploadRun {
     hasGained = false
     coordinator.note(.running(progress()))
     do {
-      // A pause must not cancel a request that must not be resent.
-      if beginsWhole { try await step() } else { try await coordinator.attempt { try await self.step() } }
+      if let session {
+        try await coordinator.attempt { try await self.step(session) }
+      } else {
+        try await begin()
+      }
       if hasGained { retry.gained() }
       hasGainedSince = hasGainedSince || hasGained
     } catch is TransferCoordinator.PausedError {
@@ -108,9 +113,6 @@ actor UploadRun {
     }
   }
 
-  /// Whether the next request starts the upload and also completes it, because the content is empty.
-  private var beginsWhole: Bool { session == nil && length == 0 && job.dialect.endsWithLastByte }
-
   /// The request that starts the upload, with its idempotency key, if any.
   private var beginning: UploadRequest {
     var request = job.dialect.begin(UploadSource(fileName: job.name, length: length, type: job.type))
@@ -125,17 +127,9 @@ actor UploadRun {
     return plan.idempotency == .key ? server.manager.random.key() : nil
   }
 
-  /// The starting request's method, if the server may have read the request and it must not be resent; otherwise `nil`.
-  private var onceOnly: HTTPMethod? {
-    guard session == nil, mayBeWhole else { return nil }
-    let request = beginning
-    return makePlan().idempotency.allowsRepetition(of: request.method, request.headers) ? nil : request.method
-  }
-
-  /// Sends one request: the next chunk, or a request that must precede it.
-  private func step() async throws {
+  /// Sends one request: the next chunk, or a query for the position.
+  private func step(_ session: UploadSession) async throws {
     try check()
-    guard let session else { return try await begin() }
     let place = try place(at: session.location)
     guard let offset else {
       let answer = try await send(job.dialect.query(session), at: place, .none)
@@ -156,8 +150,7 @@ actor UploadRun {
   /// Sends a request that completes the upload if `isEnd` is `true`. In that case, records that the server may have the
   /// entire content, unless the request was not sent or was rejected.
   private func ending(
-    _ isEnd: Bool, _ send: () async throws -> TaskResponse<Data>,
-    isRefused: (TaskResponse<Data>) -> Bool = { _ in true }
+    _ isEnd: Bool, _ send: () async throws -> TaskResponse<Data>, isRefused: (TaskResponse<Data>) -> Bool
   ) async throws -> TaskResponse<Data> {
     guard isEnd else { return try await send() }
     let before = mayBeWhole
@@ -234,20 +227,25 @@ actor UploadRun {
     return digest
   }
 
-  private func begin() async throws {
+  /// Updates the task's URL and asks for the server's features. Returns the checksum algorithm for the chunks.
+  private func prepare() async throws -> UploadChecksum? {
+    try check()
     home = try await ServerSnapshot.url(of: makePlan())  // the URL's signature may have expired
-    var checksum: UploadChecksum?
-    if let inquiry = job.dialect.inquiry() {
-      let answer = try await send(inquiry, at: nil, .none)
-      if answer.status.kind == .success { checksum = job.dialect.checksum(by: UploadAnswer(answer)) }
-    }
+    guard let inquiry = job.dialect.inquiry() else { return nil }
+    let answer = try await send(inquiry, at: nil, .none)
+    return answer.status.kind == .success ? job.dialect.checksum(by: UploadAnswer(answer)) : nil
+  }
+
+  private func begin() async throws {
+    onceOnly = nil
+    let checksum = try await coordinator.attempt { try await self.prepare() }
+    try coordinator.checkPause()
     key = key ?? drawnKey()
     let request = beginning
-    let answer = try await ending(beginsWhole) {
-      try await send(request, at: nil, request.content == .ofTask ? .own : .none)
-    }
+    // Outside an attempt: if a pause cancelled the request, the server could still create an upload.
+    let answer = try await send(request, at: nil, request.content == .ofTask ? .own : .none, isStart: true)
     guard answer.status.kind == .success else {
-      if answer.status.isRefusal, retry.mayRenew() { return }
+      if answer.status.isRefusal, makePlan().idempotency != .neverRepeat, retry.mayRenew() { return }
       throw TaskError.refused(answer, server)
     }
     var begun: UploadSession
@@ -260,7 +258,8 @@ actor UploadRun {
     begun.checksum = checksum
     isDeferred = length == nil
     try keep.remember(begun, for: job.dialect, stamp, job.identity(at: home), isDeferred: isDeferred)
-    (session, isRestored, sent, hasSentLast, mayBeWhole, taken, key) = (begun, false, 0, false, false, nil, nil)
+    (session, isRestored, sent, hasSentLast, mayBeWhole, taken) = (begun, false, 0, false, false, nil)
+    (key, onceOnly) = (nil, nil)
     try await reach(0, answer, after: nil)
   }
 
@@ -286,7 +285,7 @@ actor UploadRun {
   }
 
   private func send(
-    _ request: UploadRequest, at place: LinkedURL?, _ content: UploadPart.Content
+    _ request: UploadRequest, at place: LinkedURL?, _ content: UploadPart.Content, isStart: Bool = false
   ) async throws -> TaskResponse<Data> {
     let place = try self.place(of: request, at: place)
     let target = place?.url ?? home
@@ -299,6 +298,7 @@ actor UploadRun {
     plan.isRepetition = retry.hasFailed
     plan.progress = content.isChunk ? reporter(plan.progress) : nil
     let call = Call(plan, .memory)
+    defer { if isStart { onceOnly = call.methodSentOnce } }
     do {
       return try await Self.perform(call)
     } catch {

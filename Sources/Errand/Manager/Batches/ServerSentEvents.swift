@@ -42,7 +42,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var origin = EventOrigin()
     /// The number of consecutive connections that the server closed without sending data.
     private var idleConnections = 0
-    /// The number of consecutive connections that failed.
+    /// The number of consecutive requests without an event stream as their response.
     private var failures = 0
     /// Whether the current connection has received data. Comments count as data.
     private var isAlive = false
@@ -105,7 +105,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
           if parser.lastID != id { numberedBy = origins }
           return
         }
-      } catch let error as TaskError where error.isRetryable {
+      } catch let error as TaskError where error.isTransient {
         return try await disconnected(error)
       } catch {
         throw ended(by: error)
@@ -116,7 +116,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     /// The limits of the reconnection delay that the server can set.
     private static let (shortestWait, longestWait) = (Duration.milliseconds(100), Duration.seconds(600))
 
-    /// The delay before the next connection. It doubles with each failure, up to a minute (HTML Standard §9.2.3).
+    /// The delay before the next connection. It doubles with each failed request, up to a minute (HTML Standard §9.2.3).
     private var wait: Duration {
       let stated = Swift.min(Swift.max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
       return Swift.max(stated, Swift.min(stated * (1 << Swift.min(Swift.max(failures - 1, 0), 16)), .seconds(60)))
@@ -128,7 +128,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       chunks = nil
       parser.restart()
       idleConnections = isAlive ? 0 : idleConnections + (error == nil ? 1 : 0)
-      failures = isAlive || error == nil ? 0 : failures + 1
       isAlive = false
       isAgain = true
       let most = plan.retryPolicy(under: plan.server.configuration).mostAttempts ?? .max
@@ -188,7 +187,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         if !isAgain { mayRepeat = call.state.withLock { $0.sent.onceOnly } == nil }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
-      } catch let error as TaskError where isAgain && error.isRetryable {
+        failures = 0
+      } catch let error as TaskError where isAgain && error.isTransient {
+        failures += 1
         try await disconnected(error)  // the server may be restarting
       } catch {
         throw ended(by: error)

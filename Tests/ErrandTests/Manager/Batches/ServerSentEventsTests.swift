@@ -1,7 +1,8 @@
-import Errand
 import ErrandTesting
 import Foundation
 import Testing
+
+@testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct ServerSentEventsTests {
   private struct Prices: ServerGETTask { let path = "prices" }
@@ -219,6 +220,45 @@ import Testing
       .status(204))
     #expect(try await all(Prices().on(stub.server).retry(.fixed(retries: 1, delay: .zero)).events()) == ["a"])
     #expect(stub.clock.now.offset >= .seconds(660) && stub.clock.now.offset < .seconds(800))
+  }
+
+  @Test func `a silent connection does not lengthen the delay, but a failed request does`() async throws {
+    let requests = Shared(0)
+    let clock = ManualClock(.autoAdvancing)
+    let transport = StubTransport { request in
+      let number = requests.withLock { requests in
+        requests += 1
+        return requests
+      }
+      if number > 15 { return .status(.noContent, for: request) }  // after two attempts for each of five connections
+      if number > 5 { throw TaskError(.connectionLost, "no", phase: .connecting) }
+      let silence = HTTPResponseBody(ScriptedBody([], .fails))
+      return HTTPResponse(.ok, url: request.url, headers: [.contentType: "text/event-stream"], body: silence)
+    }
+    let server = Server(
+      "https://shop.test", transport: transport, manager: TaskManager(clock: CallClock(clock)), environment: [:])
+    #expect(try await all(Prices().on(server).retry(.attempts(2)).events()) == [])
+    // Five silent connections, and five failures whose delay doubles: 3, 6, 12, 24 and 48 s.
+    #expect(clock.now.offset >= .seconds(5 * 3 + 93) && clock.now.offset < .seconds(5 * 3 + 93 + 60))
+  }
+
+  @Test(arguments: [TaskError.Code.circuitOpen, .connectionLost]) func `reconnects after a transient failure`(
+    code: TaskError.Code
+  ) async throws {
+    let failure = StubLog.Answer.failure(TaskError(code, "no", phase: .waiting, wasNotSent: true))
+    let stub = StubServer(stream("data: a\n\n"), failure, stream("data: b\n\n"), .status(204))
+    #expect(try await all(Prices().on(stub.server).events()) == ["a", "b"])
+  }
+
+  @Test func `a token request's error is transient if its cause is`() {
+    func error(_ code: TaskError.Code, _ status: HTTPStatus? = nil) -> TaskError {
+      var error = TaskError(code, "no", phase: .authenticating)
+      (error.status, error.isTokenFailure) = (status, true)
+      return error
+    }
+    #expect(error(.authenticationFailed, 503).isTransient && error(.authenticationFailed, 500).isTransient)
+    #expect(error(.connectionLost).isTransient && !error(.authenticationFailed, 400).isTransient)
+    #expect(!error(.signInRequired).isTransient && !TaskError(.badStatus, "404", phase: .finishing).isTransient)
   }
 
   @Test func `does not send Last-Event-ID to another origin after the remote has changed`() async throws {
