@@ -97,8 +97,9 @@ extension Call {
       }
       return await attempt.received(sharesResponses ? await stored(response, run, of: attempt) : response)
     } catch {
-      if sharesResponses { await forget(unanswered: request) }
-      return attempt.failed(error)
+      let result = attempt.failed(error)
+      if sharesResponses, !attempt.sent(with: result).isNothing { await forget(unanswered: request) }
+      return result
     }
   }
 }

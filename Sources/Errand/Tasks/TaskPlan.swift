@@ -142,6 +142,12 @@ public struct TaskPlan: Sendable {
     return plan
   }
 
+  /// The authentication with the tokens that are current now, for work that makes several calls: a sign-out in between
+  /// ends the work.
+  package var presentAuthentication: Authentication {
+    authentication.inheriting(server.snapshot.authentication).ofCall?.settings ?? .none
+  }
+
   /// The task's current header fields, including those set by modifiers. ``headers`` contains the fields as they were
   /// when the plan was created.
   var presentHeaders: HTTPHeaders {

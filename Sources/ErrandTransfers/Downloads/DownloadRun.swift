@@ -28,7 +28,12 @@ actor DownloadRun {
   ) {
     let plan = makePlan()
     server = plan.server
-    self.makePlan = makePlan
+    let authentication = plan.presentAuthentication
+    self.makePlan = {
+      var plan = makePlan()
+      plan.authentication = authentication
+      return plan
+    }
     self.file = file
     self.coordinator = coordinator
     self.aim = aim

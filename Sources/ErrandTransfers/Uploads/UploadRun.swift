@@ -57,7 +57,12 @@ actor UploadRun {
     _ coordinator: TransferCoordinator, name: @escaping @Sendable (URL) -> Void
   ) throws {
     let plan = makePlan()
-    self.makePlan = makePlan
+    let authentication = plan.presentAuthentication
+    self.makePlan = {
+      var plan = makePlan()
+      plan.authentication = authentication
+      return plan
+    }
     self.home = home
     self.job = job
     self.keep = keep

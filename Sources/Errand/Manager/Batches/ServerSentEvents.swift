@@ -48,7 +48,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var isAlive = false
 
     init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
-      self.plan = plan.withIdempotencyKey
+      var plan = plan.withIdempotencyKey
+      plan.authentication = plan.presentAuthentication
+      self.plan = plan
       self.terminator = terminator
       parser = EventStreamParser(limit: limit)
     }

@@ -79,8 +79,10 @@ struct ExchangeRecord: Sendable {
     // Errors and the timeline can contain the URL and text from the app's own errors, so hide them if the URL is
     // hidden.
     let isShown = style.contains(.url)
-    for exchange in exchanges {
-      if let body = exchange.body { PayloadSecrets.learn(from: body, exchange.response?.mediaType, of: call) }
+    if !record.entries.contains(where: { if case .decoded = $0.moment { true } else { false } }) {
+      for exchange in exchanges {
+        if let body = exchange.body { PayloadSecrets.learn(from: body, exchange.response?.mediaType, of: call) }
+      }
     }
     let exchanges = exchanges.map { recorded($0, style, call.snapshot) }
     let moments = record.entries.map(RecordedCall.Moment.init)

@@ -141,8 +141,7 @@ extension Authentication {
   ///
   /// A call that began earlier doesn't get the new token, which may belong to another user. If its request is sent
   /// later or again, such as for a retry, the call fails with ``TaskError`` code `.authenticationFailed`. If its
-  /// response arrives later, the response is not stored. If no token was in memory, earlier calls continue with the new
-  /// token.
+  /// response arrives later, the response is not stored.
   ///
   /// Cancels a running refresh and waits until it ends. A refresh can also call this method: the previous token is
   /// forgotten, and running calls use the token that the refresh returns.

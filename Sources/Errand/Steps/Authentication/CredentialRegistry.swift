@@ -30,13 +30,13 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     var flights = 0
     var flight: Task<Void, Never>?
     var forgetCount: Int
-    /// The latest removal of the stored token. A refresh waits until it ends.
-    var removal: Task<Void, any Error>?
   }
 
   private let method: Method
   private let owner: TokenOwner
   let key: String
+  /// The latest removal of the stored token. A refresh waits until it ends.
+  private let removal: Task<Void, any Error>?
   private let state: Lock<State>
 
   init(
@@ -46,7 +46,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     self.owner = owner
     self.key = key
     // A token that has been forgotten must not be loaded.
-    state = Lock(State(hasLoaded: forgetCount > 0, forgetCount: forgetCount, removal: removal))
+    state = Lock(State(hasLoaded: forgetCount > 0, forgetCount: forgetCount))
+    self.removal = removal
   }
 
   var isRefreshable: Bool { method.isRefreshable }
@@ -213,7 +214,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let cancelled = state.withLock { state -> Task<Void, Never>? in
       guard state.flights == flight.number else { return nil }  // another refresh has started
       // Wait for earlier removals: otherwise the refresh would read the token that is being removed.
-      let flight = Task { [self, removal = state.removal] in
+      let flight = Task { [self] in
         _ = await removal?.result
         await refresh(flight)
       }
@@ -334,21 +335,13 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   /// not be sent.
   private func hasForgotten(since count: Int) -> Bool { forgetCount != count }
 
-  /// Whether there is a token, or a refresh may return one.
-  var holdsToken: Bool { state.withLock { $0.machine.holdsToken } }
-
-  /// Forgets the token. Callers get a later one, whose refresh waits for `removal`. Returns whether there was a token,
-  /// or a refresh that may return one.
-  @discardableResult
-  func forget(until removal: Task<Void, any Error>? = nil) -> Bool {
+  /// Forgets the token. Callers get a later one.
+  func forget() {
     state.withLock { state in
-      let heldToken = state.machine.holdsToken
-      if let removal { state.removal = removal }
       state.forgetCount += 1
       state.machine.forget()
       state.rejection = nil
       state.hasLoaded = true  // the stored token is being removed
-      return heldToken
     }
   }
 

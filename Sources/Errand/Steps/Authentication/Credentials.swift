@@ -24,29 +24,29 @@ final class TokenTable<Method: Authenticator>: Tokens {
   private struct State {
     var sources: [String: CredentialRegistry<Method>] = [:]
     var forgetCount: Int
-    /// The latest removal of the stored tokens.
-    var removal: Task<Void, any Error>?
     var isClosed = false
   }
 
   private let method: Method
   private let owner: TokenOwner
   private let state: Lock<State>
+  /// The removal of the stored tokens that ended the table before this one. Refreshes wait for it. It can't wait for them,
+  /// because it is older.
+  let removal: Task<Void, any Error>?
 
   init(_ method: Method, _ owner: TokenOwner, forgetCount: Int = 0, removal: Task<Void, any Error>? = nil) {
     self.method = method
     self.owner = owner
-    state = Lock(State(forgetCount: forgetCount, removal: removal))
+    self.removal = removal
+    state = Lock(State(forgetCount: forgetCount))
   }
-
-  var removal: Task<Void, any Error>? { state.withLock { $0.removal } }
 
   func source(for request: HTTPRequest) -> any CredentialSource {
     let key = method.tokenKey(for: request)
     return state.withLock { state in
       if let source = state.sources[key] { return source }
       let source = CredentialRegistry(
-        method, owner, key: key, forgetCount: state.forgetCount, removal: state.removal)
+        method, owner, key: key, forgetCount: state.forgetCount, removal: removal)
       if state.isClosed { source.close() }
       state.sources[key] = source
       return source
@@ -63,19 +63,12 @@ final class TokenTable<Method: Authenticator>: Tokens {
     }
   }
 
-  /// Forgets the tokens. If there are any, calls that use this table fail. Returns the table for later calls, whose
-  /// refreshes wait for `removal`, and the refreshes that may still be running.
+  /// Forgets the tokens, so that calls that use this table fail. Returns the table for later calls, whose refreshes wait
+  /// for `removal`, and the refreshes that may still be running.
   func ended(until removal: Task<Void, any Error>) -> (next: TokenTable, refreshes: [Task<Void, Never>]) {
     state.withLock { state in
-      let sources = Array(state.sources.values)
-      if !sources.contains(where: \.holdsToken) {
-        state.forgetCount += 1
-        state.removal = removal
-        // A source that has just got a token, or started a refresh, has something to forget after all.
-        if !sources.map({ $0.forget(until: removal) }).contains(true) { return (self, []) }
-      }
       state.isClosed = true
-      let refreshes = sources.compactMap { $0.close() }
+      let refreshes = state.sources.values.compactMap { $0.close() }
       return (TokenTable(method, owner, forgetCount: state.forgetCount + 1, removal: removal), refreshes)
     }
   }

@@ -143,9 +143,6 @@ struct RefreshMachine<Token: Sendable> {
     lastError = nil
   }
 
-  /// Whether there is a token, or a refresh may return one.
-  var holdsToken: Bool { current != nil || isUnderWay }
-
   /// Forgets the token for good. A running refresh still resumes its callers, but its token is not kept.
   mutating func close() {
     forget()

@@ -261,6 +261,17 @@ import Testing
     #expect(!error(.signInRequired).isTransient && !TaskError(.badStatus, "404", phase: .finishing).isTransient)
   }
 
+  @Test func `does not reconnect with the token of another user`() async throws {
+    let signIn = Authentication.bearer { "token" }
+    let stub = StubServer(stream("id: 1\ndata: a\n\n"), stream("data: b\n\n"), .status(204)) {
+      $0.authentication = signIn
+    }
+    let error = await #expect(throws: TaskError.self) {
+      for try await _ in Prices().on(stub.server).events() { try await signIn.forget() }
+    }
+    #expect(error?.code == .authenticationFailed && stub.requests.count == 1)
+  }
+
   @Test func `does not send Last-Event-ID to another origin after the remote has changed`() async throws {
     let stub = StubServer(stream("id: 1\ndata: a\n\n"), stream("data: b\n\n"), .status(204))
     var received: [String] = []

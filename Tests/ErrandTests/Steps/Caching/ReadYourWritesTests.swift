@@ -61,6 +61,16 @@ import Testing
     #expect(try await shop.get().text == "3")
   }
 
+  @Test func `a change that was not sent keeps the stored response`() async throws {
+    let shop = CachedShop { number, request in
+      if request.method.isSafe { return .text("\(number)", [.cacheControl: "max-age=60"], for: request) }
+      throw TaskError(.cannotConnect, "no", phase: .connecting, wasNotSent: true)
+    }
+    _ = try await shop.get()
+    await #expect(throws: TaskError.self) { try await put(shop) }
+    #expect(try await shop.get().text == "1")
+  }
+
   @Test func `a rejected change keeps the stored response`() async throws {
     let shop = CachedShop { number, request in
       request.method.isSafe

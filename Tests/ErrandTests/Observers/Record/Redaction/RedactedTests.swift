@@ -113,4 +113,22 @@ import Testing
     #expect(calls.calls.count >= 3 && shown.contains("sharedAnswer") && shown.contains("hookAnswer"))
     #expect(!shown.contains("planted"), "\(shown)")
   }
+
+  private struct Wallet: TaskPayload {
+    struct Card: TaskPayload { @Redacted var walletPan: String }
+    let cards: [Card]
+  }
+
+  private struct GetWallet: GET<Wallet> { var path: String { "wallet" } }
+
+  @Test func `hides a property that the first response did not have`() async throws {
+    let calls = RecordedCalls()
+    let stub = StubServer(.json(#"{"cards":[]}"#), .json(#"{"cards":[{"walletPan":"planted"}]}"#)) {
+      $0.coalescesRequests = true
+      $0.recorders = [calls]
+    }
+    for _ in 0..<2 { _ = try await stub.server.send(GetWallet()) }
+    let shown = calls.calls.map { "\($0)" }.joined()
+    #expect(shown.contains("walletPan") && !shown.contains("planted"), "\(shown)")
+  }
 }
