@@ -42,7 +42,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var origin = EventOrigin()
     /// The number of consecutive connections that the server closed without sending data.
     private var idleConnections = 0
-    /// The number of consecutive requests without an event stream as their response.
+    /// The number of consecutive connections that failed without data. A silent connection has not failed.
     private var failures = 0
     /// Whether the current connection has received data. Comments count as data.
     private var isAlive = false
@@ -108,17 +108,20 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
           return
         }
       } catch let error as TaskError where error.isTransient {
+        // A stream may be silent for longer than its time limit.
+        failures = isAlive || error.timer == .idle ? 0 : failures + 1
         return try await disconnected(error)
       } catch {
         throw ended(by: error)
       }
+      failures = 0
       try await disconnected(nil)
     }
 
     /// The limits of the reconnection delay that the server can set.
     private static let (shortestWait, longestWait) = (Duration.milliseconds(100), Duration.seconds(600))
 
-    /// The delay before the next connection. It doubles with each failed request, up to a minute (HTML Standard §9.2.3).
+    /// The delay before the next connection. It doubles with each failure, up to a minute (HTML Standard §9.2.3).
     private var wait: Duration {
       let stated = Swift.min(Swift.max(parser.retry ?? .seconds(3), Self.shortestWait), Self.longestWait)
       return Swift.max(stated, Swift.min(stated * (1 << Swift.min(Swift.max(failures - 1, 0), 16)), .seconds(60)))
@@ -189,7 +192,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         if !isAgain { mayRepeat = call.state.withLock { $0.sent.onceOnly } == nil }
         origins = Set((response.redirects.map(\.url) + [response.url]).compactMap { Origin($0) })
         chunks = response.body.makeAsyncIterator()
-        failures = 0
       } catch let error as TaskError where isAgain && error.isTransient {
         failures += 1
         try await disconnected(error)  // the server may be restarting
