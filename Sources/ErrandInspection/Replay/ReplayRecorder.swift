@@ -223,14 +223,15 @@ final class ReplayRecorder: Sendable {
 
   private func write() {
     do {
-      try store.withLock { store in
-        guard var spool = store.spool, !store.isWritten else { return }
+      let isNew = try store.withLock { store in
+        guard var spool = store.spool, !store.isWritten else { return false }
         try spool.redactAgain()
         store.spool = spool
         try spool.write(base, to: file)
         (store.isWritten, store.written) = (true, spool.size)
+        return true
       }
-      state.withLock { $0.failure = nil }
+      if isNew { state.withLock { $0.failure = nil } }
     } catch {
       fail(error)
       store.withLock { $0.isWritten = true }  // try again only when there are new entries
