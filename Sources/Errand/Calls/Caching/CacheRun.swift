@@ -180,7 +180,7 @@ final class CacheRun: Sendable {
     } catch let error as TaskError where error.isFailureOfRemote {
       guard let outcome = try await run.serveInstead(of: nil) else { throw error }
       // Otherwise, a server that is always slower than the policy's limit would never update the stored response.
-      if error.isTimeout, case .networkFirst = caching.policy.mode {
+      if error.isTimeout, call.plan.idempotency != .neverRepeat, case .networkFirst = caching.policy.mode {
         call.validateAfterwards(key, since: validations)
       }
       return outcome

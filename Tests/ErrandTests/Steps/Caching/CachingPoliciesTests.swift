@@ -117,6 +117,22 @@ import Testing
     #expect(try await eventually { try await shop.get("widgets/7", .cacheOnly).text == "3" })
   }
 
+  @Test func `networkFirst does not validate a .neverRepeat task again when its limit expires`() async throws {
+    let shop = CachedShop { number, request in
+      if number == 2 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // forever
+      return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
+    }
+    let policy = CachePolicy.networkFirst(limit: .seconds(3))
+    _ = try await shop.get("widgets/7", policy)
+    let task = shop.task("widgets/7", policy).idempotency(.neverRepeat)
+    let call = Task { try await shop.get(task).text }
+    await shop.clock.sleepers(count: 1)
+    shop.clock.advance(by: .seconds(3))
+    #expect(try await call.value == "1")
+    #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
+    #expect(shop.sentCount == 2)
+  }
+
   @Test func `does not hide security errors behind a stored response`() async throws {
     let code = Shared(TaskError.Code.offline)
     let shop = CachedShop { number, request in
