@@ -96,7 +96,7 @@ struct Storm: Sendable {
       "notCached", "reentrant queue", "attempt step calls", "call step calls", "store calls", "hook calls",
       "refresh fails", "refresh calls", "body calls", "paused",
     ]
-    return wanted.filter { ledger.counts[$0] ?? 0 < 3 }  // with a limit of one, hedges are rare
+    return wanted.filter { ledger.counts[$0] ?? 0 < 10 }
   }
 
   // MARK: Operations

@@ -105,7 +105,8 @@ struct StormOperation: Sendable {
       ? pick([.inherited, .reload])
       : pick([
         .inherited, .inherited, .inherited, .validated, .reload, .cacheFirst, .cacheOnly,
-        .networkFirst(limit: .ticks(4)), .none,
+        // Its validation in the background is another call, whose first request costs no retry.
+        feature == .paid ? .reload : .networkFirst(limit: .ticks(4)), .none,
       ])
     chunks = pick([nil, nil, 0, 1])
   }
