@@ -16,14 +16,14 @@ import ErrandFoundation
 ///
 /// Create a value once and keep it. Copies share one token, but a new value has its own.
 public struct Authentication: Sendable {
-  fileprivate indirect enum Form: Sendable {
+  indirect enum Form: Sendable {
     case inherited
     case rule(AuthenticationRule)
     case firstMatching([Form])
     case all([Form])
   }
 
-  fileprivate let form: Form
+  let form: Form
 
   private init(_ form: Form) { self.form = form }
 
@@ -165,54 +165,6 @@ extension Authentication {
     let rest = form.replacing { RefreshScope.contains($0.credentials.owner) ? .all([]) : .rule($0.ofCall) }
     return rest.isNone ? nil : CallAuthentication(settings: Authentication(rest))
   }
-}
-
-/// A call's authentication, with the tokens that were current when the call began. When the app forgets these tokens,
-/// the call fails, because later tokens may belong to another account.
-struct CallAuthentication: Sendable {
-  /// The settings for a call that must use the same tokens.
-  let settings: Authentication
-
-  fileprivate init(settings: Authentication) { self.settings = settings }
-
-  /// Returns the rules that authenticate requests for `url`, in order.
-  func rules(for url: URL, isTrusted: (URL) -> Bool) -> [AuthenticationRule] {
-    settings.form.rules(for: url, isTrusted)
-  }
-
-  /// Returns the account of a request. `nil` if the request is not authenticated.
-  func account(of request: HTTPRequest, isTrusted: (URL) -> Bool) -> RequestAccount? {
-    let rules = rules(for: request.url, isTrusted: isTrusted)
-    return rules.isEmpty ? nil : RequestAccount(of: request, rules)
-  }
-}
-
-/// Whose responses a request gets: the accounts of the rules that authenticate it, and the sources of their tokens.
-struct RequestAccount: Sendable, Hashable {
-  let name: String
-  private let sources: [any CredentialSource]
-
-  fileprivate init(of request: HTTPRequest, _ rules: [AuthenticationRule]) {
-    sources = rules.map { $0.source(for: request) }
-    let names = zip(rules, sources).map { $0.account(of: $1) }
-    // The lengths separate the accounts, because their names can contain any character.
-    name = names.count == 1 ? names[0] : names.map { "\($0.utf8.count):\($0)" }.joined()
-  }
-
-  /// Whether the app has forgotten the account's tokens. From then on, nothing is sent or stored for the account.
-  var isForgotten: Bool { sources.contains { $0.isClosed } }
-
-  static func == (left: RequestAccount, right: RequestAccount) -> Bool {
-    left.name == right.name && left.sources.elementsEqual(right.sources, by: haveSameToken)
-  }
-
-  /// Whether the sources of accounts with the same name have the same token. Tasks create a source for each fixed token,
-  /// and the account's name contains its hash.
-  private static func haveSameToken(_ left: any CredentialSource, _ right: any CredentialSource) -> Bool {
-    left === right || !(left.isRefreshable || right.isRefreshable || left.isClosed || right.isClosed)
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 extension Authentication.Form {
