@@ -142,10 +142,20 @@ public struct TaskPlan: Sendable {
     return plan
   }
 
-  /// The authentication with the tokens that are current now, for work that makes several calls: a sign-out in between
-  /// ends the work.
-  package var presentAuthentication: Authentication {
-    authentication.inheriting(server.snapshot.authentication).ofCall?.settings ?? .none
+  /// Keeps the tokens that are current now, for work that makes several calls: a sign-out in between ends the work.
+  mutating func keepTokens() {
+    authentication = authentication.inheriting(server.snapshot.authentication).ofCall?.settings ?? .none
+  }
+
+  /// Returns a closure that makes later plans of the same work, which use the tokens that are current now.
+  package func keepingTokens(_ makePlan: @escaping @Sendable () -> TaskPlan) -> @Sendable () -> TaskPlan {
+    var first = self
+    first.keepTokens()
+    return { [authentication = first.authentication] in
+      var plan = makePlan()
+      plan.authentication = authentication
+      return plan
+    }
   }
 
   /// The task's current header fields, including those set by modifiers. ``headers`` contains the fields as they were

@@ -28,12 +28,7 @@ actor DownloadRun {
   ) {
     let plan = makePlan()
     server = plan.server
-    let authentication = plan.presentAuthentication
-    self.makePlan = {
-      var plan = makePlan()
-      plan.authentication = authentication
-      return plan
-    }
+    self.makePlan = plan.keepingTokens(makePlan)
     self.file = file
     self.coordinator = coordinator
     self.aim = aim

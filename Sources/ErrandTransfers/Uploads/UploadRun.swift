@@ -57,12 +57,7 @@ actor UploadRun {
     _ coordinator: TransferCoordinator, name: @escaping @Sendable (URL) -> Void
   ) throws {
     let plan = makePlan()
-    let authentication = plan.presentAuthentication
-    self.makePlan = {
-      var plan = makePlan()
-      plan.authentication = authentication
-      return plan
-    }
+    self.makePlan = plan.keepingTokens(makePlan)
     self.home = home
     self.job = job
     self.keep = keep

@@ -49,7 +49,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
       var plan = plan.withIdempotencyKey
-      plan.authentication = plan.presentAuthentication
+      plan.keepTokens()
       self.plan = plan
       self.terminator = terminator
       parser = EventStreamParser(limit: limit)
