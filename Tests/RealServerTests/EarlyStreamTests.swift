@@ -116,7 +116,7 @@
       }
     }
 
-    // All transports of a process share their threads, so these tests measure them in processes of their own. The first
+    // All transports of a process share their threads, so these tests measure them in separate processes. The first
     // one waits for four time limits of 2 s.
 
     @Test(.staysBusy) func `the loop sleeps until a response whose end libcurl does not report times out`() async {

@@ -156,7 +156,7 @@ import Testing
     #expect(await taskError { _ = try await shop.get("widgets/7", .cacheOnly) }?.code == .notCached)
   }
 
-  @Test func `a call that began before forget() never gets a later token, even if there was none yet`() async throws {
+  @Test func `a call that began before forget() never gets a later token, even if it had no token`() async throws {
     let shop = shop(users.signIn, pausing: 1)
     let call = Task { try await shop.get().text }
     await reached.wait()
