@@ -7,6 +7,7 @@ extension Call {
     if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
     {
       outcome.data = await excerpt(of: outcome.response.body)
+      try checkCancellation()  // the excerpt ends where it was cancelled
       outcome.size = outcome.data.count
       outcome.isRead = true
       let body = outcome.response.body

@@ -66,12 +66,19 @@ public struct CallClock: Sendable {
     return try await withThrowingTaskGroup(of: Value?.self) { group in
       group.addTask { try await body() }
       group.addTask {
-        try await sleep(for: limit - (now - start))
+        try? await sleep(for: limit - (now - start))
         return nil
       }
       defer { group.cancelAll() }
-      guard let first = try await group.next() else { throw CancellationError() }
-      return first
+      if let value = try await group.next() ?? nil { return value }
+      // Don't lose a value that arrives while the limit expires: it may be a response that must be released.
+      group.cancelAll()
+      do {
+        return try await group.next() ?? nil
+      } catch {
+        try Task.checkCancellation()
+        return nil
+      }
     }
   }
 }

@@ -96,7 +96,9 @@ struct Storm: Sendable {
       "notCached", "reentrant queue", "attempt step calls", "call step calls", "store calls", "hook calls",
       "refresh fails", "refresh calls", "body calls", "paused",
     ]
-    return wanted.filter { ledger.counts[$0] ?? 0 < 10 }
+    // A hedge needs another slot.
+    let isHedged = manager.limits.perHost != 1
+    return wanted.filter { ledger.counts[$0] ?? 0 < 10 && ($0 != "hedged" || isHedged) }
   }
 
   // MARK: Operations

@@ -117,6 +117,22 @@ import Testing
     #expect(try await eventually { try await shop.get("widgets/7", .cacheOnly).text == "3" })
   }
 
+  @Test func `networkFirst ends the attempt of a stream whose response arrives while the limit expires`() async throws {
+    let shop = CachedShop { number, request in
+      if number == 2 { try? await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // until it is cancelled
+      let headers: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"1\""]
+      return number == 1
+        ? .text("1", headers, for: request) : HTTPResponse(.notModified, url: request.url, headers: headers)
+    }
+    let task = shop.task("widgets/7", .networkFirst(limit: .seconds(3)))
+    _ = try await shop.get(task)
+    let call = Task { try await task.stream().body.collect() }
+    await shop.clock.sleepers(count: 1)
+    shop.clock.advance(by: .seconds(3))
+    #expect(try await call.value == Data("1".utf8))
+    #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
+  }
+
   @Test func `networkFirst does not validate a .neverRepeat task again when its limit expires`() async throws {
     let shop = CachedShop { number, request in
       if number == 2 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // forever
