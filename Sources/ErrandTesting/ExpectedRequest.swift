@@ -19,8 +19,8 @@ public struct ExpectedRequest: Sendable {
 
   /// The method.
   public var method: HTTPMethod
-  /// The escaped path below the remote, with its query, such as `/widgets/7?full=1`. For a task without a path, the
-  /// complete URL, such as `https://api.test/graphql`.
+  /// The escaped path relative to the remote, with its query, such as `/widgets/7?full=1`. For a task without a path,
+  /// the complete URL, such as `https://api.test/graphql`.
   public var target: String
   /// Header fields that must be present with these values. Other fields are allowed.
   public var headers: HTTPHeaders

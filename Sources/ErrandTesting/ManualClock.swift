@@ -173,9 +173,9 @@ public final class ManualClock: Clock, Sendable {
     if !isWatched { look(0, uses: -1) }
   }
 
-  /// Looks at the clock until no task is sleeping. Advances it after several looks without a use.
+  /// Checks the clock until no task is sleeping. Advances it if no task has used it for several checks.
   private func look(_ quietLooks: Int, uses: Int) {
-    // Swift's tasks run on this queue too, so work that is ready runs before the next look.
+    // Swift's tasks run on this queue too, so work that is ready runs before the next check.
     DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(50)) { [self] in
       let (isOver, usesNow) = state.withLock { state in
         state.isWatched = !state.sleepers.isEmpty
@@ -189,7 +189,7 @@ public final class ManualClock: Clock, Sendable {
     }
   }
 
-  /// The number of looks without a use after which the clock is idle.
+  /// The number of checks without a use after which the clock counts as idle.
   private static let quietLooks = 8
 
   private func newID() -> Int {

@@ -41,7 +41,7 @@ public struct StubTransport: Transport {
     self.init(chaos: chaos, clock: clock) { request in
       guard let answer = left.withLock({ $0.popFirst() }) else {
         throw TaskError(
-          .badRequest, "the stub has no answer left: it got more requests than answers", phase: .preparing)
+          .badRequest, "the stub has no answers left: it received more requests than it has answers", phase: .preparing)
       }
       return try await answer.response(to: request, clock)
     }

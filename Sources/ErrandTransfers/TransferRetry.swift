@@ -90,7 +90,7 @@ struct TransferRetry: Sendable {
     on error: TaskError, _ request: HTTPRequest, waited: Duration
   ) async throws -> RetryPolicy.Verdict {
     let isRefused = error.code == .circuitOpen
-    // These errors end a single call, so a policy would not retry them. A closure of the app receives the actual error.
+    // These errors end a single call, so a policy would not retry them. The app's closure receives the actual error.
     let isOutlasted = policy.mostAttempts != nil && error.isTransient && !error.isRetryable
     let failure = RetryPolicy.Failure(
       request: request, attempts: isOutlasted && isRefused ? refusals : attempts + refusals,

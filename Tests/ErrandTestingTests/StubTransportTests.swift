@@ -38,7 +38,7 @@ import Testing
     #expect(try await shop(stub).send(GetWidget()) == Widget(id: 7))
     #expect(stub.requests.count == 2)
     let error = await #expect(throws: TaskError.self) { try await shop(stub).send(GetWidget()) }
-    #expect(error?.code == .badRequest && error?.reason.contains("no answer left") == true)
+    #expect(error?.code == .badRequest && error?.reason.contains("no answers left") == true)
   }
 
   @Test func `delays use the stub's clock, and end with a shorter timeout`() async throws {

@@ -23,7 +23,7 @@ import Testing
     try await shop.mock.waitForOpenConnections(1)  // the widget's connection stays open
   }
 
-  @Test func `a stream counts from its request on, until it is cancelled before its head`() async throws {
+  @Test func `a stream counts from its request until it is cancelled before its head`() async throws {
     let shop = try Shop()
     shop.mock.route("/plain", answer: .hang)
     let stream = Task { try await PlainTask().on(shop.server).stream() }

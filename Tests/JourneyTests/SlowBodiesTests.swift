@@ -113,7 +113,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `an idle body times out, and so does a missing head`() async throws {
+  @Test func `an idle body or a missing head times out`() async throws {
     let shop = try Shop { $0.defaultTimeout = .seconds(1) }
     shop.mock.enqueue(.text("0123456789").bodyAfter(.seconds(3600)))
     let response = try await PlainTask().on(shop.server).stream()

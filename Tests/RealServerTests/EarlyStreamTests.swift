@@ -119,7 +119,7 @@
     // All transports of a process share their threads, so these tests measure them in separate processes. The first
     // one waits for four time limits of 2 s.
 
-    @Test(.staysBusy) func `the loop sleeps until a response whose end libcurl does not report times out`() async {
+    @Test(.staysBusy) func `the loop sleeps until the timeout if libcurl misses the end of a response`() async {
       await #expect(processExitsWith: .success) {
         let peer = try await HTTP2Peer()
         for reading in ["window", "nothing"] {

@@ -121,7 +121,7 @@
     }
 
     @Test(.enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `renews a rejected proxy credential, also for a tunnel`() async throws {
+    func `renews a rejected proxy credential, with or without a tunnel`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let nginx = try await secureOrigin()
       for url in [try named(mock.url), try named(nginx.url, "hello")] {

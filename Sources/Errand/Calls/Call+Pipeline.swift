@@ -108,7 +108,7 @@ extension Call {
 
 extension Call {
   /// Runs `willStart` and `body` with exclusive access to the call's serial queue, and `body` after any pause has ended. No
-  /// code of the app runs while the call is in line.
+  /// app code runs while the call is in line.
   private func inQueue<Value>(_ body: () async throws -> Value) async throws -> Value {
     try await manager.serialQueues.withExclusiveAccess(plan.serialQueue, from: plan.place) { isOver, queue in
       trace.note(isOver ? .turnWaitEnded : .turnWaitStarted(queue: queue))

@@ -93,7 +93,7 @@ extension Call {
     trace.note(.delayStarted(delay, reason: reason))
     defer { trace.note(.delayEnded) }
     try await manager.clock.sleep(for: delay)
-    // No call waits for this one any more.
+    // No call is waiting for this one anymore.
     if let remaining = plan.remainingOfWaiters?(), remaining <= .zero { throw error }
     try await waitWhilePaused()
   }

@@ -1,6 +1,7 @@
 import ErrandFoundation
 
-/// The beginning of a body whose rest was not read. Reading on throws, so it can't be mistaken for the entire body.
+/// The beginning of a body whose rest was not read. Reading past it throws, so it can't be mistaken for the
+/// entire body.
 final class Excerpt: HTTPBodySource {
   let all: Data
   private let data: Lock<Data>

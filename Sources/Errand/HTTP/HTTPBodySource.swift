@@ -20,7 +20,7 @@ public protocol HTTPBodySource: AnyObject, Sendable {
   /// The trailer fields. Empty until the end of the body.
   var trailers: HTTPHeaders { get }
 
-  /// The timings of the transfer. `nil` until the end of the body, and if nothing was measured.
+  /// The timings of the transfer. `nil` until the end of the body, or if nothing was measured.
   var timings: TransferTimings? { get }
 }
 

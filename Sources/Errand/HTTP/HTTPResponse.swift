@@ -85,7 +85,7 @@ public struct HTTPResponse: Sendable {
   /// The date when a stored response was received, or `nil` if the response isn't from the cache.
   var cachedAt: Date? { extras?.values.cachedAt }
 
-  /// Whether a 206 or 304 response matches its request. `nil` for other responses, and if a step created the response.
+  /// Whether a 206 or 304 response matches its request. `nil` for other responses, or if a step created the response.
   private var match: PartMatch? {
     get { extras?.values.match }
     set { if extras != nil || newValue != nil { extraValues.match = newValue } }
@@ -96,7 +96,7 @@ public struct HTTPResponse: Sendable {
     case mismatch(String)
   }
 
-  /// Checks whether a 206 or 304 response matches its request, unless that is known.
+  /// Checks whether a 206 or 304 response matches its request, unless that is already known.
   mutating func checkMatch(with request: HTTPRequest) {
     guard status == .partialContent || status == .notModified, match == nil else { return }
     match = mismatch(with: request).map { .mismatch($0) } ?? .matches
@@ -105,7 +105,7 @@ public struct HTTPResponse: Sendable {
   /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.
   package var unexpected: String? { if case .mismatch(let reason) = match { reason } else { nil } }
 
-  /// How a 304 or HEAD response may update stored responses. `nil` for other responses, and if a step answered.
+  /// How a 304 or HEAD response may update stored responses. `nil` for other responses, or if a step answered.
   var update: CacheUpdate? {
     get { extras?.values.update }
     set { if extras != nil || newValue != nil { extraValues.update = newValue } }

@@ -4,7 +4,7 @@
 ///
 /// The sequence starts with the current number and never ends. A slow reader skips intermediate numbers but always
 /// receives the latest. A request counts from when it gets its slot until its response has been read or released. A call
-/// that waits, for example for a slot or a retry, doesn't count.
+/// that is waiting, for example for a slot or a retry, doesn't count.
 public struct NetworkActivity: AsyncSequence, Sendable {
   /// The number of requests.
   public typealias Element = Int

@@ -82,8 +82,8 @@ public actor TaskManager {
   /// Cancels all running calls and transfers. They throw `CancellationError`. A batch, such as `results(of:)`, continues
   /// with its remaining tasks: to end it, cancel the Swift task that reads it.
   ///
-  /// Token requests are not cancelled directly. A token request stops when no call waits for it. If it spends a refresh
-  /// token or an authorization code, it completes instead, so that the user stays signed in.
+  /// Token requests are not cancelled directly. A token request stops when no call is waiting for it. If it spends a
+  /// refresh token or an authorization code, it completes instead, so that the user stays signed in.
   ///
   /// - Returns: The number of cancelled calls. Internal calls, such as shared requests and background revalidations,
   ///   are not counted.

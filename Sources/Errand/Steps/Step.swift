@@ -43,7 +43,7 @@ public struct Next: Sendable {
     func release() { state.withLock { $0.body }?.cancel() }
 
     /// Releases the last response if the step returned another one that is in memory. A response that is not in memory
-    /// may still read from the last response.
+    /// may still be reading from the last response.
     func settle(for response: HTTPResponse) {
       guard response.body.isInMemory, let body = state.withLock({ $0.body }), body !== response.body else {
         return

@@ -24,9 +24,9 @@ extension ServerTask {
   /// Sends the request and writes the body to a file.
   ///
   /// Creates missing folders. The file is replaced when the status has been accepted and the body is complete. If the
-  /// call fails earlier, the old file is unchanged and no temporary file is left behind, unless the process is killed:
-  /// then a file `.errand-…` stays in the folder. A symbolic link at this path is replaced by the file, and the link's
-  /// target does not change. To write to the target, pass `file.resolvingSymlinksInPath()`.
+  /// call fails earlier, the old file is unchanged and no temporary file is left behind, unless the process is killed,
+  /// which leaves a file `.errand-…` in the folder. A symbolic link at this path is replaced by the file, and the
+  /// link's target does not change. To write to the target, pass `file.resolvingSymlinksInPath()`.
   @discardableResult
   public func download(to file: URL) async throws -> TaskResponse<URL> {
     try await Call.perform(plan, .file(.exact(file))) { TaskResponse(file, $0) }

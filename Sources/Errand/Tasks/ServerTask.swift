@@ -127,8 +127,8 @@ public protocol ServerTask: Sendable {
   // cancelled Swift task if the call was cancelled, but not if its deadline expired.
 
   /// Called once per call before the request is built, even if the call has already been cancelled. The call's deadline
-  /// is already running. A task in a serial queue has its turn. If the call ends while it waits for the queue, this hook
-  /// is not called.
+  /// is already running. If the task has a serial queue, the call already holds it. If the call ends while it waits for
+  /// the queue, this hook is not called.
   func willStart() async
   /// Called before the first attempt, when the request has been built and both preflights have run. Called at most once
   /// per call, and not at all if the call ends earlier.

@@ -95,7 +95,7 @@ public struct TaskPlan: Sendable {
   var place: SerialQueues.Place?
   var role = Role.described
   /// If other calls wait for this call, the longest time left until one of their deadlines: `nil` if a call has no
-  /// deadline, zero if no call waits.
+  /// deadline, zero if no call is waiting.
   var remainingOfWaiters: (@Sendable () -> Duration?)?
   /// How the call's token request is retried. `nil` for other calls.
   var tokenRetry: TokenRetry?

@@ -6,7 +6,7 @@
 ///
 /// - If the surrounding task is cancelled, the transport promptly throws `CancellationError` and releases the
 ///   connection.
-/// - Every other error is a ``TaskError`` that says whether it is certain that the request was not sent.
+/// - Every other error is a ``TaskError`` that says whether the request is known not to have been sent.
 /// - The transport enforces the timeouts `connect`, `firstByte`, `idle` and `attempt` in the request's options.
 /// - The transport returns `true` from ``checksAddresses`` only if it never connects to an address that
 ///   ``TransferOptions/addressPolicy`` forbids.

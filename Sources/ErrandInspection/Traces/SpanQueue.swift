@@ -143,7 +143,7 @@ final class SpanQueue: Sendable {
         defer { state.hasFailed = true }
         return !state.hasFailed
       }
-      if isFirst { log.write("\(count) spans could not be exported and are lost: \(error)") }
+      if isFirst { log.write("\(count) spans could not be exported and were dropped: \(error)") }
     }
     batch.removeAll()
     let empty = batch

@@ -8,7 +8,7 @@ public import Errand
 ///     func conforms(_ check: TransportConformance.Case) async throws { try await check.run() }
 ///
 /// The checks can also run through third-party servers and proxies; see ``ConformanceRoute``. If a transport does not
-/// support a requirement, exclude the corresponding case by name, so that the gap is visible.
+/// meet a requirement, exclude the corresponding case by name, so that the gap is visible.
 public struct TransportConformance: Sendable {
   /// A requirement for a transport.
   public struct Case: Sendable, CustomStringConvertible {

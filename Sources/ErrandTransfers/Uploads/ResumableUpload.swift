@@ -25,7 +25,7 @@ public import ErrandFoundation
 ///
 /// To upload data that is not in a file, use ``init(named:length:with:by:chunkSize:type:bytes:)``.
 public final class ResumableUpload: Sendable {
-  /// Returns `count` bytes of the content from `offset` on, or fewer bytes at the end.
+  /// Returns `count` bytes of the content, starting at `offset`, or fewer bytes at the end.
   ///
   /// An offset can be requested again if the server did not store the bytes. At the deadline, the closure is cancelled,
   /// and the upload waits until the closure returns.
@@ -72,7 +72,7 @@ public final class ResumableUpload: Sendable {
   ///   - type: The file's media type. Defaults to the media type for the file's extension.
   ///   - folder: The journal's folder. Defaults to the file's folder.
   ///   - identity: Distinguishes uploads of the same file to the same URL, for example by different accounts. An upload
-  ///     never continues an upload with a different identity.
+  ///     never continues one with a different identity.
   public init(
     of file: URL, with task: some ServerTask, by dialect: some UploadDialect,
     chunkSize: Int = 8 << 20,

@@ -131,7 +131,7 @@ import Testing
     #expect(shop.sentCount == 0 && error.wasNotSent, "\(error)")
   }
 
-  @Test func `an unsent POST of a step does not forbid the GET's retry`() async throws {
+  @Test func `a step's unsent POST does not prevent a retry of the GET`() async throws {
     struct Announcing: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         _ = try? await next(HTTPRequest(.post, request.url))

@@ -247,7 +247,7 @@ import Testing
   }
 
   @Test(arguments: ["send", "start", "batch"], [false, true])
-  func `a call on the queue of the hook is refused at the start, and runs at the end`(
+  func `a hook at the start of a call can't use the call's queue, but a hook at the end can`(
     verb: String, isAtEnd: Bool
   ) async throws {
     let stub = StubServer(.status(isAtEnd ? .notFound : .ok))

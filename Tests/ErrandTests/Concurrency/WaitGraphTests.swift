@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct WaitGraphTests {
-  @Test func `finds waits through other nodes, also in a cycle`() {
+  @Test func `finds waits through other nodes, even in a cycle`() {
     var graph = WaitGraph()
     graph.add([1], waitingFor: 2)
     graph.add([2, 3], waitingFor: 4)

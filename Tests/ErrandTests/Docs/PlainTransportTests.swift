@@ -38,7 +38,7 @@
     ]
 
     @Test(arguments: checks)
-    func `a plain transport does what it must`(_ check: TransportConformance.Case) async throws {
+    func `a plain transport passes the supported checks`(_ check: TransportConformance.Case) async throws {
       try await check.run()
     }
 

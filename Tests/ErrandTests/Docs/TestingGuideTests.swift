@@ -115,7 +115,7 @@ import Testing
     try await mock.waitForOpenConnections(0)
   }
 
-  @Test func `every attempt is seen, and every one ends`() async throws {
+  @Test func `observers see every attempt start and end`() async throws {
     let recorder = EventRecorder()
     let shop = Server("https://shop.test", transport: StubTransport { .status(.badGateway, for: $0) })
     await shop.update { $0.observers = [recorder] }

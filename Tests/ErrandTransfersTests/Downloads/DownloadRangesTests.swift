@@ -97,7 +97,7 @@ import Testing
     #expect(yields == [true, true] && workers.size == 1)
   }
 
-  @Test func `reports how long to wait if all workers wait`() throws {
+  @Test func `reports how long to wait if all workers are waiting`() throws {
     let ranges = try #require(self.ranges())
     var workers = RangeWorkers(for: ranges, most: 2, hasFirst: false)
     workers.rest(RangeWorkers.Rest(end: .seconds(60), error: TaskError(.badStatus, "", phase: .receiving)))

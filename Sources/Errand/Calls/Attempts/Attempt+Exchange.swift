@@ -86,7 +86,7 @@ extension Attempt {
         attempt.noteWait(queued)
         call.trace.note(.admitted(after: queued))
       }
-      try call.checkCancellation()  // after the last code of the app that may cancel the call
+      try call.checkCancellation()  // after the last app code that can cancel the call
       let (gateChanges, start) = (call.plan.control?.gate.changes ?? 0, call.trace.elapsed)
       let (isFirst, isHurried) = attempt.begin(at: start)
       if case .first(let onSent) = race { onSent() }

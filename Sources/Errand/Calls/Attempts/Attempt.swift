@@ -14,7 +14,7 @@ final class Attempt: Sendable {
     var spent = Duration.zero
     /// When the last exchange got its slot, relative to the start of the call.
     var start: Duration?
-    /// Whether the last exchange still runs, because the caller reads its body.
+    /// Whether the last exchange is still running, because the caller is reading its body.
     var isExchanging = false
     /// Whether earlier redirect hops left less than half of the time limit.
     var isHurried = false

@@ -43,7 +43,7 @@ extension Call {
     return try await authenticated(request, by: ArraySlice(rules(for: request.url)), keeping: request, next)
   }
 
-  /// Authenticates a request by the rules, each within the one before it.
+  /// Applies the rules to a request in order, each nested in the previous one.
   private func authenticated(
     _ request: HTTPRequest, by rules: ArraySlice<AuthenticationRule>, keeping kept: HTTPRequest,
     _ next: (HTTPRequest) async throws -> HTTPResponse

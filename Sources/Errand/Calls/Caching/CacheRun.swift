@@ -1,12 +1,12 @@
 import ErrandFoundation
 
-/// A call's use of the cache: looks up stored responses and stores new ones. Immutable: asking the remote creates a copy
-/// that knows why.
+/// A call's use of the cache: looks up stored responses and stores new ones. Immutable: forwarding a request to the
+/// remote creates a copy with the reason.
 final class CacheRun: Sendable {
   /// Makes the attempts of a request. `nil` if the responses don't pass through a cache.
   typealias Attempts = @Sendable (HTTPRequest, CacheRun?) async throws -> Answer
 
-  /// Why and how the remote is asked.
+  /// Why and how the request is forwarded to the remote.
   struct Asking {
     var reason: CacheStatus.Forward
     /// The stored response found by the lookup but not served directly.
@@ -23,7 +23,7 @@ final class CacheRun: Sendable {
   /// The account that will authenticate the request, based on the request after the per-call steps have run.
   let account: RequestAccount?
   let demand: CacheDemand
-  /// `nil` before the remote is asked.
+  /// `nil` before the request is forwarded.
   private let asking: Asking?
 
   init(_ call: Call, _ caching: Caching, _ request: HTTPRequest) {
@@ -86,7 +86,7 @@ final class CacheRun: Sendable {
     case .ask(let reason, let validates):
       return try await ask(reason, entry, validates: validates, attempts)
     }
-    // The stored response has been removed or lacks the requested part: ask the remote.
+    // The stored response has been removed or lacks the requested part: forward the request.
     return try await ask(demand.range == nil ? .uriMiss : .partial, nil, validates: false, attempts)
   }
 
@@ -129,7 +129,7 @@ final class CacheRun: Sendable {
       response.body = HTTPResponseBody(bytes)
     case .file, .stream:
       guard let range = answer.range else { break }
-      guard let body = try? entry.open(range) else { return nil }  // just removed: ask the remote
+      guard let body = try? entry.open(range) else { return nil }  // just removed: forward the request
       response.body = body
     }
     if carrier == nil { call.noteStored(request, status) }
@@ -143,7 +143,7 @@ final class CacheRun: Sendable {
     guard let range else { return Data() }
     let limit = call.snapshot.configuration.maximumBodySize
     if case .bytes(let data) = entry.body, range.count == data.count, data.count <= limit { return data }
-    guard let body = try? entry.open(range) else { return nil }  // just removed: ask the remote
+    guard let body = try? entry.open(range) else { return nil }  // just removed: forward the request
     return try await call.gather(body)
   }
 

@@ -4,7 +4,7 @@ struct HostAdmission {
   var meter = RateMeter()
   /// The time at which the host is checked again. The host has no token until then.
   var wakesAt: Duration?
-  /// The queue for each priority. Empty until a call waits.
+  /// The queue for each priority. Empty until a call has to wait.
   private var lines: [WaitingLine] = []
   /// For each priority, the ticket of the waiter for which the host was last announced as ready.
   private var announced: [Admission.Ticket?] = []

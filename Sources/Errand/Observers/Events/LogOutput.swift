@@ -2,7 +2,7 @@ import ErrandFoundation
 
 /// An output for human-readable text, such as echoes and log lines.
 public struct LogOutput: Sendable {
-  /// Whether the output is a terminal. Echoes on a terminal are coloured.
+  /// Whether the output is a terminal. Echoes on a terminal are colored.
   public let isTerminal: Bool
   private let put: @Sendable (String) -> Void
 

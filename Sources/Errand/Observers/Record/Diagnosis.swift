@@ -231,7 +231,7 @@ extension Diagnosis {
       case .invalidContent:
         ("the server can read the body, but rejects its content", "check the fields named in the response")
       case .rateLimited: ("too many requests in too short a time", "respect Retry-After; set a rate limit for the host")
-      case .unavailableForLegalReasons: ("access is denied for legal reasons", "ask the server's owner")
+      case .unavailableForLegalReasons: ("access is denied for legal reasons", "contact the server's owner")
       case .clientFault: ("the server rejects the request", "check its response for details")
       case .serverFault: ("the server failed", "check its log around this time, and its response for details")
       case .badGateway:

@@ -92,7 +92,7 @@ public enum TokenFreshness: Sendable, Hashable {
 /// The clock and transport available to a refresh.
 public struct RefreshContext: Sendable {
   /// Sends a token request. The closure returns the longest time that one of the waiting calls has left: `nil` without a
-  /// limit, zero if no call waits.
+  /// limit, zero if no call is waiting.
   typealias Transmission =
     @Sendable (HTTPRequest, TokenRetry?, @escaping @Sendable () -> Duration?) async throws -> HTTPResponse
 
@@ -102,7 +102,7 @@ public struct RefreshContext: Sendable {
   let redaction: Redaction
   /// The key of the token, from ``Authenticator/tokenKey(for:)``.
   public internal(set) var tokenKey = ""
-  /// Returns the longest time that one of the waiting calls has left: `nil` without a limit, zero if no call waits.
+  /// Returns the longest time that one of the waiting calls has left: `nil` without a limit, zero if none is waiting.
   var remaining: @Sendable () -> Duration? = { nil }
 
   init(

@@ -206,7 +206,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
 
   // MARK: The refresh
 
-  /// The longest time that one of the waiting calls has left: `nil` without a limit, zero if no call waits.
+  /// The longest time that one of the waiting calls has left: `nil` without a limit, zero if none is waiting.
   private var longestRemaining: Duration? { .longest(of: state.withLock { $0.waiters.values.map(\.remaining) }) }
 
   /// Starts a refresh in its own Swift task, so that cancelling one caller does not end it for the others.

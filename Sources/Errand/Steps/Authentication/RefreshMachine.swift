@@ -169,7 +169,7 @@ extension TaskError {
 
   /// Whether another token request may succeed immediately. After a 429, the server expects a pause.
   fileprivate var isTransientTokenFailure: Bool {
-    if code == .reentrantQueue { return true }  // the next call may wait for nothing
+    if code == .reentrantQueue { return true }  // the next call may not deadlock
     guard let status else { return isRetryable }
     return status == 408 || status.kind == .serverError
   }

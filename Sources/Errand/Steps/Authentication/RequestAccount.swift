@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Whose responses a request gets: the accounts of the rules that authenticate it, and the sources of their tokens.
+/// Identifies whose responses a request gets: the accounts of its authentication rules, and their token sources.
 struct RequestAccount: Sendable, Hashable {
   let name: String
   private let sources: [any CredentialSource]

@@ -1,4 +1,5 @@
-/// Notifies waiting calls when the system reports a network. One monitor serves all calls and runs only while one waits.
+/// Notifies waiting calls when the system reports a network. One monitor serves all calls and runs only while a call is
+/// waiting.
 final class NetworkChanges: Sendable {
   /// Starts a monitor, which calls the closure until it is released. Returns `nil` if the system doesn't allow it.
   typealias Start = @Sendable (_ onChange: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)?

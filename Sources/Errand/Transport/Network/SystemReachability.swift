@@ -1,7 +1,8 @@
 /// Waits until the system reports a network, for example because Wi-Fi is connected again.
 ///
 /// Asks `NWPathMonitor` on Apple platforms and the kernel (rtnetlink) on Linux. ``polling`` is used as well, because the
-/// system doesn't know when a server or a router is back. The system reports changes only while calls wait.
+/// system doesn't know when a server or a router is back. The system reports changes only while calls are
+/// waiting.
 public struct SystemReachability: Reachability {
   /// The policy for failures whose end the system doesn't report.
   public let polling: any Reachability

@@ -29,7 +29,7 @@
   /// - GET requests with a body are rejected.
   /// - URLSession can't check an address before it connects, so requests with an ``AddressPolicy`` are rejected.
   ///
-  /// The code was written for Apple platforms but **has been run on Linux only**. It is compiled there for type
+  /// The code was written for Apple platforms but **has only been run on Linux**. It is compiled there for type
   /// checking, and the shared parts are tested. These features have never been tested: key pins, client
   /// certificates, streamed uploads, back-pressure, waiting for connectivity, and timings.
   ///

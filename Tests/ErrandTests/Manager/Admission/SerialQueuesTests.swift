@@ -94,7 +94,7 @@ import Testing
     #expect(stub.requests.map(\.url.lastPathComponent) == (0..<20).flatMap { _ in (1...20).map { "\($0)" } })
   }
 
-  @Test func `a place is given up when its call fails before its turn, and can be left twice`() async throws {
+  @Test func `a call that fails before its turn gives up its place, which can be left twice`() async throws {
     let queues = SerialQueues()
     let gate = Gate()
     let holder = Task.immediate { try await queues.withExclusiveAccess(.named("a")) { await gate.wait() } }

@@ -89,7 +89,7 @@ import Testing
     #expect(tries.count == 1)
   }
 
-  @Test func `does not retry an error of the client`() async throws {
+  @Test func `does not retry a client error`() async throws {
     let shop = shop(service.settings(.clientCredentials), .autoAdvancing, .status(400))
     #expect(await taskError { try await shop.task().run() }?.status == 400)
     #expect(tries.count == 1)
@@ -159,7 +159,7 @@ import Testing
     #expect(tries.count == 2 && service.requests.count == 1)
   }
 
-  @Test(arguments: onceOnly) func `a token request is not retried if no call waits for it`(grant: OAuth2.Grant)
+  @Test(arguments: onceOnly) func `a token request is not retried if no call is waiting for it`(grant: OAuth2.Grant)
     async throws
   {
     service.give("first")

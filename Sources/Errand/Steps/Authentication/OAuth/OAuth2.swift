@@ -39,8 +39,9 @@ public struct OAuth2: Sendable {
   ///     }
   ///
   /// Client credentials can be resent after any failure. A password, code or refresh token is resent only if it was not
-  /// sent, or if the server refused it with 429 or 503. Token requests are retried only while a call waits whose
-  /// deadline allows it. A `Retry-After` above ``RetryPolicy/maximumDownloadDelay`` fails the token request.
+  /// sent, or if the server refused it with 429 or 503. Token requests are retried only while a call is
+  /// waiting whose deadline allows it. A `Retry-After` above ``RetryPolicy/maximumDownloadDelay`` fails the token
+  /// request.
   public var retryPolicy = RetryPolicy.inherited
   /// Creates the token request, for servers that do not follow RFC 6749. Defaults to `nil`.
   public var tokenRequest: (@Sendable (_ exchange: Exchange) throws -> HTTPRequest)?
